@@ -169,6 +169,39 @@ def test_claims_need_six_items_that_differ_or_three_of_known_span(
     assert mean.decide("<=", 0.9).value == ("fair" if is_claimed else "undecided")
 
 
+def effective_number(differing: int, items: int) -> float:
+    """Return m = (sum d^2)^2 / sum d^4 of items of which some have another value than the rest."""
+    share = differing / items
+    return items * share * (1 - share) / (share**3 + (1 - share) ** 3)
+
+
+@pytest.mark.parametrize("differing", [6, 9, 12])
+def test_few_items_that_differ_make_the_error_larger(differing: int) -> None:
+    """As if two more came to those that differ: so few say little of how many more could have."""
+    rows = [{"item": n, "s": 2.0 * (n < differing)} for n in range(200)]
+    mean = Measured.from_rows(rows, item="item", groups=[]).mean("s")
+    variance = np.var([row["s"] for row in rows]) / 199
+    grown = 1 + 2 / effective_number(differing, 200) - 2 / (199 / 6)
+    assert mean.error**2 == pytest.approx(grown * variance)
+
+
+def test_rate_has_the_degrees_of_freedom_of_items_that_differ() -> None:
+    rows = [{"item": n, "yes": n < 8} for n in range(100) for _ in range(10)]
+    rate = Measured.from_rows(rows, item="item", groups=[]).rate("yes")
+    effective = effective_number(8, 100)
+    assert rate.df == pytest.approx(2 * effective / (1 - effective / 100))
+
+
+def test_interval_never_leaves_the_span() -> None:
+    scores = {"a": [0.0, 1.0, 0.9, 0.5, 1.0, 1.0], "b": [0.1, 0.0, 0.0, 1.0, 0.0, 0.0]}
+    rows = [{"item": n, "group": group, "s": s} for group, of in scores.items() for n, s in enumerate(of)]
+    measured = Measured.from_rows(
+        rows, item="item", groups=["group"], extremes={"s": lambda _: (0, 1)}, confidence=0.99
+    )
+    means = [measured.where(group=group).mean("s") for group in "ab"]
+    assert [means[0].high, means[1].low, measured.difference("s", **PAIR).high] == [1.0, 0.0, 1.0]
+
+
 @quickly
 @given(*[st.lists(st.floats(low, high), min_size=3, max_size=3) for low, high in ((0.1, 10), (1, 1000))])
 def test_crossed_factor_adds_no_degrees_of_freedom(sizes: list[float], degrees: list[float]) -> None:
