@@ -185,11 +185,21 @@ def test_few_items_that_differ_make_the_error_larger(differing: int) -> None:
     assert mean.error**2 == pytest.approx(grown * variance)
 
 
+@pytest.mark.parametrize(("events", "sparse"), [(4, "fewer than 5 effective events of a"), (5, "")])
+def test_ratio_of_rates_needs_five_events(events: int, sparse: str) -> None:
+    counts = {"a": events, "b": 50}
+    rows = [{"item": f"{group}{n}", "group": group, "yes": n < of} for group, of in counts.items() for n in range(100)]
+    assert Measured.from_rows(rows, item="item", groups=["group"]).ratio("yes", **PAIR).sparse == sparse
+
+
 def test_rate_has_the_degrees_of_freedom_of_items_that_differ() -> None:
     rows = [{"item": n, "yes": n < 8} for n in range(100) for _ in range(10)]
     rate = Measured.from_rows(rows, item="item", groups=[]).rate("yes")
     effective = effective_number(8, 100)
     assert rate.df == pytest.approx(2 * effective / (1 - effective / 100))
+    # Ten equal answers are as good as one: the interval is no narrower than an exact one of the items.
+    assert rate.low <= stats.beta.ppf(0.025, 8, 93) * (1 + 1e-9)
+    assert rate.high >= stats.beta.ppf(0.975, 9, 92) * (1 - 1e-9)
 
 
 def test_interval_never_leaves_the_span() -> None:
