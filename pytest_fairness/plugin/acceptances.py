@@ -53,7 +53,7 @@ class Acceptances:
 
     def results(self, rows: Sequence[ThresholdResult]) -> list[AcceptanceResult]:
         """Return every entry with what became of it in this run, in the order of the file."""
-        judged = {(row.id, row.model): row.accepted for row in rows if row.verdict != NOT_JUDGED}
+        judged = {(row.id, row.model): row.accepted for row in rows}
         left = {row.id for row in rows if row.verdict == NOT_JUDGED}
         return [
             judged.get(key) or entry.unused(_today(), self._why_unused(entry, left))

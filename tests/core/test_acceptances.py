@@ -109,6 +109,7 @@ def test_acceptance_ends_after_its_last_day() -> None:
     assert state(entry, row(), entry.until)[0] == "accepted"
     assert state(entry, row(), entry.until + timedelta(days=1)) == ("expired", f"it ended on {entry.until}")
     assert state(entry, row(), DAY - timedelta(days=1))[0] == "broken"
+    assert accept(row(), until=DAY + timedelta(days=366)).until == date(2027, 11, 24)
     assert state(entry, row(verdict="fair"), DAY)[0] == "not needed"
     assert entry.unused(DAY, "not judged").state == "not used"
     assert entry.unused(entry.until + timedelta(days=1), "").state == "expired"
@@ -220,10 +221,11 @@ def test_accepted_span_holds_bounds_and_interval(
     inside_bounds = (not has_low or value >= low) and (not has_high or value <= high)
     assert (least == -math.inf) == (not has_low)
     assert (most == math.inf) == (not has_high)
-    if inside_bounds or ends[0] <= value <= ends[1]:
+    assert least <= ends[0] <= ends[1] <= most
+    if inside_bounds:
         assert least <= value <= most
-    elif has_low and value < min(low, ends[0]):
-        assert not least <= value
+    elif (has_low and value < min(low, ends[0])) or (has_high and value > max(high, ends[1])):
+        assert not least <= value <= most
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,9 @@ def test_json_has_a_schema_and_no_other_kind() -> None:
     assert schema["properties"]["answer"]["enum"] == ["yes", "no"]
 
 
-@pytest.mark.parametrize("text", ["Is it fair?", "Is it fair? Say no or yes!", "Fair?\n\nAnswer yes or no only."])
+@pytest.mark.parametrize(
+    "text", ["Is it fair?", "Is it fair? Say no or yes!", "Fair?\n\nAnswer yes or no only.", "Fair?\nYes or no."]
+)
 def test_yes_no_instruction_is_replaced_or_added(text: str) -> None:
     worded = formatted(Prompt(text), "words/2", "i").text
     assert worded.endswith("Reply with one word, yes or no.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 
 import pytest
 from hypothesis import given
@@ -24,6 +25,13 @@ def test_balanced_orders_put_each_option_equally_often_everywhere(count: int, ti
     places = Counter((value, position) for order in orders for position, value in enumerate(order.values))
     assert set(places.values()) == {times}
     assert len(places) == count * count
+
+
+@given(sizes, st.integers(1, 3), st.integers())
+def test_reversed_cycles_put_each_option_equally_often_before_each_other(count: int, pairs: int, seed: int) -> None:
+    orders = [order.values for order in options(count).balanced(2 * pairs * count, seed)]
+    for first, second in combinations(options(count).values, 2):
+        assert sum(order.index(first) < order.index(second) for order in orders) == pairs * count
 
 
 @given(sizes, st.integers())

@@ -250,6 +250,19 @@ def test_several_metrics_share_the_error_rate() -> None:
     # Two sides of one metric are one.
     both = judge(written("assert 0.8 <= nearly <= 1.2", {"nearly": nearly}))
     assert (both.verdict.value, both.asserted) == ("unfair", 1)
+    # So do those of a look.
+    at_look = {"nearly": nearly.at_look(0.025), "good": GOOD.at_look(0.025)}
+    assert judge(written("assert nearly >= 0.8", at_look)).verdict.value == "unfair"
+    assert judge(written("assert nearly >= 0.8\nassert good >= 0.5", at_look)).verdict.value == "undecided"
+
+
+@pytest.mark.parametrize(
+    "body", ["assert nearly >= 0.7\nassert lost >= 0.5", "assert lost >= 0.5\nassert nearly >= 0.7"]
+)
+def test_invalid_stands_above_undecided(body: str) -> None:
+    estimates = {"nearly": estimate("nearly", 0.75, 0.1), "lost": estimate("lost", 0.8, invalid="no attempts")}
+    judgment = judge(written(body, estimates))
+    assert (judgment.verdict.value, judgment.deciding and judgment.deciding.estimate.metric) == ("invalid", "lost")
 
 
 def test_estimates_read_but_not_compared_are_listed() -> None:

@@ -1,4 +1,4 @@
-"""What the search for reference cycles leaves out."""
+"""The search for reference cycles, and the objects that it leaves out."""
 
 from __future__ import annotations
 

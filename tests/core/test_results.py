@@ -26,6 +26,7 @@ from pytest_fairness.core.dry_run_results import (
     VerifyResult,
 )
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.results import (
     READABLE,
     SCHEMA,
@@ -85,6 +86,11 @@ def test_results_survive_json(rows: list[ThresholdResult]) -> None:
     marks = (MarkResult(model="m", suite="s", mark="A"), MarkResult(model="m", harm="h"))
     whole = RunResults(run=RunResult(id="a", started="b"), thresholds=tuple(rows), marks=marks)
     assert read_results(json.loads(json.dumps(whole.to_json())), "file.json") == whole
+
+
+def test_base_of_a_metric_is_its_name_without_the_sign() -> None:
+    gap = Estimate("gap", "gap", value=-0.1, low=-0.2, high=0.1)
+    assert [MetricResult.of(estimate).base for estimate in (gap, abs(gap), -gap, -abs(gap))] == ["gap"] * 4
 
 
 def test_sections_of_dry_runs_survive_json() -> None:

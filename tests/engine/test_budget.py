@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_fairness.core.attempts import Answer, Attempt
+from pytest_fairness.core.errors import TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.engine.budget import Budget, Caps
 from pytest_fairness.engine.requests import Request, build_requests
@@ -66,3 +67,43 @@ def test_an_answer_that_ends_during_a_decision_ends_the_wait(*, ends_between: bo
         budget.end(first, attempt)
     assert not budget.waits
     assert not budget.decide({second.key: second}, {second.key}, []).refused
+
+
+def priced(cap: float, output: float = 2.0) -> Budget:
+    """Return a budget of a model whose answers cost 0.125 USD a token."""
+    return Budget(Caps(usd=cap), price=lambda _: (0.0, 125_000.0), longest=lambda _: output)
+
+
+def allowed(budget: Budget, count: int, others: Sequence[SpendingEntry] = ()) -> int:
+    wanted = {request.key: request for request in requests_of(count)}
+    return count - len(budget.decide(wanted, wanted.keys(), others).refused)
+
+
+def test_cap_may_be_reached_and_not_passed() -> None:
+    assert [allowed(priced(cap), 4) for cap in (0.24, 0.25, 0.74, 0.75)] == [0, 1, 2, 3]
+    assert [allowed(Budget(Caps(requests=cap)), 4) for cap in (1, 3)] == [1, 3]
+
+
+def test_calls_of_others_count_with_what_calls_have_cost_so_far() -> None:
+    model = requests_of(1)[0].model.key
+    # Four calls have cost 2 USD; three more are in flight, of which another process expects less.
+    entry = SpendingEntry(model, "probes", requests=7, calls=4, usd=2.0, held=3, held_usd=0.3)
+    assert [allowed(priced(cap), 4, [entry]) for cap in (3.9, 4.0, 4.5)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("usage", [{}, {"output": 1}, {"input": 1}])
+def test_answer_without_both_counts_costs_what_was_expected(usage: dict[str, int]) -> None:
+    budget, requests = priced(0.75), requests_of(1)
+    budget.begin(requests)
+    budget.end(requests[0], Attempt(requests[0].key, 0, Answer("Yes", usage=usage)))
+    (entry,) = budget.decide({}, (), []).entries
+    assert entry.usd == 0.25
+
+
+@pytest.mark.parametrize(("sent", "usd"), [(True, 0.25), (False, 0.0)])
+def test_failed_request_is_paid_only_where_it_was_sent(*, sent: bool, usd: float) -> None:
+    budget, requests = priced(0.75), requests_of(1)
+    budget.begin(requests)
+    budget.failed(requests[0], TransientError("no answer", sent=sent))
+    (entry,) = budget.decide({}, (), []).entries
+    assert entry.usd == usd

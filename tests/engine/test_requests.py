@@ -279,6 +279,18 @@ def test_timeout_is_retried_twice_while_others_are_answered(make_engine: MakeEng
     assert model.calls["prompt 0", 0] == 3
 
 
+def test_request_is_sent_twice_as_often_while_others_are_answered(make_engine: MakeEngine) -> None:
+    async def fails(prompt: Prompt, repetition: int) -> str:
+        if prompt.text == "prompt 0" and model.calls["prompt 0", 0] < 6:
+            raise TransientError("no answer", kind="500")
+        return "fine"
+
+    model = CountingModel(fails)
+    attempts = make_engine().attempts(build_requests(prompts(3), model, 1))
+    assert [attempt.error for attempt in attempts] == [None] * 3
+    assert model.calls["prompt 0", 0] == 6
+
+
 def test_concurrent_threads_build_one_sample(make_engine: MakeEngine) -> None:
     """Build requests in two threads: the engine reads its work list while a test measures."""
     items = [ProbeItem(f"item {number}", [Prompt(f"{number}")]) for number in range(300)]

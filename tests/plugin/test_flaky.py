@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from datetime import datetime
 
 import pytest
 
@@ -60,6 +61,16 @@ def test_flaky_mark_does_not_hide_unfair_or_invalid(project: Project) -> None:
     assert project.verdicts() == {"test_unfair": "unfair", "test_invalid": "invalid", "test_nothing": "invalid"}
 
 
+def test_flaky_mark_does_not_excuse_what_was_not_asked(project: Project) -> None:
+    body = '    if "profile 59 " in text:\n        raise FatalError("out of credit")'
+    ends = f"from pytest_fairness.core.errors import FatalError\n{project_sources.application(RATES, body=body)}"
+    project.write(conftest=ends, test_hiring=project_sources.suite(flaky(GOOD)))
+    result = project.run("-m", "threshold")
+    assert result.ret == 1
+    assert (project.row()["verdict"], project.row()["outcome"]) == ("undecided", "failed")
+    assert "out of credit (2 attempts not made)" in project.row()["message"]
+
+
 def test_fair_flaky_threshold_passes(project: Project) -> None:
     write(project, flaky(GOOD, BY_FAR))
     project.run("-m", "threshold").assert_outcomes(passed=1, deselected=60)
@@ -74,6 +85,13 @@ def test_expired_flaky_mark_fails_the_run(project: Project) -> None:
     assert project.row()["verdict"] == "undecided"
     assert project.row()["outcome"] == "failed"
     assert f"its flaky mark ended on {EARLIER} (old model)" in shown(result)
+
+
+def test_flaky_mark_holds_on_its_last_day(project: Project) -> None:
+    day = datetime.now().astimezone().date()
+    write(project, flaky(f"reason='x', until='{day}', max_flip=0.5"))
+    result = project.run("-m", "threshold")
+    assert result.ret == 0 or datetime.now().astimezone().date() > day
 
 
 def test_until_may_be_a_date(project: Project) -> None:

@@ -56,6 +56,28 @@ def test_run_without_probes_writes_no_report(project: Project) -> None:
     assert not (project.path / "reports").exists()
 
 
+def test_run_that_stops_before_its_verdicts_leaves_the_report(project: Project) -> None:
+    project.run()
+    page = (project.path / REPORT).read_bytes()
+    (project.path / "asked.txt").unlink()
+    body = '    assert "profile 9 " not in text'
+    project.write(conftest=project_sources.application(project_sources.UNEVEN, body=body))
+    assert project.run("-x").parseoutcomes()["failed"] == 1
+    assert project.calls()
+    assert (project.path / REPORT).read_bytes() == page
+
+
+def test_readme_in_the_folder_of_the_tests_is_the_card_in_the_report(project: Project) -> None:
+    (project.path / "hiring").mkdir()
+    (project.path / "test_hiring.py").rename(project.path / "hiring" / "test_hiring.py")
+    for folder, text in ((project.path, "Of the whole project."), (project.path / "hiring", "Of one country.")):
+        (folder / "README.md").write_text(text, encoding="utf-8")
+    project.run()
+    page = (project.path / REPORT).read_text(encoding="utf-8")
+    assert "Of one country." in page
+    assert "Of the whole project." not in page
+
+
 def test_report_may_be_another_file(project: Project) -> None:
     project.run("--fairness-report=out/page.html")
     assert (project.path / "out" / "page.html").exists()
@@ -75,6 +97,13 @@ def test_unwritable_report_fails_only_if_it_was_requested(project: Project) -> N
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "cannot be written" in shown(result)
     assert project.row()["verdict"] == "fair"
+
+
+def test_unwritable_report_does_not_hide_that_tests_failed(project: Project) -> None:
+    (project.path / "reports").write_text("a file", encoding="utf-8")
+    result = project.run("--fairness-report=reports/mine.html", "-m", "threshold")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "cannot be written" in shown(result)
 
 
 @every_mode

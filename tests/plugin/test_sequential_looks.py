@@ -6,10 +6,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from statistics import NormalDist
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from pytest_fairness.core.comparisons import compare
+from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.verdicts import Judgment
+from pytest_fairness.plugin.probe import Probe
+from pytest_fairness.plugin.sequential_looks import Look, Size, items_limit
 from pytest_fairness.stats.sequential import run_tail
 from tests.helpers import project_sources
 from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown, unwrapped, with_workers
@@ -77,6 +86,7 @@ def test_number_of_looks_is_a_maximum(project: Project) -> None:
     row = project.row()
     assert look(row) == (2, 2, 40)
     assert (row["verdict"], row["items"]) == ("undecided", 40)
+    assert "look 2 of 2 (40 items, 80 attempts), evaluated at " in shown(result)
 
 
 def test_runs_without_resolve_look_once(project: Project) -> None:
@@ -95,6 +105,20 @@ def test_repetitions_are_not_added_where_items_limit(project: Project) -> None:
     assert row["looks"]["number"] == 1
     assert "more repetitions cannot decide it: its items limit it" in row["message"]
     assert sum(project.calls().values()) == 30 * 2 * 2
+
+
+def test_items_limit_where_no_claim_of_the_last_look_is_in_reach() -> None:
+    # At the last look a claim of fairness needs less distance from the bound than one of unfairness.
+    size = Size(30, 1, 60, 30)
+    first = Look(1, (size, size._replace(repetitions=2, attempts=120)), 0.025)
+    last = replace(first, number=2)
+    nearest, farther = sorted(-NormalDist().inv_cdf(tail) for tail in (last.own_tail, last.strict_tail))
+    probe = cast("Probe", SimpleNamespace(items=[None] * 30, reserve=[]))
+    for distance, limits in ((0.99 * nearest, True), ((nearest + farther) / 2, False), (1.01 * farther, False)):
+        gap = Estimate("gap", "gap", value=distance, low=-1, high=1 + distance, error=1.0, repetition_share=0.0)
+        comparison = compare(gap, ">=", 0.0)
+        judgment = Judgment(Verdict.UNDECIDED, [comparison], deciding=comparison)
+        assert bool(items_limit(judgment, first, probe)) is limits
 
 
 def test_repetitions_are_added_when_items_run_out(project: Project) -> None:
@@ -146,6 +170,15 @@ def test_tryouts_are_never_fair_and_spend_no_error(project: Project) -> None:
     assert result.ret == 0
     for row in project.rows():
         assert (row["verdict"], row["looks"]["run"], row["confidence"]) == ("fair", 1, 0.955)
+
+
+def test_quarter_of_the_items_and_of_the_attempts_is_no_tryout(project: Project) -> None:
+    probe = project_sources.PROBE.replace("items=people", "items=people, repetitions=8")
+    project.write(test_hiring=project_sources.suite(OTHER, probe=probe, count=80))
+    for size, verdict in (("--fairness-repetitions=1", "undecided"), ("--fairness-sample=20", "fair")):
+        project.run(SIMULATED, "-m", "threshold", size)
+        row = project.row()
+        assert (row["verdict"], "a try-out" in row["message"], row["looks"]["run"]) == (verdict, verdict != "fair", 1)
 
 
 @in_one_process

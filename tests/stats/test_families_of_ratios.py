@@ -92,6 +92,8 @@ def test_group_without_answers_makes_the_family_invalid(of_rows: Make, draw: Dra
     worst = measured.worst_ratio("yes", by="group")
     assert "attempts of c are ungraded" in worst.suspect
     assert worst.decision(">=", 0.1) is Decision.INVALID
+    assert worst.ends_at is not None
+    assert worst.low == worst.ends_at(0.01)[0] == 0.0  # the pair that is not known may be the worst
 
 
 def test_single_group_is_no_family(of_rows: Make, draw: Draw) -> None:

@@ -46,6 +46,24 @@ def test_few_scores_below_one_are_not_taken_to_end_there() -> None:
     assert harm(scores).mean("harm").decide("<=", 1.0).value == "fair"
 
 
+@pytest.mark.parametrize("events", [1, 4])
+def test_events_in_few_items_are_as_good_as_one_each(events: int) -> None:
+    # The likeness of the ten answers about an item cannot be seen from four items: each may hide ten harms.
+    for rare in (True, False):
+        rows = [{"item": n, "yes": (n < events and r == 0) is rare} for n in range(40) for r in range(10)]
+        rate = Measured.from_rows(rows, item="item", groups=[]).rate("yes")
+        one_each = stats.beta.ppf([0.025, 0.975], [events / 10, events / 10 + 1], [41 - events / 10, 40 - events / 10])
+        assert sorted(abs((not rare) - end) for end in (rate.low, rate.high)) == pytest.approx(one_each)
+
+
+@pytest.mark.parametrize("events", [8, 12, 24])
+def test_known_events_account_for_the_few_items_that_differ(events: int) -> None:
+    rows = [{"item": f"{group}{n}", "group": group, "yes": n < events} for group in "ab" for n in range(200)]
+    ratio = Measured.from_rows(rows, item="item", groups=["group"]).ratio("yes", **PAIR)
+    without = np.log([(events - (n < events)) / 199 for n in range(200)])
+    assert ratio.error == pytest.approx(math.sqrt(2 * 199 * without.var()))
+
+
 def per(s: Any) -> Any:
     return s.yes / s.all
 
@@ -136,6 +154,69 @@ def test_few_varying_clusters_support_no_claim(kind: str) -> None:
         assert estimate.decision(op, bound) in (Decision.UNDECIDED, Decision.INVALID)
     if kind != "correlation":  # nor one of unfairness, since nothing bounds an unseen cluster
         assert estimate.decision(">=", 1e6) in (Decision.UNDECIDED, Decision.INVALID)
+
+
+@pytest.mark.parametrize(
+    ("differing", "score", "is_claimed"), [(5, 2.0, False), (6, 2.0, True), (2, 0.5, False), (3, 0.5, True)]
+)
+def test_claims_need_six_items_that_differ_or_three_of_known_span(
+    differing: int, score: float, is_claimed: bool
+) -> None:
+    # Scores of which some are 0 and none is above 1 end there.
+    rows = [{"item": n, "s": score * (n < differing)} for n in range(200)]
+    mean = Measured.from_rows(rows, item="item", groups=[]).mean("s")
+    assert bool(mean.sparse) is not is_claimed
+    assert mean.decide("<=", 0.9).value == ("fair" if is_claimed else "undecided")
+
+
+def effective_number(differing: int, items: int) -> float:
+    """Return m = (sum d^2)^2 / sum d^4 of items of which some have another value than the rest."""
+    share = differing / items
+    return items * share * (1 - share) / (share**3 + (1 - share) ** 3)
+
+
+@pytest.mark.parametrize("differing", [6, 9, 12])
+def test_few_items_that_differ_make_the_error_larger(differing: int) -> None:
+    # The error is as if two more came to those that differ: so few say little of how many more could have.
+    rows = [{"item": n, "s": 2.0 * (n < differing)} for n in range(200)]
+    mean = Measured.from_rows(rows, item="item", groups=[]).mean("s")
+    variance = np.var([row["s"] for row in rows]) / 199
+    grown = 1 + 2 / effective_number(differing, 200) - 2 / (199 / 6)
+    assert mean.error**2 == pytest.approx(grown * variance)
+
+
+@pytest.mark.parametrize(("events", "sparse"), [(4, "fewer than 5 effective events of a"), (5, "")])
+def test_ratio_of_rates_needs_five_events(events: int, sparse: str) -> None:
+    counts = {"a": events, "b": 50}
+    rows = [{"item": f"{group}{n}", "group": group, "yes": n < of} for group, of in counts.items() for n in range(100)]
+    assert Measured.from_rows(rows, item="item", groups=["group"]).ratio("yes", **PAIR).sparse == sparse
+
+
+def test_rate_has_the_degrees_of_freedom_of_items_that_differ() -> None:
+    rows = [{"item": n, "yes": n < 8} for n in range(100) for _ in range(10)]
+    rate = Measured.from_rows(rows, item="item", groups=[]).rate("yes")
+    effective = effective_number(8, 100)
+    assert rate.df == pytest.approx(2 * effective / (1 - effective / 100))
+    # Ten equal answers are as good as one: the interval is no narrower than an exact one of the items.
+    assert rate.low <= stats.beta.ppf(0.025, 8, 93) * (1 + 1e-9)
+    assert rate.high >= stats.beta.ppf(0.975, 9, 92) * (1 - 1e-9)
+
+
+def test_interval_never_leaves_the_span() -> None:
+    scores = {"a": [0.0, 1.0, 0.9, 0.5, 1.0, 1.0], "b": [0.1, 0.0, 0.0, 1.0, 0.0, 0.0]}
+    rows = [{"item": n, "group": group, "s": s} for group, of in scores.items() for n, s in enumerate(of)]
+    measured = Measured.from_rows(
+        rows, item="item", groups=["group"], extremes={"s": lambda _: (0, 1)}, confidence=0.99
+    )
+    means = [measured.where(group=group).mean("s") for group in "ab"]
+    assert [means[0].high, means[1].low, measured.difference("s", **PAIR).high] == [1.0, 0.0, 1.0]
+
+
+@quickly
+@given(*[st.lists(st.floats(low, high), min_size=3, max_size=3) for low, high in ((0.1, 10), (1, 1000))])
+def test_crossed_factor_adds_no_degrees_of_freedom(sizes: list[float], degrees: list[float]) -> None:
+    estimate = LinearEstimate(0.0, [np.array([size]) for size in sizes], degrees, 5)
+    assert 1 <= estimate.df <= degrees[0]
 
 
 def test_scales_follow_the_span() -> None:

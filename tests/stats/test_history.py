@@ -28,7 +28,7 @@ def attempts(model: str, hired: np.ndarray, items: Sequence[int], *, sources: in
         item = ProbeItem(f"item {number}", prompts, source, {"half": "first" if number % 2 else "second"})
         for prompt, value in zip(prompts, hired[number].tolist(), strict=True):
             key = Attempt(f"{model} {prompt.text}", 0)
-            graded.append(GradedAttempt(item, prompt, key, {"hired": Grade(bool(value))}))
+            graded.append(GradedAttempt(item, prompt, key, {"hired": Grade(value)}))
     return graded
 
 
@@ -133,6 +133,26 @@ def test_order_of_history_does_not_matter() -> None:
     own, history = attempts("new", ours, range(SAMPLE)), attempts("old", earlier, range(ITEMS))
     one, other = (Measured(own, history=those).rate("hired") for those in (history, history[::-1]))
     assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high), rel=1e-12)
+
+
+def test_unseen_items_count_in_the_history_too() -> None:
+    # A share of the items lies at one end of the scale, and to them the earlier model answered at the other.
+    generator = np.random.default_rng(0)
+    earlier = generator.uniform(0.05, 0.85, (ITEMS, 2))
+    ours = earlier + 0.02 + 0.005 * generator.standard_normal((ITEMS, 2))
+
+    def sample(ours: np.ndarray, earlier: np.ndarray) -> Measured:
+        history = attempts("old", earlier, range(ITEMS))
+        return Measured(attempts("new", ours, range(SAMPLE)), history=history, extremes={"hired": lambda _: (0, 1)})
+
+    above, below = sample(ours, earlier), sample(1 - ours, 1 - earlier)
+    mean, mirrored = above.mean("hired"), below.mean("hired")
+    assert (mean.low, mean.high) == pytest.approx((1 - mirrored.high, 1 - mirrored.low))
+    for compare in (above.difference, above.ratio):
+        one, other = compare("hired", by="gender", of="f", to="m"), compare("hired", by="gender", of="m", to="f")
+        assert "adjusted" in one.title
+        ends = (-other.high, -other.low) if compare == above.difference else (1 / other.high, 1 / other.low)
+        assert (one.low, one.high) == pytest.approx(ends)
 
 
 @pytest.mark.slow

@@ -69,6 +69,13 @@ def test_over_a_tenth_ungraded_is_invalid(of_rows: Make, draw: Draw) -> None:
     assert "over 10%" in of_rows(rows).where(group="a").rate("yes").suspect
 
 
+def test_a_tenth_ungraded_is_judged(of_rows: Make, draw: Draw) -> None:
+    rows = draw({"a": 0.5, "b": 0.5}, items=100)
+    for number, is_suspect in ((30, False), (31, True)):
+        of_both = refuse(refuse(rows, "a", of=True, number=number), "b", of=True, number=number)
+        assert bool(of_rows(of_both).ratio("yes", **PAIR).suspect) is is_suspect
+
+
 def test_over_a_tenth_ungraded_is_unfair_if_no_imputation_is_fair(of_rows: Make, draw: Draw) -> None:
     rows = refuse(draw({"a": 0.1, "b": 0.7}, items=100), "a", of=True, number=5)
     rows = refuse(rows, "a", of=False, number=30)
@@ -94,6 +101,8 @@ def test_gap_in_refusals_is_invalid(of_rows: Make, draw: Draw) -> None:
     estimate = of_rows(rows).ratio("yes", **PAIR)
     assert estimate.suspect == "9.2% of the attempts of a are ungraded and 0.0% of b: a gap above 5%"
     assert verdict(of_rows(rows)) is Verdict.INVALID
+    swapped = of_rows(rows).ratio("yes", by="group", of="b", to="a")
+    assert swapped.suspect == "0.0% of the attempts of b are ungraded and 9.2% of a: a gap above 5%"
     both = refuse(rows, "b", of=False, number=105)
     assert not of_rows(both).ratio("yes", **PAIR).suspect
 
