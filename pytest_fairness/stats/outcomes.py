@@ -54,6 +54,10 @@ class UnboundedError(FairnessError):
     """An ungraded answer could have had grades that nobody has named."""
 
 
+_WAY_OUT = "extremes={{{!r}: lambda prompt: (LOWEST, HIGHEST)}}, or the grader an attribute `extremes`"
+"""Ends a message on a grade whose values no grader declares."""
+
+
 class OutcomeReader:
     """Reader of outcomes from the attempts of a sample."""
 
@@ -310,17 +314,15 @@ class OutcomeReader:
             _refuse_alike(grade, value, equals)
         if any(_same(value, equals) for value in values.values()):
             return
-        if grade not in self._extremes:  # a value that may not have occurred, unless it is of another kind
-            texts = sum(isinstance(value, str) for value in values.values())
-            if seen and texts == (0 if isinstance(equals, str) else len(seen)):
-                raise FairnessError(f"{grade} is never {equals!r}: {did_you_mean(str(equals), seen)}")
-            return
         for attempt in self._columns.attempts:
             if str(equals) in seen:
                 return
             seen.update(str(value) for value in self._of(grade, attempt.prompt, guess=True))
-        if self._columns.count and str(equals) not in seen:
-            raise FairnessError(f"{grade} is never {equals!r}: {did_you_mean(str(equals), seen)}")
+        if seen and str(equals) not in seen:
+            raise FairnessError(
+                f"{grade} is never {equals!r}: {did_you_mean(str(equals), seen)}. Where it could have been, "
+                f"give {_WAY_OUT.format(grade)}"
+            )
 
     def values(self, grade: str) -> list[Any]:
         """Return the values of a grade, None where ungraded."""
@@ -346,7 +348,7 @@ class OutcomeReader:
         if not (guess or is_known):
             raise UnboundedError(
                 f"answers are ungraded in {grade!r}, and nobody says which values they could have had: give "
-                f"extremes={{{grade!r}: lambda prompt: (LOWEST, HIGHEST)}}, or the grader an attribute `extremes`"
+                f"{_WAY_OUT.format(grade)}"
             )
         return extremes
 

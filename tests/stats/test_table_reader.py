@@ -177,6 +177,17 @@ def test_value_that_is_written_otherwise_is_refused(yes: Any, no: Any, equals: A
         gap(lambda hired: yes if hired else no, equals)
 
 
+def test_value_that_no_answer_has_is_refused_unless_it_is_declared() -> None:
+    rows = [{"item": n, "gender": g, "tone": "rude" if n % 3 else "kind"} for n in range(40) for g in ("man", "woman")]
+    measured = Measured.from_rows(rows, item="item", groups=["gender"])
+    with pytest.raises(FairnessError, match="tone is never 'rud': did you mean 'rude'.* give extremes={'tone'"):
+        measured.difference("tone", by="gender", of="woman", to="man", equals="rud")
+    declared = Measured.from_rows(
+        rows, item="item", groups=["gender"], extremes={"tone": lambda _: ("rude", "kind", "hateful")}
+    )
+    assert declared.rate("tone", equals="hateful").value == 0
+
+
 def test_number_that_is_not_finite_is_ungraded() -> None:
     for infinite in (np.inf, -np.inf, 10**400):
         values = {True: infinite, False: 0}
