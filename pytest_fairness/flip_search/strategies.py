@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
 _PHRASE = 5
-"""Words that a drawn text has at most to be taken as it is."""
+"""The most words of a drawn text that is not shrunk word by word."""
 
 
 def counterfactual_pairs(
@@ -47,10 +47,10 @@ def counterfactual_pairs(
         left, other = draw(choices), draw(choices)
         index = draw(
             strategies.sampled_from(
-                [n for n, values_of_slot in enumerate(space.known) if values_of_slot and values_of_slot[1:]] or [0]
+                [n for n, values_of_slot in enumerate(space.values) if values_of_slot and values_of_slot[1:]] or [0]
             )
         )
-        values = space.known[index] or ()
+        values = space.values[index] or ()
         # Most examples hold the slot's texts from the last on. Both numbers can go down one by one until the text
         # that matters is left alone.
         last, width = (draw(strategies.integers(0, 2 * len(values))) for _ in range(2))
@@ -93,13 +93,13 @@ def any_name(gender: str | None = None, ethnicity: str | None = None) -> SearchS
 
     Raises `FairnessError` for a group that the list has not.
     """
-    wanted = {name: group for name, group in (("gender", gender), ("ethnicity", ethnicity)) if group is not None}
-    matches = [name for name, groups in names(None).items() if wanted.items() <= groups.items()]
+    selected = {name: group for name, group in (("gender", gender), ("ethnicity", ethnicity)) if group is not None}
+    matches = [name for name, groups in names(None).items() if selected.items() <= groups.items()]
     if not matches:
-        groups_of_list = {name: sorted({groups[name] for groups in names().values()}) for name in wanted}
-        raise FairnessError(f"no name of the list is {wanted}: it has {groups_of_list}")
-    drawn: SearchStrategy[str] = _hypothesis().sampled_from(matches)
-    return drawn
+        groups_of_list = {name: sorted({groups[name] for groups in names().values()}) for name in selected}
+        raise FairnessError(f"no name of the list is {selected}: it has {groups_of_list}")
+    strategy: SearchStrategy[str] = _hypothesis().sampled_from(matches)
+    return strategy
 
 
 def _hypothesis() -> Any:
@@ -129,20 +129,22 @@ def _space(template: str, vary: Mapping[str, Any], language: str, metadata: Mapp
 
 
 def _choices(space: TextSpace, vary: Mapping[str, Any]) -> SearchStrategy[Choice]:
-    """Return one value for each slot, all of them about one person."""
+    """Return a strategy for one value of each slot, all of them about one person."""
     from hypothesis import assume, strategies
 
     drawn = [
-        vary[slot].map(_own(slot)) for slot, listed in zip(space.slots, space.known, strict=True) if listed is None
+        vary[slot].map(_value_reader(slot))
+        for slot, listed in zip(space.slots, space.values, strict=True)
+        if listed is None
     ]
 
     @strategies.composite
     def choices(draw: DrawFn) -> Choice:
         chosen: list[Value] = []
-        own = iter(drawn)
-        for values in space.known:
+        user_strategies = iter(drawn)
+        for values in space.values:
             if values is None:
-                chosen.append(draw(next(own)))
+                chosen.append(draw(next(user_strategies)))
                 continue
             fitting = [value for value in values if agree((*chosen, value))]
             assume(fitting)
@@ -153,7 +155,7 @@ def _choices(space: TextSpace, vary: Mapping[str, Any]) -> SearchStrategy[Choice
     return choices()
 
 
-def _own(slot: str) -> Callable[[object], Value]:
+def _value_reader(slot: str) -> Callable[[object], Value]:
     """Return a function from an object that a strategy of the user draws to a value of the slot."""
 
     def value(drawn: object) -> Value:

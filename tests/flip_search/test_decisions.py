@@ -47,7 +47,7 @@ class Told:
 
 def test_decisions_use_fresh_repetitions_and_repeat_no_request() -> None:
     told = Told()
-    decisions = Decisions(told, 100, kept=0)  # type: ignore[arg-type]
+    decisions = Decisions(told, 100, reserved=0)  # type: ignore[arg-type]
     decisions.look(SPACE, [(CHESS, 2), (GOLF, 1), (CHESS, 3)])
     decisions.look(SPACE, [(CHESS, 99), (GOLF, 1)])
     decisions.fresh(SPACE, (CHESS, GOLF), 10)
@@ -63,7 +63,7 @@ def test_decisions_use_fresh_repetitions_and_repeat_no_request() -> None:
 
 def test_looks_leave_the_confirmation_budget() -> None:
     told = Told()
-    decisions = Decisions(told, 12, kept=10)  # type: ignore[arg-type]
+    decisions = Decisions(told, 12, reserved=10)  # type: ignore[arg-type]
     decisions.look(SPACE, [(CHESS, 2)])
     with pytest.raises(SearchBudgetError):
         decisions.look(SPACE, [(GOLF, 1)])
@@ -74,6 +74,6 @@ def test_looks_leave_the_confirmation_budget() -> None:
 
 
 def test_decision_must_be_one_value() -> None:
-    decisions = Decisions(lambda wanted: [[["a", "list"]]], 10, kept=0)
+    decisions = Decisions(lambda wanted: [[["a", "list"]]], 10, reserved=0)
     with pytest.raises(FairnessError, match="one value for each repetition"):
         decisions.look(SPACE, [(CHESS, 1)])
