@@ -34,7 +34,7 @@ collect_ignore = ["example_extension"]  # a package of its own, which a test ins
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A fifth of the examples are enough for ``make test``."""
+    """Reduce the examples to a fifth for ``make test``."""
     if config.getoption("markexpr") == "not slow" and not config.getoption("--hypothesis-profile", None):
         hypothesis.settings.load_profile("quick")
 
@@ -60,21 +60,21 @@ def is_further_run(item: pytest.Item) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """Half a million objects of tests and libraries stay to the end: what looks for garbage need not look there."""
+    """Freeze the objects of tests and libraries, half a million: garbage collection need not search them."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _nothing_left_to_look_through() -> None:
-    """Nor among what the modules before have loaded: every run of pytest in this process looks five times."""
+def _imports_frozen() -> None:
+    """Freeze what earlier modules have imported: every run of pytest in this process collects garbage five times."""
     gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _few_plugins() -> Iterator[None]:
-    """Other plugins are half of what starting pytest takes: a process of its own goes without them."""
+    """Start processes of pytest without other plugins, which take half of the time."""
     names = ("hypothesispytest", "html", "metadata", "anyio", "cov")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in names))
@@ -83,7 +83,7 @@ def _few_plugins() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _searched_once() -> Iterator[None]:
-    """Each run in this process would look through the same packages for entry points and fixtures."""
+    """Search the packages for entry points and fixtures once for all runs in this process."""
     with pytest.MonkeyPatch.context() as patch:
         search_once(patch)
         yield

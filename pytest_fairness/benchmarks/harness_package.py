@@ -39,6 +39,16 @@ def module_of(
 ) -> Any:
     """Return a module of a package, imported within a block that keeps the import from changing the process.
 
+    Args:
+        package: The name of the package.
+        name: The module's name within it.
+        extra: The extra that installs the package.
+        oldest: The oldest version that can be read.
+        undisturbed: The block.
+
+    Returns:
+        The module.
+
     Raises:
         FairnessError: The package, or what it needs, is not installed.
     """

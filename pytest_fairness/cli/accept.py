@@ -52,25 +52,25 @@ def _day(text: str) -> date:
         raise argparse.ArgumentTypeError(f"{text!r} is no date: write one as in 2026-12-31") from None
 
 
-def _accept(chosen: argparse.Namespace) -> None:
+def _accept(options: argparse.Namespace) -> None:
     from datetime import UTC, datetime
 
     from pytest_fairness.core.acceptances import acceptance_of
     from pytest_fairness.report.compare.load import read_run
     from pytest_fairness.report.decisions import decision_facts
 
-    results = read_run(chosen.name, chosen.store, secret_redactor()).results
-    row = _find(results.thresholds, chosen.threshold, chosen.model)
+    results = read_run(options.name, options.store, secret_redactor()).results
+    row = _find(results.thresholds, options.threshold, options.model)
     today = datetime.now(UTC).date()
-    if chosen.until < today:
-        raise FairnessError(f"--until {chosen.until} is over: name today, {today}, or a later day")
+    if options.until < today:
+        raise FairnessError(f"--until {options.until} is over: name today, {today}, or a later day")
     acceptance = acceptance_of(
-        row, run=results.run.id, by=chosen.by, reason=chosen.reason, on=today, until=chosen.until
+        row, run=results.run.id, by=options.by, reason=options.reason, on=today, until=options.until
     )
-    _write(chosen.file, acceptance, replaces=chosen.replace)
+    _write(options.file, acceptance, replaces=options.replace)
     print(f"accepted until {acceptance.until}: {row.threshold} ({row.model})")
     print(f"  {decision_facts(acceptance.result())}")
-    print(f"written: {chosen.file}; review it and commit it")
+    print(f"written: {options.file}; review it and commit it")
 
 
 def _find(rows: Sequence[ThresholdResult], text: str, model: str | None) -> ThresholdResult:

@@ -84,9 +84,9 @@ def open_store(location: StoreLocation) -> Iterator[Store]:
         store.close()
 
 
-def view_of(chosen: argparse.Namespace) -> View:
+def view_of(options: argparse.Namespace) -> View:
     """Return the run that an argument names. Raises `StoreError` where there is none."""
     from pytest_fairness.report.load_run import read_view
 
-    with open_store(chosen.store) as store:
-        return read_view(store, store.runs.find(chosen.name, "document"), secret_redactor())
+    with open_store(options.store) as store:
+        return read_view(store, store.runs.find(options.name, "document"), secret_redactor())

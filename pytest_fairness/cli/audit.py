@@ -39,20 +39,20 @@ def add(commands: Commands) -> None:
         command.add_argument("--chart", type=Path, metavar="PATH", help="write the intervals as a picture (SVG)")
 
 
-def _rankings(chosen: argparse.Namespace) -> int:
+def _rankings(options: argparse.Namespace) -> int:
     from pytest_fairness.benchmarks.audits.rankings import audit_rankings
 
-    return _report(audit_rankings(chosen.folder, chosen.published), chosen)
+    return _report(audit_rankings(options.folder, options.published), options)
 
 
-def _open_bbq(chosen: argparse.Namespace) -> int:
+def _open_bbq(options: argparse.Namespace) -> int:
     from pytest_fairness.benchmarks.audits.open_bbq import audit_open_bbq
 
-    audit = audit_open_bbq(chosen.folder, items=chosen.items, published=chosen.published, bound=chosen.bound)
-    return _report(audit, chosen)
+    audit = audit_open_bbq(options.folder, items=options.items, published=options.published, bound=options.bound)
+    return _report(audit, options)
 
 
-def _report(audit: Audit, chosen: argparse.Namespace) -> int:
+def _report(audit: Audit, options: argparse.Namespace) -> int:
     """Print an audit and write its files; 1 where a published figure was not met, else 0."""
     from pytest_fairness.benchmarks.audits.charts import chart
     from pytest_fairness.report.escaping import escape_controls
@@ -60,8 +60,8 @@ def _report(audit: Audit, chosen: argparse.Namespace) -> int:
 
     for line in audit.lines():
         print(escape_controls(line))
-    if chosen.json:
-        write_text(chosen.json, f"{json.dumps(audit.to_json(), ensure_ascii=False, indent=1)}\n")
-    if chosen.chart:
-        write_text(chosen.chart, chart(audit))
+    if options.json:
+        write_text(options.json, f"{json.dumps(audit.to_json(), ensure_ascii=False, indent=1)}\n")
+    if options.chart:
+        write_text(options.chart, chart(audit))
     return 0 if audit.is_equal else 1

@@ -23,7 +23,7 @@ def add(commands: Commands) -> None:
     compare.set_defaults(run=_compare)
 
 
-def _compare(chosen: argparse.Namespace) -> None:
+def _compare(options: argparse.Namespace) -> None:
     from shutil import get_terminal_size
 
     from pytest_fairness.report.compare import markdown, page
@@ -33,14 +33,14 @@ def _compare(chosen: argparse.Namespace) -> None:
     from pytest_fairness.report.files import write_text
 
     redact, width = secret_redactor(), get_terminal_size().columns
-    runs = ComparedRuns(chosen.runs, partial(read_run, store=chosen.store, redact=redact), redact)
+    runs = ComparedRuns(options.runs, partial(read_run, store=options.store, redact=redact), redact)
     made = [COMPARE_SECTIONS.make(name, CompareSection) for name in COMPARE_SECTIONS.names()]  # type: ignore[type-abstract]
     sections = [table for section in made if (table := section.table(runs)) is not None]
     alone = next((section for section in sections if section.stands_alone), None)
     if alone is not None:
         shown, written, listed = [*alone.lines(width)], alone.page(), alone.markdown()
     else:
-        comparison = read_comparison(chosen.runs, chosen.store, chosen.to, redact)
+        comparison = read_comparison(options.runs, options.store, options.to, redact)
         shown = [
             *text.lines(comparison, width),
             *(line for section in sections for line in ("", *section.lines(width))),
@@ -48,7 +48,7 @@ def _compare(chosen: argparse.Namespace) -> None:
         written, listed = page.page(comparison, sections), markdown.markdown(comparison, sections)
     for line in shown:
         print(line)
-    for path, content in ((chosen.html, written), (chosen.markdown, listed)):
+    for path, content in ((options.html, written), (options.markdown, listed)):
         if path is not None:
             write_text(path, content)
             print(f"written: {path}")

@@ -68,40 +68,40 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=_design)
 
 
-def _design(chosen: argparse.Namespace) -> None:
+def _design(options: argparse.Namespace) -> None:
     from pytest_fairness.design.emotion import EmotionBenchmark
     from pytest_fairness.design.frozen import Frozen
     from pytest_fairness.design.loop import design, explained
     from pytest_fairness.design.search_space import EMOTION
 
     _check_torch()
-    if chosen.samples is not None and chosen.samples < 2:
-        raise FairnessError(f"--samples is {chosen.samples}: it must be at least 2")
-    objective = _objective(chosen)
-    with _engine(chosen) as engine:
-        designer = _designer(chosen, engine)
-        student, model = _student(chosen, engine)
-        samples = chosen.samples or (_SAMPLES_OF_MODELS if model else _SAMPLES)
-        benchmark = EmotionBenchmark(student, samples, target=chosen.target)
+    if options.samples is not None and options.samples < 2:
+        raise FairnessError(f"--samples is {options.samples}: it must be at least 2")
+    objective = _objective(options)
+    with _engine(options) as engine:
+        designer = _designer(options, engine)
+        student, model = _student(options, engine)
+        samples = options.samples or (_SAMPLES_OF_MODELS if model else _SAMPLES)
+        benchmark = EmotionBenchmark(student, samples, target=options.target)
         result = design(
             benchmark,
             EMOTION,
             objective=objective,
             designer=designer,
-            iterations=chosen.iterations,
-            threshold=chosen.threshold,
-            seed=chosen.seed,
-            record=chosen.out.with_suffix(".jsonl"),
-            resume=chosen.resume,
-            about={"student": model or chosen.student, "samples": samples},
+            iterations=options.iterations,
+            threshold=options.threshold,
+            seed=options.seed,
+            record=options.out.with_suffix(".jsonl"),
+            resume=options.resume,
+            about={"student": model or options.student, "samples": samples},
             on_iteration=_print_iteration,
         )
     for line in explained(result):
         print(line)
-    if chosen.objective == "front":
+    if options.objective == "front":
         _print_front(result)
-    Frozen.of(result, benchmark, model).write(chosen.out)
-    print(f"written: {chosen.out}")
+    Frozen.of(result, benchmark, model).write(options.out)
+    print(f"written: {options.out}")
 
 
 def _check_torch() -> None:
@@ -112,23 +112,23 @@ def _check_torch() -> None:
         raise FairnessError(f"a design needs {' and '.join(missing)}: pip install './pytest-fairness[design]'")
 
 
-def _objective(chosen: argparse.Namespace) -> Objective:
+def _objective(options: argparse.Namespace) -> Objective:
     from pytest_fairness.design.objectives import Front, Target, Worst
 
-    if chosen.objective == "worst":
-        return Worst(chosen.accuracy)
-    return Front(target=chosen.target) if chosen.objective == "front" else Target(chosen.target)
+    if options.objective == "worst":
+        return Worst(options.accuracy)
+    return Front(target=options.target) if options.objective == "front" else Target(options.target)
 
 
 @contextmanager
-def _engine(chosen: argparse.Namespace) -> Iterator[Engine | None]:
+def _engine(options: argparse.Namespace) -> Iterator[Engine | None]:
     """Open an engine if the student or the designer is a model."""
-    if ":" not in f"{chosen.student}{chosen.designer}":
+    if ":" not in f"{options.student}{options.designer}":
         yield None
         return
     from pytest_fairness.design.queries import opened_engine
 
-    with opened_engine(chosen.store) as engine:
+    with opened_engine(options.store) as engine:
         yield engine
 
 
@@ -142,17 +142,17 @@ def _model(name: str) -> Any:
     return resolve(name, aliases=read_aliases(context.root), context=context)
 
 
-def _designer(chosen: argparse.Namespace, engine: Engine | None) -> Designer:
+def _designer(options: argparse.Namespace, engine: Engine | None) -> Designer:
     from pytest_fairness.design.designers.baselines import BestOfLearned, BestOfTarget, RandomReplay
     from pytest_fairness.design.designers.language import LanguageDesigner
     from pytest_fairness.design.designers.optimizer import Optimizer
 
-    name = chosen.designer
+    name = options.designer
     if engine is not None and ":" in name:
         from pytest_fairness.design.queries import ask
 
         model = _model(name)
-        return LanguageDesigner(model.name, lambda prompt: ask(engine, model, [prompt], chosen.seed)[0])
+        return LanguageDesigner(model.name, lambda prompt: ask(engine, model, [prompt], options.seed)[0])
     built_in: dict[str, Designer] = {
         designer.name: designer for designer in (Optimizer(), RandomReplay(), BestOfTarget(), BestOfLearned())
     }
@@ -161,12 +161,12 @@ def _designer(chosen: argparse.Namespace, engine: Engine | None) -> Designer:
     return built_in[name]
 
 
-def _student(chosen: argparse.Namespace, engine: Engine | None) -> tuple[Student, str]:
+def _student(options: argparse.Namespace, engine: Engine | None) -> tuple[Student, str]:
     """Return the student, and its name where it is a language model."""
     from pytest_fairness.design.classifier import Classifier
     from pytest_fairness.design.closed_form import LinearReader
 
-    name = chosen.student
+    name = options.student
     if name == "linear":
         return LinearReader(), ""
     if name.endswith(".safetensors"):
@@ -175,7 +175,7 @@ def _student(chosen: argparse.Namespace, engine: Engine | None) -> tuple[Student
         from pytest_fairness.design.training import train
 
         print("training a student, once, on samples of its own ...")
-        return train(seed=chosen.seed), ""
+        return train(seed=options.seed), ""
     if engine is None or ":" not in name:
         raise FairnessError(
             f"student is {name!r}: {did_you_mean(name, _STUDENTS)}, a .safetensors file, or provider:name"

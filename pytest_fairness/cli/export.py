@@ -31,7 +31,7 @@ def _declare(parser: LazyParser, name: str) -> str:
     return exporter.help
 
 
-def _export(exporter: Exporter, chosen: argparse.Namespace) -> None:
+def _export(exporter: Exporter, options: argparse.Namespace) -> None:
     from pytest_fairness.report.exports.exporter import RunReference
 
-    print(exporter.export(RunReference(chosen.name, partial(view_of, chosen)), chosen.out, chosen))
+    print(exporter.export(RunReference(options.name, partial(view_of, options)), options.out, options))

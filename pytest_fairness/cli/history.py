@@ -45,32 +45,32 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _history(chosen: argparse.Namespace) -> None:
+def _history(options: argparse.Namespace) -> None:
     from pytest_fairness.report.history.load import history_of_files, history_of_store, selected
 
     redact = secret_redactor()
     with paused_collection():
-        if chosen.files:
-            history = history_of_files(chosen.files, chosen.last, redact)
+        if options.files:
+            history = history_of_files(options.files, options.last, redact)
         else:
-            with open_store(chosen.store) as store:
-                history = history_of_store(store, chosen.last, redact)
-        _write(selected(history, chosen.threshold, chosen.model), chosen)
+            with open_store(options.store) as store:
+                history = history_of_store(store, options.last, redact)
+        _write(selected(history, options.threshold, options.model), options)
 
 
-def _write(history: RunHistory, chosen: argparse.Namespace) -> None:
+def _write(history: RunHistory, options: argparse.Namespace) -> None:
     from pytest_fairness.report.history.tables import lines
 
-    if chosen.json:
+    if options.json:
         import json
 
         print(json.dumps(history.to_json(), allow_nan=False))  # an indent needs the slow encoder
     else:
-        for line in lines(history, details=chosen.threshold is not None):
+        for line in lines(history, details=options.threshold is not None):
             print(line)
-    if chosen.html is not None:
+    if options.html is not None:
         from pytest_fairness.report.files import write_text
         from pytest_fairness.report.history.page import history_page
 
-        write_text(chosen.html, history_page(history))
-        print(f"written: {chosen.html}", file=sys.stderr if chosen.json else sys.stdout)
+        write_text(options.html, history_page(history))
+        print(f"written: {options.html}", file=sys.stderr if options.json else sys.stdout)

@@ -35,10 +35,10 @@ def _declare(parser: LazyParser, name: str) -> str:
     return importer.help
 
 
-def _import(importer: Importer, chosen: argparse.Namespace) -> None:
+def _import(importer: Importer, options: argparse.Namespace) -> None:
     from pytest_fairness.report.escaping import escape_controls
     from pytest_fairness.report.files import refuse_others
 
-    refuse_others(chosen.out, importer.line_start)
-    for line in importer.convert(chosen.out, chosen):
+    refuse_others(options.out, importer.line_start)
+    for line in importer.convert(options.out, options):
         print(escape_controls(line))  # names of columns are a stranger's

@@ -25,25 +25,25 @@ def add(commands: Commands) -> None:
     items.set_defaults(run=_items)
 
 
-def _items(chosen: argparse.Namespace) -> None:
+def _items(options: argparse.Namespace) -> None:
     from pytest_fairness.core.errors import FairnessError
     from pytest_fairness.report.broken_items import lines
     from pytest_fairness.report.load_run import read_view
     from pytest_fairness.store.samples import StoredSample
 
-    if chosen.most < 1:
-        raise FairnessError(f"--most is {chosen.most}: it must be at least 1")
+    if options.most < 1:
+        raise FairnessError(f"--most is {options.most}: it must be at least 1")
     probes: dict[str, dict[str, StoredSample]] = {}
-    with open_store(chosen.store) as store:
-        for name in chosen.runs:
+    with open_store(options.store) as store:
+        for name in options.runs:
             view = read_view(store, store.runs.find(name, "document"), secret_redactor())
             for sample in view.samples:
-                if sample.probe.endswith(chosen.probe or ""):
+                if sample.probe.endswith(options.probe or ""):
                     probes.setdefault(sample.probe, {}).setdefault(sample.model_key, sample)
     having = [list(samples.values()) for _, samples in sorted(probes.items())]
     if not having:
         raise FairnessError("these runs hold no such sample: name runs that have judged its thresholds")
-    of_grade = [samples for samples in having if any(chosen.grade in sample.graders for sample in samples)] or having
+    of_grade = [samples for samples in having if any(options.grade in sample.graders for sample in samples)] or having
     for samples in of_grade:
-        for line in lines(samples, chosen.grade, chosen.equals, chosen.most):
+        for line in lines(samples, options.grade, options.equals, options.most):
             print(line)

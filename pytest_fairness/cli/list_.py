@@ -19,12 +19,12 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=_list)
 
 
-def _list(chosen: argparse.Namespace) -> None:
+def _list(options: argparse.Namespace) -> None:
     by_name = {group.name: group for group in GROUPS}
-    unknown = [name for name in chosen.groups if name not in by_name]
+    unknown = [name for name in options.groups if name not in by_name]
     if unknown:
         raise FairnessError(f"there is no group {unknown[0]!r}: name one of {', '.join(by_name)}")
-    for name in chosen.groups or by_name:
+    for name in options.groups or by_name:
         print(f"{name}:")
         for line in [*_lines(by_name[name])] or ["none installed"]:
             print(f"  {escape_controls(line)}")

@@ -24,9 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # show characters that the terminal cannot encode by their numbers
             stream.reconfigure(errors="backslashreplace")
-    chosen = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     try:
-        return int(chosen.run(chosen) or 0)
+        return int(options.run(options) or 0)
     except FairnessError as error:
         print(f"pytest-fairness: {escape_controls(str(error))}", file=sys.stderr)
         return 2

@@ -22,13 +22,13 @@ def add(commands: Commands) -> None:
     merge.set_defaults(run=_merge)
 
 
-def _merge(chosen: argparse.Namespace) -> None:
+def _merge(options: argparse.Namespace) -> None:
     from pytest_fairness.store.merge import LEFT_BEHIND, merge
 
-    merged = merge(chosen.stores, chosen.out)
+    merged = merge(options.stores, options.out)
     for empty in merged.empty:
         print(f"there is no run in {empty}: {LEFT_BEHIND}")
     if merged.conflicts:
         plural = "s" * (merged.conflicts != 1)
         print(f"{merged.conflicts:,} attempt{plural} had another answer in an earlier store: the first is kept")
-    print(f"written: {chosen.out} ({merged.attempts:,} attempts, {merged.runs:,} runs)")
+    print(f"written: {options.out} ({merged.attempts:,} attempts, {merged.runs:,} runs)")

@@ -45,23 +45,23 @@ def add(commands: Commands) -> None:
     models.set_defaults(run=_models)
 
 
-def _models(chosen: argparse.Namespace) -> None:
+def _models(options: argparse.Namespace) -> None:
     from pytest_fairness.models.aliases import read_aliases
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.env_file import read_environment
 
-    environment = read_environment(chosen.env_file)
-    rows = [_row(name, environment, is_checked=chosen.check) for name in MODELS.names()]
+    environment = read_environment(options.env_file)
+    rows = [_row(name, environment, is_checked=options.check) for name in MODELS.names()]
     print(*_table([("provider", "installed", "key", "server"), *rows]), sep="\n")
     aliases = read_aliases(Path.cwd())
     if aliases:
         print("\naliases of pyproject.toml:")
         print(*_table((f"  {alias}", name) for alias, name in aliases.items()), sep="\n")
-    services = [*chosen.services, *_services_of(Path.cwd(), aliases)]
+    services = [*options.services, *_services_of(Path.cwd(), aliases)]
     if services:
         print("\nservices:")
         context = ModelContext(environment=environment)
-        rows = [_service_row(name, aliases, context, is_checked=chosen.check) for name in dict.fromkeys(services)]
+        rows = [_service_row(name, aliases, context, is_checked=options.check) for name in dict.fromkeys(services)]
         print(*_table(rows), sep="\n")
 
 

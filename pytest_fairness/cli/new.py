@@ -26,10 +26,10 @@ def add(commands: Commands) -> None:
     new.set_defaults(run=_new)
 
 
-def _new(chosen: argparse.Namespace) -> None:
-    if not chosen.suite.name:
+def _new(options: argparse.Namespace) -> None:
+    if not options.suite.name:
         raise FairnessError("this names no suite (an unset variable?): give a name, as in letting")
-    folder = chosen.suite if len(chosen.suite.parts) > 1 else _HOME / chosen.suite
+    folder = options.suite if len(options.suite.parts) > 1 else _HOME / options.suite
     for file in write_suite(folder):
         print(f"written: {file}")
     print("try it on a simulated model, then name your model, or write a `model` fixture in conftest.py:")

@@ -37,17 +37,17 @@ def _age(text: str) -> float:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _prune(chosen: argparse.Namespace) -> None:
+def _prune(options: argparse.Namespace) -> None:
     from pytest_fairness.store.prune import Chosen, prune
 
-    if chosen.older_than is None and not chosen.runs and not chosen.model:
+    if options.older_than is None and not options.runs and not options.model:
         raise StoreError("prune what? Give --older-than, --run or --model; --dry-run shows what would go")
-    if not chosen.store.exists():
-        raise StoreError(f"there is no store {chosen.store}: name it with --store")
-    what = Chosen(chosen.older_than, chosen.runs, chosen.model, chosen.keep)
-    pruned = prune(chosen.store, what, dry=chosen.dry_run)
+    if not options.store.exists():
+        raise StoreError(f"there is no store {options.store}: name it with --store")
+    what = Chosen(options.older_than, options.runs, options.model, options.keep)
+    pruned = prune(options.store, what, dry=options.dry_run)
     counts = (pruned.runs, "run"), (pruned.attempts, "answer"), (pruned.prompts, "prompt"), (pruned.grades, "grade")
     summary = ", ".join(f"{count:,} {name}{'s' * (count != 1)}" for count, name in counts)
-    print(f"{'would go' if chosen.dry_run else 'removed'}: {summary} ({pruned.size:,} bytes of contents)")
-    if not chosen.dry_run:
-        print(f"the store {chosen.store}: {pruned.before:,} bytes before, {pruned.after:,} now")
+    print(f"{'would go' if options.dry_run else 'removed'}: {summary} ({pruned.size:,} bytes of contents)")
+    if not options.dry_run:
+        print(f"the store {options.store}: {pruned.before:,} bytes before, {pruned.after:,} now")

@@ -42,10 +42,10 @@ def add_pytest_command(
     )
     parser.add_argument("arguments", nargs="*", metavar=arguments, help=argparse.SUPPRESS)
 
-    def command(chosen: argparse.Namespace) -> int:
-        if {"-h", "--help"} & set(chosen.arguments):
+    def command(options: argparse.Namespace) -> int:
+        if {"-h", "--help"} & set(options.arguments):
             parser.print_help()
             return 0
-        return run(parser, chosen.arguments)
+        return run(parser, options.arguments)
 
     parser.set_defaults(run=command)

@@ -35,14 +35,14 @@ def _limit(text: str) -> int:
     return int(text)
 
 
-def _report(chosen: argparse.Namespace) -> None:
+def _report(options: argparse.Namespace) -> None:
     from pytest_fairness.report.ci.github_summary import LIMIT, job_summary
     from pytest_fairness.report.files import write_text
     from pytest_fairness.report.html.page import page
 
-    view = view_of(chosen)
-    summary = partial(job_summary, limit=chosen.markdown_limit or LIMIT)
-    for path, write in ((chosen.html, page), (chosen.markdown, summary)):
+    view = view_of(options)
+    summary = partial(job_summary, limit=options.markdown_limit or LIMIT)
+    for path, write in ((options.html, page), (options.markdown, summary)):
         if path is not None:
             write_text(path, write(view))
             print(f"written: {path}")

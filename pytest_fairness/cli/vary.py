@@ -23,17 +23,17 @@ def _vary(chosen: argparse.Namespace) -> None:
     from pytest_fairness.report.escaping import escape_controls
     from pytest_fairness.report.files import write_text
 
-    texts = read_texts(chosen.file, chosen.language)
-    for line in report(chosen.file, texts):
+    texts = read_texts(options.file, options.language)
+    for line in report(options.file, texts):
         print(escape_controls(line))
-    if chosen.out is None:
+    if options.out is None:
         return
     lines = []
     for text, variants in variants_or_reasons(texts, chosen.language):
         if isinstance(variants, str):
-            print(escape_controls(f"{chosen.file}:{text.line}: not written out: {variants}"))
+            print(escape_controls(f"{options.file}:{text.line}: not written out: {variants}"))
         else:
             record = {"line": text.line, "template": text.template, "variants": variants}
             lines.append(json.dumps(record, ensure_ascii=False))
-    write_text(chosen.out, "".join(f"{line}\n" for line in lines))
-    print(f"variants of {len(lines):,} texts written to {chosen.out}")
+    write_text(options.out, "".join(f"{line}\n" for line in lines))
+    print(f"variants of {len(lines):,} texts written to {options.out}")

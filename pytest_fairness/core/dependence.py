@@ -53,7 +53,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """Calls a threshold test under chosen answers to its conditions."""
+    """Evaluator that calls a threshold test under chosen answers to its conditions."""
 
     test: Callable[[], object]
     scale: MarkScale | None = None

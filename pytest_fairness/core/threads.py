@@ -10,7 +10,7 @@ from typing import Any
 
 
 class DaemonExecutor(ThreadPoolExecutor):
-    """Runs each call in a daemon thread of its own.
+    """Executor that runs each call in a daemon thread of its own.
 
     The threads of the standard executor are joined when the process ends, so a model whose call hangs in one
     would make Ctrl-C hang as well.

@@ -16,7 +16,7 @@ Row = Mapping[str, Any]
 
 
 class _Everything(tuple[str, ...]):
-    """Says of each column that it is kept as it is written: 007 is no number here."""
+    """Set of all columns, each kept as it is written: 007 is no number here."""
 
     __slots__ = ()
 

@@ -177,7 +177,7 @@ def _word(node: ast.expr) -> Any:
 class _Checker:
     def __init__(self, text: str, vocabulary: ProbeVocabulary) -> None:
         self._text = text
-        self._known = vocabulary
+        self._vocabulary = vocabulary
 
     def condition(self, node: ast.expr) -> None:
         """Check a comparison, or several joined by and, or, not."""
@@ -286,7 +286,7 @@ class _Checker:
             self._fail(node, f"{self._shown(node)} cannot stand before a measure: only where(name=value) can")
         if node.args or not node.keywords:
             self._fail(node, "where takes names with values, as in where(category=Religion)")
-        attributes = {**self._known.others, **self._known.groups}
+        attributes = {**self._vocabulary.others, **self._vocabulary.groups}
         for keyword in node.keywords:
             if keyword.arg not in attributes:
                 self._fail(
@@ -327,21 +327,21 @@ class _Checker:
     def _names(self, node: ast.Call, given: Mapping[str, ast.expr]) -> None:
         for value in node.args:
             grade = self._single(value)
-            if grade not in self._known.grades:
-                self._fail(value, f"there is no grade {grade!r}; {did_you_mean(str(grade), self._known.grades)}")
+            if grade not in self._vocabulary.grades:
+                self._fail(value, f"there is no grade {grade!r}; {did_you_mean(str(grade), self._vocabulary.grades)}")
         if "by" in given:
             by = self._single(given["by"])
-            if by not in self._known.groups:
-                self._fail(given["by"], f"nothing varies by {by!r}; {did_you_mean(str(by), self._known.groups)}")
+            if by not in self._vocabulary.groups:
+                self._fail(given["by"], f"nothing varies by {by!r}; {did_you_mean(str(by), self._vocabulary.groups)}")
             for word in ("of", "to"):
                 if word in given:
-                    self._values(given[word], str(by), self._known.groups[str(by)], "group", one=True)
+                    self._values(given[word], str(by), self._vocabulary.groups[str(by)], "group", one=True)
         if "equals" in given:
             grade = str(self._single(node.args[0]))
             listed = isinstance(given["equals"], ast.List | ast.Tuple)
             if _called_name(node) == "rates" and not (listed and given["equals"].elts):  # type: ignore[attr-defined]
                 self._fail(given["equals"], "rates takes a list of values: equals=[...], or rate(...) for one")
-            self._values(given["equals"], grade, self._known.grades[grade], "value")
+            self._values(given["equals"], grade, self._vocabulary.grades[grade], "value")
         for word in given.keys() - {"by", "of", "to", "equals"}:  # an option of a registered metric
             self._values(given[word], word, None, "value")
 

@@ -51,7 +51,7 @@ def _syntax_error(error: Any, text: str, file: str) -> DeclarationError:
 
 
 class _Reader:
-    """Builds nodes from the parser's events, which are never more than the text has."""
+    """Builder of nodes from the parser's events, which are never more than the text has."""
 
     def __init__(self, file: str, events: Iterator[Any]) -> None:
         self._file = file

@@ -54,7 +54,7 @@ def evaluate(
 def evaluate_groups(
     student: Student, groups: Mapping[str, Iterable[tuple[Tensor, Tensor]]], *, verification: bool
 ) -> dict[str, StudentOutcomes]:
-    """Return the outcomes of each group's batches of features and labels: of a recording, say."""
+    """Return the outcomes of each group's batches of features and labels, for example of a recording."""
     return {group: _outcomes(student, batches, verification=verification) for group, batches in groups.items()}
 
 

@@ -34,7 +34,7 @@ class Objective(Protocol):
         ...
 
     def described(self, threshold: float) -> str:
-        """Return what is wanted, in one sentence, as a language model is told."""
+        """Return the objective in one sentence, as a language model gets it."""
         ...
 
 

@@ -64,7 +64,7 @@ class Iteration:
     number: int
     """Number of the iteration, from 1."""
     parameters: Point | None
-    """None where no proposal could be used: ``notes`` say why."""
+    """None where no proposal could be used: ``notes`` have the reason."""
     reasoning: str = ""
     notes: Sequence[str] = ()
     """Faults of proposals: each that was repaired or refused."""

@@ -29,7 +29,7 @@ class EmotionReading:
 
 @runtime_checkable
 class Student(Protocol):
-    """Reads features [n, seq_len, dim]; with ``verification`` it verifies its readings and says which held."""
+    """Reader of features [n, seq_len, dim]; with ``verification`` it verifies its readings and reports which held."""
 
     def read(self, features: Tensor, *, verification: bool) -> EmotionReading: ...
 

@@ -105,7 +105,7 @@ class BatchSubmitter:
         self._followed[submission][request.key] = request
 
     async def close(self) -> None:
-        """Follow nothing more. What is being submitted is waited for: nobody else would know its name."""
+        """Follow nothing more. A submission in progress is awaited: no other process would learn its name."""
         for task in self._following:
             task.cancel()
         if self._submitting:

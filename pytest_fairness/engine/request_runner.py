@@ -32,7 +32,7 @@ _REFUSALS = 60
 
 
 class RequestRunner:
-    """Sends the requests of one model, and remembers whether any can succeed."""
+    """Sender of the requests of one model, which records whether any can succeed."""
 
     def __init__(self, model: Model, context: EngineContext) -> None:
         self.model, self._context = model, context

@@ -46,7 +46,7 @@ class StoreSync:
         return await get_running_loop().run_in_executor(self._thread, function, *arguments)
 
     async def look_up(self, requests: Sequence[Request]) -> None:
-        """Add what the store knows of these requests to the results."""
+        """Add the stored answers to these requests to the results."""
         answered = self._results.attempts  # what tests have demanded comes again with the work list
         keys = [request.key for request in requests if request.is_stored and request.key not in answered]
         if not keys:

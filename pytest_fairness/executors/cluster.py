@@ -242,7 +242,7 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _silenced() -> Callable[[], None]:
-    """Keep what the nodes say of themselves out of the tests' output, where Ray prints it despite `log_to_driver`.
+    """Keep the nodes' own messages out of the tests' output, where Ray prints it despite `log_to_driver`.
 
     Returns what takes that back.
     """

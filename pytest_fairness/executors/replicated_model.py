@@ -12,7 +12,7 @@ from pytest_fairness.executors.cluster import Cluster
 
 
 class ReplicatedModel:
-    """Asks replicas of a model of local weights; name and key are the model's, so its answers are too.
+    """Replicas of a model of local weights as one model; name and key are the model's, so its answers are too.
 
     Every replica has two batches at a time: one is answered while the next is full.
     """

@@ -33,7 +33,7 @@ class _LoadedModel:
 
 
 class Replica:
-    """Holds every model that it is asked for, as one process without a cluster would: one after the other is loaded.
+    """Holder of every requested model, as one process without a cluster: one after the other is loaded.
 
     What it looks up in an environment (``HF_TOKEN``, say) is its own node's: no key travels. Errors that belong to
     what was asked are returned, not raised: what is raised is a mistake, or the loss of the replica.

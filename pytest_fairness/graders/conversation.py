@@ -61,7 +61,7 @@ class PlayedUser:
 
 @dataclass(eq=False)
 class Conversation(DeclarativeGrader):
-    """Grades what a model says, or does, when the user or its tools go on.
+    """Grader of a model's later answers, or actions, when the user or its tools go on.
 
     Each further turn is a question to the model under test, in the store like every other: an interrupted conversation
     goes on where it was. The prompt's own answer is the first; an answer that is not complete leaves the conversation

@@ -96,7 +96,7 @@ def write_table(
 
 
 class _TableBuilder:
-    """Collects the columns of a table while its rows pass by."""
+    """Builder of a table's columns, row by row."""
 
     def __init__(self, source: str, selected: dict[str, str]) -> None:
         self._source = source

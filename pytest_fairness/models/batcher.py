@@ -16,7 +16,7 @@ _GATHER = 0.005
 
 
 class Batcher(Generic[_Job, _Result]):
-    """Runs one batch at a time in a thread, of at most ``size`` jobs; jobs that come meanwhile wait.
+    """Runner of one batch at a time in a thread, of at most ``size`` jobs; jobs that come meanwhile wait.
 
     ``run`` gives one result for each job, in order; what it raises is raised for every job of the batch.
     """

@@ -36,7 +36,7 @@ class TooLargeError(Exception):
 
 
 class Connection:
-    """Posts JSON to one URL. Opens nothing before the first post; use it from one event loop.
+    """Connection that posts JSON to one URL. It opens nothing before the first post; use it from one event loop.
 
     The SDKs build and check a dozen objects at each call: over the same aiohttp that takes nearly six times the CPU
     time (``tests/benchmarks/clients.py``), and a run makes thousands of the same call. So the few headers of the

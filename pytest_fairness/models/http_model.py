@@ -125,7 +125,7 @@ class HostedModel(ABC):
 
     @property
     def rates(self) -> tuple[float | None, float | None]:
-        """Requests and tokens a minute, as the parameters ``rpm`` and ``tpm`` say."""
+        """Requests and tokens a minute, by the parameters ``rpm`` and ``tpm``."""
         return self._given.get("rpm"), self._given.get("tpm")
 
     @property
@@ -179,7 +179,7 @@ class HostedModel(ABC):
             raise translate(error, self._service()) from None
 
     def request(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
-        """Return the JSON that asks one prompt, with its schema where the server knows any."""
+        """Return the JSON that asks one prompt, with its schema where the server supports one."""
         body = self._body(prompt, repetition)
         if prompt.schema is None or not self._has_schemas:
             return body

@@ -37,7 +37,7 @@ _TOP = "top_logprobs"
 _AT_ONE: Mapping[str, float] = {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0}
 """Decoding parameters under which probabilities are those of the model."""
 _REFUSED = (400, 403, 422, 500, 501)
-"""Statuses of servers that give no log-probabilities; the text says so."""
+"""Statuses of servers that give no log-probabilities; the text names the reason."""
 _ONLY_RESPONSES = re.compile(r"(?:o\d+-pro|gpt-[\d.]+-pro|codex|gpt-[\d.]+-codex|o\d+(?:-mini)?-deep-research)\b")
 """Names of OpenAI's models that have no chat completions."""
 _ENCRYPTION_REFUSED = re.compile(r"encrypted.content", re.IGNORECASE)

@@ -120,7 +120,7 @@ class Mistral(Preset):
 
 
 class OpenRouter(Preset):
-    """``openrouter:VENDOR/NAME``. The provider that it chose is in each answer's ``served_by`` where it says so."""
+    """``openrouter:VENDOR/NAME``. The provider that it chose is in each answer's ``served_by`` where it is reported."""
 
     default_url = "https://openrouter.ai/api/v1"
     url_variable = "OPENROUTER_BASE_URL"

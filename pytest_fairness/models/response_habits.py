@@ -1,4 +1,4 @@
-"""Habits of a simulated model: answers that follow the form of a prompt, and nothing that it says."""
+"""Habits of a simulated model: answers that follow the form of a prompt, and not its content."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ _STEREOTYPE = frozenset({"stereotyped", "other", "unknown"})
 
 
 class SimulatedModel:
-    """Answers by drawing from known probabilities; a function of seed, messages and repetition alone.
+    """Model that draws answers from known probabilities; a function of seed, messages and repetition alone.
 
     A favorable answer has the probability ``base`` (0.5), and ``base`` times ``ratio`` (1) where the
     prompt's group of the attribute ``by`` (default: any) is ``of``. Favorable is the first value of the

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_fairness.store.samples import StoredSample
 
 SHOWN_OUTSIDE = 0.0005
-"""The probability outside of the options from which a disagreement names it: what is shown as 0.1%."""
+"""The probability outside of the options from which a disagreement names it: it is shown as 0.1%."""
 
 
 def find_agreements(runs: Runs, run: str, rows: Sequence[ThresholdResult]) -> list[AgreementResult]:
@@ -68,9 +68,9 @@ def _agreements(
         values = {name: value_or_none(grade) for name, grade in graded.grades.items()}
         answers.setdefault(_identity(graded.item.id, graded.prompt), []).append(values)
     for grade in propensities.graders.keys() & drawn.graders.keys():
-        checked = check_agreement(list(_pairs(grade, propensities, answers)))
-        if checked is not None:
-            yield _result(row, grade, other_run, checked)
+        agreement = check_agreement(list(_pairs(grade, propensities, answers)))
+        if agreement is not None:
+            yield _result(row, grade, other_run, agreement)
 
 
 def _pairs(
@@ -86,19 +86,19 @@ def _pairs(
 
 
 def _identity(item: str, prompt: Prompt) -> tuple[str, str]:
-    """Return the same for a prompt whether answers or propensities are asked for."""
+    """Return an identity of a prompt that is the same for answers and propensities."""
     shown = context_of(prompt) if continuations_of(prompt) is not None else prompt
     return item, digest(repr([(message["role"], message["content"]) for message in shown.messages]))
 
 
-def _result(row: ThresholdResult, grade: str, other_run: str, checked: Agreement) -> AgreementResult:
+def _result(row: ThresholdResult, grade: str, other_run: str, agreement: Agreement) -> AgreementResult:
     from pytest_fairness.stats.agreement import SIGNIFICANCE
 
-    worst = checked.worst
+    worst = agreement.worst
     reason = ""
-    if checked.agrees:
+    if agreement.agrees:
         pass
-    elif min(1.0, worst.p_value * (len(checked.groups) + 1)) < SIGNIFICANCE:
+    elif min(1.0, worst.p_value * (len(agreement.groups) + 1)) < SIGNIFICANCE:
         of = f" of {worst.group}" if worst.attribute else ""
         reason = (
             f"{worst.drawn:.1%} of {worst.answers:,} drawn answers{of} are {grade}={worst.value}, "
@@ -107,7 +107,7 @@ def _result(row: ThresholdResult, grade: str, other_run: str, checked: Agreement
         if worst.outside >= SHOWN_OUTSIDE:
             reason += f", or up to {worst.propensity + worst.outside:.1%} with what fell on no option"
     else:
-        surer, side = ("surer", "below") if checked.sharpness > 0 else ("less sure", "above")
+        surer, side = ("surer", "below") if agreement.sharpness > 0 else ("less sure", "above")
         reason = f"drawn answers are {surer} than the propensities, as those at a temperature {side} 1 are"
     return AgreementResult(
         suite=row.suite,
@@ -115,12 +115,12 @@ def _result(row: ThresholdResult, grade: str, other_run: str, checked: Agreement
         model=row.model,
         grade=grade,
         other_run=other_run,
-        prompts=checked.prompts,
-        agrees=checked.agrees,
-        p_value=checked.p_value,
+        prompts=agreement.prompts,
+        agrees=agreement.agrees,
+        p_value=agreement.p_value,
         reason=reason,
         groups=[
             GroupAgreementResult(**{field.name: getattr(group, field.name) for field in fields(GroupAgreementResult)})
-            for group in checked.groups
+            for group in agreement.groups
         ],
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Backend:
-    """Opens and closes the store and the engine of one process."""
+    """The store and the engine of one process, opened where they are needed."""
 
     def __init__(self, context: RunContext, models: ModelResolver) -> None:
         self._context = context

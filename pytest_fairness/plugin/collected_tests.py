@@ -35,18 +35,18 @@ class CollectedTests:
         self._classes: list[pytest.Class] = []
         self._opened: set[pytest.Collector] = set()
         self._closed: dict[str, Unjudged] = {}
-        """Why files gave no tests."""
+        """Reasons why files gave no tests."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pycollect_makeitem(self, collector: pytest.Collector) -> Generator[None, object, object]:
-        """Take in what a module or class has made of one of its names: tests, a class, or nothing."""
-        made = yield
+        """Record the tests or the class that a module or class collects under one of its names."""
+        collected = yield
         self._opened.add(collector)
-        self._note(made)
-        return made
+        self._record(collected)
+        return collected
 
-    def _note(self, made: object) -> None:
-        for node in made if isinstance(made, list) else [made]:
+    def _record(self, collected: object) -> None:
+        for node in collected if isinstance(collected, list) else [collected]:
             if isinstance(node, pytest.Class):
                 self._classes.append(node)
             elif isinstance(node, pytest.Function) and is_marked(node):
@@ -59,12 +59,12 @@ class CollectedTests:
         """Keep the tests that ``--fairness-test`` names, if it names some."""
         if not self._tests:
             return
-        gone = [item for item in items if item.nodeid not in self._tests]
+        deselected = [item for item in items if item.nodeid not in self._tests]
         items[:] = [item for item in items if item.nodeid in self._tests]
-        config.hook.pytest_deselected(items=gone)
+        config.hook.pytest_deselected(items=deselected)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note a file that was skipped, or could not be imported."""
+        """Record a file that was skipped, or could not be imported."""
         if not report.passed and report.nodeid.endswith(".py"):
             self._closed[report.nodeid] = unjudged_fields(report)
 
@@ -90,13 +90,13 @@ class CollectedTests:
         measured = {_probe_of(item) for item in selected if is_marked(item) and not is_threshold(item)}
         chosen = [_probe_of(item) for test, item in self._thresholds.items() if test in tests]
         left = [_probe_of(item) for test, item in self._thresholds.items() if test not in tests]
-        alone = sum(probe in measured and probe not in chosen for probe in left)
-        whole = sum(probe in self._probes and probe not in measured for probe in chosen)
+        unselected = sum(probe in measured and probe not in chosen for probe in left)
+        without_items = sum(probe in self._probes and probe not in measured for probe in chosen)
         remarks = []
-        if alone:
-            remarks.append(f"of the selected items {_thresholds(alone)} not selected: nothing judges them")
-        if whole:
-            remarks.append(f"{_thresholds(whole)} selected without items: the whole sample is measured")
+        if unselected:
+            remarks.append(f"of the selected items {_thresholds(unselected)} not selected: nothing judges them")
+        if without_items:
+            remarks.append(f"{_thresholds(without_items)} selected without items: the whole sample is measured")
         return "; ".join(remarks)
 
 
@@ -165,7 +165,7 @@ def _nothing_judged(config: pytest.Config, reasons: Sequence[str]) -> str:
 
 
 def _deselected(config: pytest.Config, count: int) -> str:
-    """``-k application deselected 14``."""
+    """Return the options that deselected thresholds, as in ``-k application deselected 14``."""
     option = config.option
     given = {"-k": getattr(option, "keyword", ""), "-m": getattr(option, "markexpr", "")}
     parts = [f"{name} {shlex.quote(text)}" for name, text in given.items() if text]

@@ -31,7 +31,7 @@ from pytest_fairness.report.escaping import escape_controls
 
 
 class CollectionHooks:
-    """Makes the tests of probes and thresholds, and shows what they are going to do."""
+    """Hooks that make the tests of probes and thresholds, and print the planned work."""
 
     def __init__(self, state: RunState) -> None:
         self._state = state
@@ -62,7 +62,7 @@ class CollectionHooks:
 
 
 class ItemHooks:
-    """Sets up tests, and notes which fixtures make their models."""
+    """Hooks that set up tests, and record the fixtures that make their models."""
 
     def __init__(self, state: RunState) -> None:
         self._state = state
@@ -120,7 +120,7 @@ class ItemHooks:
 
 
 class ReportHooks:
-    """Completes the reports of tests, reads them, and stops the run at ``--maxfail``."""
+    """Hooks that complete and read the reports of tests, and stop the run at ``--maxfail``."""
 
     def __init__(self, state: RunState) -> None:
         self._state = state
@@ -142,13 +142,13 @@ class ReportHooks:
         state.is_broken |= (BROKEN, "yes") in report.user_properties
         if not state.is_worker:  # after the rows were read from them, before a JUnit file is written
             report.user_properties = shown_properties(report.user_properties)
-        most = state.config.getoption("maxfail")
-        if report.failed and most and state.outcomes.failures >= most:
+        maxfail = state.config.getoption("maxfail")
+        if report.failed and maxfail and state.outcomes.failures >= maxfail:
             state.attempt(state.fairness.backend.stop)
 
 
 class ControllerHooks:
-    """Gives workers of xdist their part, and shows the work that they have laid out."""
+    """Hooks that give workers of xdist their part, and print the work that they have planned."""
 
     def __init__(self, state: RunState) -> None:
         self._state = state
@@ -193,7 +193,7 @@ class ControllerHooks:
 
 
 class SessionEndHooks:
-    """Ends the session: closes engine and store, and lets the kind of run conclude in between."""
+    """Hooks that end the session: they close engine and store, and conclude the run in between."""
 
     def __init__(self, state: RunState, conclude: Callable[[], None]) -> None:
         self._state = state

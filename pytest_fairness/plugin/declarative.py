@@ -30,7 +30,7 @@ BROKEN = "fairness_broken"
 
 
 class DeclaredFiles:
-    """Collects declared files, and keeps the tests that report broken ones."""
+    """Collector of declared files, which keeps the tests that report broken ones."""
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> DeclaredFile | None:
         return None if suite_in(file_path) is None else DeclaredFile.from_parent(parent, path=file_path)
@@ -85,7 +85,7 @@ class DeclaredFile(MadeModule):
 
 
 class BrokenDeclaration(pytest.Item):
-    """Stands for a file, or a probe of it, that cannot be tested; fails with the reason."""
+    """Test in place of a file, or a probe of it, that cannot be tested; it fails with the reason."""
 
     def __init__(self, *, reason: str, **node: Any) -> None:
         super().__init__(**node)

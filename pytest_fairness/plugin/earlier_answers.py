@@ -48,7 +48,7 @@ class EarlierAnswers:
         return [attempt for model in self.models for attempt in model.attempts]
 
     def extremes(self, given: Extremes) -> Extremes:
-        """Return extremes that stored samples know, each of its own prompts."""
+        """Return the extremes of stored samples, each for its own prompts."""
         return {
             name: _first_of([of, *(sample.extremes[name] for sample in self.samples if name in sample.extremes)])
             for name, of in given.items()

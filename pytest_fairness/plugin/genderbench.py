@@ -74,7 +74,7 @@ class GenderBenchModule(MadeModule):
 
 
 class GenderBenchTests:
-    """Adds the tests to those that pytest has collected, and shows the marks by both rules at the end."""
+    """Hooks that add the tests to those that pytest has collected, and print the marks by both rules at the end."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._probes = {f"test_{probe.name}": probe for probe in chosen_probes(names)}

@@ -70,7 +70,7 @@ class JudgedRuns:
     bounds: str
     """Bounds of the last run on others, in words; empty where all had the same."""
     unversioned: bool
-    """Whether the model is an application that does not say when it changes."""
+    """Whether the model is an application without a version."""
 
     @classmethod
     def take(cls, test: str, measured: LazyMeasured, judgment: Judgment) -> JudgedRuns:

@@ -10,7 +10,7 @@ from pytest_fairness.plugin.task_tests import SOURCE, TaskTests, free_name, grou
 
 
 class InspectTests(TaskTests):
-    """Adds the tests of inspect_ai's tasks.
+    """Hooks that add the tests of inspect_ai's tasks.
 
     Args:
         specs: The tasks, as ``file.py@task?argument=value`` or ``package/task``.

@@ -10,7 +10,7 @@ from pytest_fairness.plugin.task_tests import SOURCE, TaskTests, free_name, grou
 
 
 class LmEvalTests(TaskTests):
-    """Adds the tests of lm-evaluation-harness's tasks.
+    """Hooks that add the tests of lm-evaluation-harness's tasks.
 
     Args:
         specs: Names of tasks, groups or tags, or YAML files, separated by commas; arguments of all of them behind a

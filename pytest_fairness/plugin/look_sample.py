@@ -53,7 +53,7 @@ class LookSample:
 
     @cached_property
     def served_by(self) -> Sequence[str]:
-        """The models that the provider says have answered."""
+        """The models that have answered, as the provider reports them."""
         names = {graded.attempt.answer.served_by for graded in self.attempts if graded.attempt.answer is not None}
         return sorted(filter(None, names))
 

@@ -123,7 +123,7 @@ class LazyMeasured:
 
     @property
     def served_by(self) -> Sequence[str]:
-        """The models that the provider says have answered the sample that was last looked at."""
+        """The models that have answered the sample of the last look, as the provider reports them."""
         sample = self._samples.get(self.look.number)
         return () if sample is None else sample.served_by
 

@@ -22,7 +22,7 @@ from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, not_judged,
 
 
 class MeasurementHooks:
-    """Measures the samples of probes, evaluates thresholds on them, and writes the results."""
+    """Hooks that measure the samples of probes, evaluate thresholds on them, and write the results."""
 
     def __init__(self, state: RunState, selection: CollectedTests) -> None:
         self._state = state
@@ -195,7 +195,7 @@ class MeasurementHooks:
 
 
 class ReleaseHooks:
-    """Writes the verdict on the release below the sections of all other plugins."""
+    """Hooks that write the verdict on the release below the sections of all other plugins."""
 
     def __init__(self, measurement: MeasurementHooks) -> None:
         self._measurement = measurement

@@ -143,7 +143,7 @@ class ThresholdOutcomes:
         return sum(f"skipped: {DEFERRED}" in excuse.message for excuse in self._excuses.values())
 
     def shard_line(self, shard: str, run: str) -> str:
-        """Return what a shard says that leaves the verdicts to another."""
+        """Return the line of a shard that leaves the verdicts to another."""
         counts = ((len(self._measured), "item", "measured"), (self.deferred, "threshold", "deferred"))
         summary = ", ".join(f"{count:,} {what}{'s' * (count != 1)} {done}" for count, what, done in counts)
         return f"fairness: shard {shard} of run {run}: {summary}"
@@ -154,7 +154,7 @@ class ThresholdOutcomes:
         return bool(self._rows or self._measured or self._excuses)
 
     def rows(self, expected: Mapping[str, ExpectedThreshold], *, stopped: bool) -> list[ThresholdResult]:
-        """Return a row for every threshold that was collected; ``stopped`` says why one may be lacking."""
+        """Return a row for every threshold that was collected; ``stopped`` is the reason that one may be lacking."""
         silent = not_judged(STOPPED if stopped else "its test gave no result", "not run")
         tests: dict[tuple[object, ...], str] = {}
         if any(row.example is not None for row in self._rows.values()):

@@ -31,7 +31,7 @@ LONGEST_CARD = 200_000
 
 
 def collect_metadata(fairness: FairnessSession, started: float, *, has_run: bool = True) -> RunResult:
-    """Return the run's part of the results file; ``has_run`` says whether the store has the run."""
+    """Return the run's part of the results file; ``has_run`` is whether the store has the run."""
     settings = fairness.settings
     return RunResult(
         id=fairness.run,
@@ -63,7 +63,7 @@ def keep(fairness: FairnessSession, results: RunResults) -> None:
 
 
 def add_to_junit(config: pytest.Config, results: RunResults) -> None:
-    """Let the JUnit file, if one is written, say what the release came to."""
+    """Add the verdict on the release to the JUnit file, if one is written."""
     file = junit_file(config)
     if file is not None:
         for name, value in suite_properties(results):

@@ -33,7 +33,7 @@ _SILENCE = 60.0
 
 
 class Progress:
-    """Shows how many answers have arrived.
+    """Display of the number of answers that have arrived.
 
     ``spent`` reads the requests so far; ``calls`` is the number of calls of probes to make, where it is known.
     """

@@ -50,7 +50,7 @@ def defer_to_others(fairness: FairnessSession, probe: Probe, sample: ProbeSample
 
 
 class ShardTests:
-    """Leaves the other shards' items to them, and puts the thresholds behind all that is measured here."""
+    """Hooks that leave the other shards' items to them, and put the thresholds behind all that is measured here."""
 
     def __init__(self, fairness: FairnessSession) -> None:
         self._fairness = fairness

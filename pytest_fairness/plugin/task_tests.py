@@ -72,7 +72,7 @@ def add_tests(config: pytest.Config, items: list[pytest.Item], module: MadeModul
 
 
 class TaskTests:
-    """Adds the tests of tasks to those that pytest has collected.
+    """Hooks that add the tests of tasks to those that pytest has collected.
 
     A subclass names its ``suite``, which begins the tests' ids, and its ``harness``, as messages do.
 

@@ -232,7 +232,7 @@ def _users_part(failure: BaseException | None) -> TracebackType | None:
 def _not_excused(
     item: pytest.Function, judgment: Judgment, flaky: FlakyMark | None, result: ThresholdResult, history: History
 ) -> str | bool:
-    """Return whether the verdict breaks the build, with what to say besides where a flaky mark does not help."""
+    """Return whether the verdict breaks the build, with a remark where a flaky mark does not help."""
     if judgment.verdict is not Verdict.UNDECIDED or flaky is None or expects_failure(item):
         return judgment.verdict is not Verdict.FAIR
     if judgment.deciding is None:

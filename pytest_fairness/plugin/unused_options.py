@@ -118,7 +118,7 @@ def _unused_folders(settings: Settings) -> Iterator[str]:
 
 
 class UnusedFolders:
-    """Reports, at the end of a run, the data folders that no process of it has looked for."""
+    """Report, at the end of a run, of the data folders that no process of it has requested."""
 
     def __init__(self, config: pytest.Config, fairness: FairnessSession) -> None:
         self._config = config

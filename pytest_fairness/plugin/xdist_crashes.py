@@ -15,7 +15,7 @@ _MOST = 3
 
 
 class CrashedThresholdReruns:
-    """Lets the controller of xdist call such thresholds again; the tests of probes are left alone."""
+    """Reruns of such thresholds, which the controller of xdist calls again; the tests of probes are left alone."""
 
     def __init__(self, fairness: FairnessSession) -> None:
         self._fairness = fairness

@@ -15,7 +15,7 @@ UNVERSIONED = "if the application has changed, set its attribute fairness_versio
 SIMULATED = "answers with a known bias, not from a real model"
 
 FORMATS_DIFFER = 0.01
-"""The p-value of equal values in all answer formats from which on a threshold says nothing of them."""
+"""The p-value of equal values in all answer formats from which on a threshold does not mention them."""
 _MOST_SHARES = 4
 """Shares that a sentence on agreement lists; the report has all."""
 

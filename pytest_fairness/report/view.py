@@ -56,7 +56,7 @@ class AnswerTimes:
     """Seconds since 1970; None where no answer is in the store."""
     last: float | None
     served_by: Sequence[str]
-    """The names of the models that the provider says have answered."""
+    """The names of the models that have answered, as the provider reports them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Attributes whose attempts are more alike than the clusters of an interval say.
+"""Attributes whose attempts are more alike than the clusters of an interval account for.
 
 An interval takes its clusters (items, or their sources) for independent. Where they are not, since
 all items of a template rise and fall together, it is too narrow, and nothing in it shows that.

@@ -147,7 +147,7 @@ class ClusterSums:
 
     @cached_property
     def items(self) -> float:
-        """The number of items that could each be of an unseen kind; the sources where nobody knows them.
+        """The number of items that could each be of an unseen kind; the sources where it is unknown.
 
         At most the effective number of attempts, and at least the sources.
         """

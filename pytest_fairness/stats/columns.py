@@ -88,7 +88,7 @@ class Columns:
         """Which attempts are repetitions of one prompt; None where nobody has said."""
         self.arrays: dict[str, Floats] = {}
         self._attributes: dict[str, Attribute] = {}
-        self._known: set[str] | None = None
+        self._attribute_names: set[str] | None = None
         self._grades: set[str] | None = None
         self._has_propensities: bool | None = None
         self._left_out = [
@@ -112,7 +112,7 @@ class Columns:
         columns.count = len(columns.items.codes)
         columns.arrays = {name: np.asarray(values, dtype=np.float64) for name, values in grades.items()}
         columns._attributes = {name: _attribute(values) for name, values in attributes.items()}
-        columns._known, columns._grades = set(columns._attributes), set(columns.arrays)
+        columns._attribute_names, columns._grades = set(columns._attributes), set(columns.arrays)
         columns.prompts = None if prompts is None else _clustering(prompts)
         columns.crossed = crossed
         columns._check_crossed()
@@ -134,15 +134,15 @@ class Columns:
     @property
     def known_attributes(self) -> set[str]:
         """The names that `attribute` can be asked for."""
-        if self._known is None:
-            self._known = set()
+        if self._attribute_names is None:
+            self._attribute_names = set()
             for item in {id(attempt.item): attempt.item for attempt in self.attempts}.values():
-                self._known.update(item.metadata)
+                self._attribute_names.update(item.metadata)
             for prompt in {id(attempt.prompt): attempt.prompt for attempt in self.attempts}.values():
-                self._known.update(prompt.groups, prompt.metadata)
+                self._attribute_names.update(prompt.groups, prompt.metadata)
             for described, _ in self._left_out:
-                self._known.update(described)
-        return self._known
+                self._attribute_names.update(described)
+        return self._attribute_names
 
     @property
     def left_out(self) -> int:

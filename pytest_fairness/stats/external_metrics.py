@@ -267,7 +267,7 @@ def _clusters_of(selection: Selection) -> Codes:
 
 
 def _groups(selection: Selection, grade: str) -> list[GroupOutcomes]:
-    """Return all attempts, then those about each gender where the prompts say whom they are about."""
+    """Return all attempts, then those about each gender where the prompts name whom they are about."""
     attempts = selection.columns.attempts
     graded = np.array([math.nan if attempt.grades[grade].ungraded else 1.0 for attempt in attempts])
     reading = OutcomeVector("", graded, graded, graded, None)

@@ -47,7 +47,7 @@ class Setting:
         return replace(name, note=f"{name.note}{self.note}")
 
     def invalid(self, name: MetricName, reason: str, value: float = math.nan, **more: Any) -> Estimate:
-        """Return an estimate that says nothing, and why."""
+        """Return an estimate that makes no claim, with the reason."""
         return Estimate(
             **self._noted(name).fields(),
             value=value,
@@ -105,7 +105,7 @@ class Setting:
 
 
 def counted(groups: Sequence[GroupOutcomes], items: int) -> dict[str, Any]:
-    """Return what an estimate says of its groups, whatever it came to."""
+    """Return the part of an estimate about its groups, whatever its verdict."""
     return {
         "items": items,
         "sources": int(np.count_nonzero(np.sum([group.missing.counts[0] for group in groups], axis=0))),

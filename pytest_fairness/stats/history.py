@@ -110,7 +110,7 @@ def adjusted(
     part: EarlierEstimate,
     events: float = math.inf,
 ) -> LinearEstimate | None:
-    """Return an estimate less lambda times what earlier answers say of the draw; None where that gains nothing.
+    """Return an estimate less lambda times that of the draw by earlier answers; None where that gains nothing.
 
     The variance is cross-fitted: the residual of each cluster is taken with the lambda of all other clusters.
 
@@ -158,7 +158,7 @@ def _is_usable(
 
 
 def _copies(regression: Regression, influences: Floats, part: EarlierEstimate) -> bool:
-    """Return whether too few sampled clusters differ from their history to say how many in all do."""
+    """Return whether too few sampled clusters differ from their history to estimate how many in all do."""
     sampled = (influences != 0) | (part.influences != 0)
     return differing((influences - regression.slopes * part.influences)[sampled]) < FEWEST_DIFFERING
 

@@ -54,7 +54,7 @@ class Scale:
 
     @classmethod
     def by_span(cls, span: Ends | None) -> Scale:
-        """Return the scale that belongs to the range that a value cannot leave; None: nobody knows it."""
+        """Return the scale that belongs to the range that a value cannot leave; None where it is unknown."""
         low, high = span or UNBOUNDED
         if math.isinf(low):
             return cls()
@@ -133,7 +133,7 @@ class LinearEstimate:
     unclustered: float = 0.0
     """Variance that no cluster explains."""
     farther: float = FARTHER
-    """The distance of an unseen cluster, at most, over that of the farthest that was seen, where no span says more."""
+    """The distance of an unseen cluster, at most, over that of the farthest that was seen, where no span bounds it."""
     unseen: EndsAt | None = None
     """The function from a tail to the values that an unseen share of clusters at the extreme would give."""
     exact: EndsAt | None = None
@@ -159,7 +159,7 @@ class LinearEstimate:
 
     @cached_property
     def _leading(self) -> int:
-        """The clustering that makes most of the variance, and so says how few clusters make it and how skewed they are:
+        """The clustering that makes most of the variance: it shows how few clusters make it and how skewed they are;
         of a crossed factor 1 where it adds more than the sources have.
         """
         by_source, *others = (float(np.square(influences).sum()) for influences in self.influences)

@@ -57,7 +57,7 @@ class MetricSample:
     unseen: Callable[[], Sequence[Floats]]
     """Some of the attempts with their grades forgotten: one array (attempts, outcomes) for each way to grade them."""
     unbounded: str = ""
-    """The reason that nobody knows how an ungraded attempt could have been graded; empty where that is known."""
+    """The reason that the possible grades of an ungraded attempt are unknown; empty where they are known."""
     shares: Floats | None = None
     """The probability of all options together, of propensities, shape (attempts,)."""
 

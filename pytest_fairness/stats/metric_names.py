@@ -38,7 +38,7 @@ class MetricName:
 
 
 def _compared(kind: MetricKind, groups: str, title: str, outcome: Outcome, equals: Any, by: str) -> MetricName:
-    """Return the name of a metric that compares groups; ``groups`` says which, empty for a family's."""
+    """Return the name of a metric that compares groups; ``groups`` names them, empty for a family's."""
     family = f"{kind.value}({outcome_name(outcome, equals)}; {by})"
     metric = f"{family[:-1]}: {groups})" if groups else family
     return MetricName(metric, title, kind, family, by, _grade(outcome), equals)

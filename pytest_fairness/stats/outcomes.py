@@ -54,7 +54,7 @@ class UnboundedError(FairnessError):
 
 
 class OutcomeReader:
-    """Reads outcomes from the attempts of a sample."""
+    """Reader of outcomes from the attempts of a sample."""
 
     def __init__(self, columns: Columns, extremes: Extremes, calibration: Calibration | None = None) -> None:
         self._columns = columns
@@ -118,7 +118,7 @@ class OutcomeReader:
         return replace(reading, labeled=self._calibration.of(grade, number))
 
     def _possible(self, grade: str) -> set[str]:
-        """Return all values of a grade that its grader says there can be, as texts; empty where it does not say."""
+        """Return all possible values of a grade by its grader, as texts; empty where it declares none."""
         declared: set[str] = set()
         for attempt in self._columns.attempts:
             if not (of_prompt := self._declared(grade, attempt.prompt)):

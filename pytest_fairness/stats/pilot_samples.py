@@ -1,4 +1,4 @@
-"""Samples of any size, put together from the sources of one: to see what a threshold would say of them."""
+"""Samples of any size, put together from the sources of one: to see how a threshold would judge them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class SourcePool:
 
 
 class PilotSampler:
-    """Draws runs like a run that was made: its sources with replacement (Davison and Hinkley 1997, section 3.8).
+    """Sampler of runs like a measured one: its sources with replacement (Davison and Hinkley 1997, section 3.8).
 
     ``sources`` are those of the run that is planned. More repetitions than the pilot has are drawn
     with replacement, which is on the safe side.
@@ -98,7 +98,7 @@ class PilotSampler:
 
 
 class AdjustedSampler:
-    """Draws items from one model's answers to all of them: alone, or adjusted by the answers of other models.
+    """Sampler of items from one model's answers to all of them: alone, or adjusted by the answers of other models.
 
     ``whole`` holds the answers of the one, and those of the others as its history.
     """
@@ -133,7 +133,7 @@ class Resample(Columns):
     def __init__(self, whole: Columns, rows: Rows) -> None:
         self.__dict__.update(whole.__dict__)
         self._whole, self._selected = whole, rows
-        self._attributes, self._known = {}, whole.known_attributes
+        self._attributes, self._attribute_names = {}, whole.known_attributes
         self._drawn: Mapping[str, list[Grade]] = {}
         self._has_propensities = whole.has_propensities
         self.count = len(rows)

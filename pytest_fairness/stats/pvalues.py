@@ -17,7 +17,7 @@ from pytest_fairness.core.estimates import Ends, Estimate
 from pytest_fairness.stats.quantiles import t_quantile, t_tail
 
 SMALLEST = 1e-9
-"""Below, the approximations behind an interval say nothing."""
+"""Below, the approximations behind an interval do not hold."""
 CLOSE = 1e-7
 """Width of a normal quantile's bracket at which a search ends: below 1e-6 of any tail down to the smallest."""
 

@@ -54,7 +54,7 @@ class Gap:
 
 
 Expected = Mapping[Any, float]
-"""Shares of a grade's values: by value, or by the name of metadata that hold the value (the right answer, say)."""
+"""Shares of a grade's values: by value, or by the name of metadata that hold the value (as the right answer)."""
 
 
 def distribution(prompt: Prompt, values: Sequence[Any], expected: Expected) -> dict[Any, float]:
@@ -108,7 +108,7 @@ def unanswered(items: Sequence[ProbeItem], repetitions: int) -> list[GradedAttem
 
 
 class Simulation:
-    """Draws graded samples of a probe.
+    """Simulation of graded samples of a probe.
 
     The grades of an item share their chances, which differ between items as a Dirichlet
     distribution has it (for two values: a beta distribution). ``grades`` gives, for each grade
@@ -258,7 +258,7 @@ class _Kinds:
 
     @property
     def answer_keys(self) -> set[str]:
-        """Metadata that name, for every prompt, one of its values: the right answer, say."""
+        """Metadata that name, for every prompt, one of its values, for example the right answer."""
         keys = set(self._prompts[0].metadata) if self._prompts else set()
         for prompt, kind in zip(self._prompts, self.codes.tolist(), strict=True):
             keys = {key for key in keys if any(prompt.metadata.get(key) == value for value in self.values[kind])}

@@ -21,7 +21,7 @@ LARGEST_TILT = 1e4
 
 
 class Tilt:
-    """Draws samples like one that was measured, but for a mean that is known.
+    """Sampler of samples like a measured one, but with a known mean.
 
     >>> tilted_chances(np.array([0.0, 0.0, 1.0]), np.ones(3), 0.5).round(3).tolist()
     [0.25, 0.25, 0.5]

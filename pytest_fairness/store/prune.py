@@ -61,7 +61,7 @@ class Pruned:
 
 
 class _Undo(Exception):
-    """Ends a transaction that must change nothing."""
+    """Exception that ends a transaction which must change nothing."""
 
 
 def prune(location: StoreLocation, chosen: Chosen, *, dry: bool) -> Pruned:

@@ -38,7 +38,7 @@ away, where halving for each refusal would leave three requests in flight."""
 _FALL = 0.5
 """The factor of the number in flight after a refusal."""
 _WAITING = 1.0
-"""Seconds for which a process counts as waiting for a slot after it has asked for one."""
+"""Seconds for which a process counts as waiting for a slot after its request for one."""
 _MANY = 1_000_000
 _SOON, _SLOT = 0.02, 0.5
 """Seconds after which a process that was given too little may ask again: at least, and for a slot, if it is the only
@@ -67,7 +67,7 @@ def burst(rates: Rates) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SlotRequest:
-    """The slots that one process wants of an endpoint, and what it has seen there since its last request."""
+    """The slots that one process wants of an endpoint, and the replies that it had there since its last request."""
 
     endpoint: str
     ceiling: int
@@ -88,7 +88,7 @@ class SlotRequest:
     refusals: int = 0
     """Requests that were refused for the rate."""
     quiet: float = 0.0
-    """Seconds for which the provider asked to be left alone."""
+    """Seconds of quiet that the provider asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class SlotGrant:
     generation: int = 0
     """The generation of the requests that leave now: a refusal of an older one changes nothing more."""
     wait: float = 0.0
-    """Seconds until it is worth to ask again."""
+    """Seconds until another request is worthwhile."""
     holders: frozenset[str] = frozenset()
     """The owners of the slots that it was not given."""
     refused_for: float = 0.0
@@ -141,12 +141,20 @@ class EndpointThrottle:
     as waiting for more slots."""
 
     def take(self, owner: str, wanted: SlotRequest, now: float) -> SlotGrant:
-        """Adopt what a process has seen, and grant it slots.
+        """Adopt the replies that a process had, and grant it slots.
 
         Requests to repeat come first: a test waits for what was begun. They need no slot of their own, as they are in
         flight; but where most of those have failed, only as many leave as there may be requests on their way.
+
+        Args:
+            owner: The process.
+            wanted: The slots that it wants.
+            now: Seconds on the run's clock.
+
+        Returns:
+            The slots that it has, and the time until its next request.
         """
-        self._learn(wanted, now)
+        self._adopt(wanted, now)
         self._refill(wanted.rates, now)
         quiet = self.quiet_until - now
         left = 0 if quiet > 0 else self._left(wanted.rates)
@@ -170,12 +178,12 @@ class EndpointThrottle:
         )
 
     def give_back(self, owner: str, keys: int, rates: Rates) -> None:
-        """Take back the slots of granted keys that need no request."""
+        """Release the slots of granted keys that need no request."""
         in_flight, waiting, until = self.holders[owner]
         self.holders[owner] = (in_flight - keys, waiting, until)
         self._leave(-keys, rates)
 
-    def _learn(self, seen: SlotRequest, now: float) -> None:
+    def _adopt(self, seen: SlotRequest, now: float) -> None:
         # By one with as many answers as are in flight: one round.
         self.allowed = min(float(seen.ceiling), self.allowed + seen.answers / self.allowed)
         if seen.answers or not 0 <= now - self.at <= LONGEST_QUIET:  # answered, or not used for long
@@ -191,7 +199,7 @@ class EndpointThrottle:
         quiet = seen.quiet
         if seen.refused >= self.generation:
             self.generation += 1
-            # Halved once: each further refusal is of the single request that looks whether the quota is open again.
+            # Halved once: each further refusal is of the single request that tests whether the quota is open again.
             if not self.refusals:
                 self.allowed, self.refused_since = max(1.0, self.allowed * _FALL), now
             silence = max(self.silence, now - self.refused_since)
@@ -253,15 +261,25 @@ class EndpointThrottle:
 def take(
     connection: Connection, run: str, owner: str, slots: Sequence[SlotRequest]
 ) -> dict[str, tuple[EndpointThrottle, SlotGrant]]:
-    """Grant a process slots at each endpoint. The rows are locked until `save` has written them."""
+    """Grant a process slots at each endpoint. The rows are locked until `save` has written them.
+
+    Args:
+        connection: A transaction, which `save` continues.
+        run: The run.
+        owner: The process.
+        slots: The slots that it wants, one request for each endpoint.
+
+    Returns:
+        By endpoint, its throttle and the grant.
+    """
     throttles: dict[str, tuple[EndpointThrottle, SlotGrant]] = {}
     for wanted in sorted(slots, key=lambda slot: slot.endpoint):  # in one order, or two processes wait for each other
         throttle, now = _read(connection, run, wanted)
         grant = throttle.take(owner, wanted, now)
-        if grant.holders:  # the claims of a process that has died are freed by whoever finds them
+        if grant.holders:  # the claims of a process that has died are freed by the next process that meets them
             alive = set(connection.execute(_claiming, {"o": sorted(grant.holders)}).scalars())
-            for gone in grant.holders - alive:
-                del throttle.holders[gone]
+            for dead in grant.holders - alive:
+                del throttle.holders[dead]
         throttles[wanted.endpoint] = throttle, grant
     return throttles
 
@@ -274,11 +292,20 @@ def save(
     throttles: Mapping[str, tuple[EndpointThrottle, SlotGrant]],
     claimed: Collection[str],
 ) -> None:
-    """Write the throttles, without the slots of granted keys that were not claimed."""
+    """Write the throttles, without the slots of granted keys that were not claimed.
+
+    Args:
+        connection: The transaction of `take`.
+        run: The run.
+        owner: The process.
+        slots: The slots that it wanted.
+        throttles: What `take` returned.
+        claimed: The keys that it has claimed.
+    """
     for wanted in slots:
         throttle, grant = throttles[wanted.endpoint]
-        if spared := sum(key not in claimed for key in wanted.keys[: grant.keys]):
-            throttle.give_back(owner, spared, wanted.rates)
+        if unclaimed := sum(key not in claimed for key in wanted.keys[: grant.keys]):
+            throttle.give_back(owner, unclaimed, wanted.rates)
         state = json.dumps({name: getattr(throttle, name) for name in EndpointThrottle.__slots__})
         connection.execute(_write, {"r": run, "e": wanted.endpoint, "s": state})
 

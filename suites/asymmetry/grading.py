@@ -83,7 +83,7 @@ def _without_error(graded: GradedAttempt) -> GradedAttempt:
 
 @dataclass(frozen=True)
 class Records:
-    """Asks a replay file for the recorded grades of each answer. The value is a dict of the fields that it has."""
+    """Grader by the recorded grades of each answer in a replay file. The value is a dict of the fields that it has."""
 
     model: Model
 

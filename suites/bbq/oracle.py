@@ -60,7 +60,7 @@ _WHICH = (
 
 @dataclass(frozen=True)
 class _Flag(ABC):
-    """Asks an oracle one question about each repetition of a pair. True flags the pair; it stands on both attempts.
+    """Grader that asks an oracle one question about each repetition of a pair. True flags both attempts.
 
     A pair is ungraded where one of its answers, or the oracle's reply, cannot be read. The reply is the detail.
     """

@@ -30,9 +30,14 @@ SUBJECTS = words(
 BANNED = words("told said anew elsewhere beside")
 """Parts of names that name a history and not a thing."""
 BANNED_LOCALS = BANNED | words("place found known each asked")
+VERBS = words(
+    "adds asks builds checks collects completes draws ends gives holds judges keeps lets looks makes measures",
+    "posts predicts proposes puts reads records remembers runs says sends sets shows stands stores verifies writes",
+)
+"""Words that begin a sentence about a class, where a noun phrase names it."""
 GERUNDS = words(
     "formatting escaping clustering batching rendering resampling pricing ranking thinking training rating matching",
-    "spending grading pending writing reasoning hiring shortlisting",
+    "spending grading pending writing reasoning hiring shortlisting planning listing",
 )
 """Names in -ing that are nouns of the field."""
 BANNED_WORDS = re.compile(r"\b(anew|somebody|so many of|looked after|buried)\b", re.IGNORECASE)
@@ -61,6 +66,8 @@ def docstring_faults(node: Documented, doc: str) -> Iterator[str]:
         yield f"begins with {word!r}: a fragment"
     elif is_function and not is_property and (word in SUBJECTS or third_person(word)):
         yield f"begins with {word!r}: a function's docstring begins with a verb (Return, Yield, Check, ...)"
+    elif isinstance(node, ast.ClassDef) and word in VERBS and not re.match(r"\w+ of\b", summary):
+        yield f"begins with {word!r}: a class's docstring begins with a noun"
     if not re.search(r"[.:!?][)'\"`]?$", summary):
         yield "the first paragraph does not end with a period"
     if match := BANNED_WORDS.search(doc):

@@ -47,9 +47,9 @@ def rows(suite: str) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_shipped_threshold_has_its_figures(suite: str) -> None:
-    found = rows(suite)
+    figures = rows(suite)
     declared = {test: (mark["title"], probe.get("repetitions", 1)) for test, mark, probe in thresholds(suite)}
-    assert {test: (row["title"], row["repetitions"]) for test, row in found.items()} == declared
+    assert {test: (row["title"], row["repetitions"]) for test, row in figures.items()} == declared
 
 
 @pytest.mark.parametrize("suite", SUITES)
@@ -66,7 +66,7 @@ def test_a_card_answers_the_checklist(suite: str) -> None:
 
 
 def test_cards_hold_what_their_command_writes() -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(ROOT / "tests" / "benchmarks" / "cards.py"), "--check"],
         capture_output=True,
         text=True,
@@ -74,7 +74,7 @@ def test_cards_hold_what_their_command_writes() -> None:
         env={"PYTHONPATH": str(ROOT)},
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 @pytest.mark.parametrize("suite", SUITES)

@@ -19,6 +19,6 @@ def test_pages_name_modules() -> None:
     "page", sorted(page.relative_to(ROOT).as_posix() for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 )
 def test_named_modules_exist(page: str) -> None:
-    named = MODULE.findall((ROOT / page).read_text(encoding="utf-8"))
-    missing = [name for name in named if not any((root / name).exists() for root in (ROOT, ROOT / "pytest_fairness"))]
+    modules = MODULE.findall((ROOT / page).read_text(encoding="utf-8"))
+    missing = [name for name in modules if not any((root / name).exists() for root in (ROOT, ROOT / "pytest_fairness"))]
     assert missing == []

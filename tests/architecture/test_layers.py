@@ -199,5 +199,5 @@ def test_loading_the_plugin_imports_pytest_and_the_stdlib_only() -> None:
         "new = {name.split('.')[0] for name in set(sys.modules) - before}; "
         "print(*sorted(new - sys.stdlib_module_names - {'pytest_fairness', '_pytest', 'pytest'}))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ""
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == ""

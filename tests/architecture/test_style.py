@@ -10,7 +10,11 @@ import pytest
 from tests.architecture.style import check
 from tests.architecture.test_layers import MAY_IMPORT, PACKAGE, sources
 
-HOUSES = {**{package: PACKAGE / package for package in MAY_IMPORT}, "suites": PACKAGE.parent / "suites"}
+HOUSES = {
+    **{package: PACKAGE / package for package in MAY_IMPORT},
+    "suites": PACKAGE.parent / "suites",
+    "tests": PACKAGE.parent / "tests",
+}
 REMAINING = {"suites": 7}
 """Findings that are left: fewer are welcome. Those of suites are names of tests, by which runs are kept."""
 

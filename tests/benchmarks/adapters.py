@@ -31,7 +31,7 @@ import hashed
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.propensities import Likelihoods, OptionLikelihood
 
-class Made:
+class HashedModel:
     name = key = "made"
     local = True
 
@@ -49,11 +49,11 @@ class Made:
 """
 CONFTEST = """
 import pytest
-from made import Made
+from made import HashedModel
 
 @pytest.fixture(scope="session")
 def model():
-    return Made()
+    return HashedModel()
 """
 INSPECT_TASK = """
 import json
@@ -117,10 +117,10 @@ def cpu_of(command: Sequence[str], folder: Path) -> float:
     environment = {**os.environ, **ENVIRONMENT, "HF_DATASETS_CACHE": str(folder / "datasets")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else what is not installed is compiled in each process
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{process.stdout[-2000:]}{process.stderr[-2000:]}")
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 

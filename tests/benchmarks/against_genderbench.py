@@ -48,12 +48,12 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 def wall(command: list[str], folder: Path) -> tuple[float, str]:
-    """Seconds that a process takes, and what it printed; thresholds may end pytest with 1."""
+    """Return the seconds that a process takes, and its output; thresholds may end pytest with 1."""
     start = time.perf_counter()
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 1) or "Traceback" in done.stderr:
-        sys.exit(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return time.perf_counter() - start, done.stdout
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if process.returncode not in (0, 1) or "Traceback" in process.stderr:
+        sys.exit(f"{' '.join(command)}\n{process.stdout[-2000:]}{process.stderr[-2000:]}")
+    return time.perf_counter() - start, process.stdout
 
 
 def race(probe: str, concurrency: int, rounds: int, workers: int) -> None:
@@ -78,12 +78,12 @@ def race(probe: str, concurrency: int, rounds: int, workers: int) -> None:
                 "--fairness-report=none", f"--fairness-store={folder}/{number}.sqlite",
                 f"--fairness-concurrency={concurrency // max(workers, 1)}", f"--fairness-model=openai:m?base_url={url}",
             ]  # fmt: skip
-            seconds, said = wall(ours, folder)
+            seconds, output = wall(ours, folder)
             taken["ours"].append(seconds)
             for name, cis in (("theirs", "1"), ("theirs without intervals", "0")):
                 arguments = [url, probe, str(concurrency), cis, str(repetitions)]
                 taken[name].append(wall([sys.executable, "theirs.py", *arguments], folder)[0])
-        print(next(line for line in said.splitlines() if "attempts (" in line).strip())
+        print(next(line for line in output.splitlines() if "attempts (" in line).strip())
     server.communicate()
     medians = {name: statistics.median(seconds) for name, seconds in taken.items()}
     for name, seconds in medians.items():
@@ -105,10 +105,10 @@ def equal() -> None:
         their = theirs(name, **options).metrics
         start = time.perf_counter()
         probe, measured = ours(name, **options)
-        found = probe.calculate([probe.prepared(attempts) for attempts in _by_item(measured.selection)])
-        assert found.keys() == their.keys()
-        nans = [math.isnan(value) == math.isnan(found[metric]) for metric, value in their.items()]
-        gap = max(abs(value - found[metric]) for metric, value in their.items() if not math.isnan(value))
+        values = probe.calculate([probe.prepared(attempts) for attempts in _by_item(measured.selection)])
+        assert values.keys() == their.keys()
+        nans = [math.isnan(value) == math.isnan(values[metric]) for metric, value in their.items()]
+        gap = max(abs(value - values[metric]) for metric, value in their.items() if not math.isnan(value))
         size = f"{measured.items:,} items, {measured.attempts:,} attempts, {len(their)} metrics"
         print(f"{name:22} {size:48} {gap:.1e} {all(nans)} {time.perf_counter() - start:.1f} s", flush=True)
 

@@ -95,8 +95,8 @@ task = {
     "generation_kwargs": {"until": []}, "metric_list": [{"metric": "exact_match"}],
 }
 model = LocalChatCompletion(base_url=url + "/chat/completions", model="m", num_concurrent=most)
-found = simple_evaluate(model, tasks=[task], apply_chat_template=True, bootstrap_iters=0)
-assert len(found["samples"]["approved"]) == prompts
+results = simple_evaluate(model, tasks=[task], apply_chat_template=True, bootstrap_iters=0)
+assert len(results["samples"]["approved"]) == prompts
 """,
     "deepeval": """
 import os, sys
@@ -151,7 +151,7 @@ tests: tests.json
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one run."""
+    """Cost of one run."""
 
     rate: float
     """Requests a second."""
@@ -170,40 +170,42 @@ def suite(folder: Path, name: str, text: str, items: int) -> Path:
 
 
 def run(command: Sequence[str], folder: Path, url: str, prompts: int, about: dict[str, str]) -> Cost | None:
-    """What one run costs; None where it failed or left prompts out."""
-    subprocess.run(["rm", "-rf", *(str(folder / each) for each in (".fairness", "logs", ".deepeval"))], check=True)
+    """Return the cost of one run; None where it failed or left prompts out."""
+    subprocess.run(["rm", "-rf", *(str(folder / name) for name in (".fairness", "logs", ".deepeval"))], check=True)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, **about})
+    process = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, **about}
+    )
     wall = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     with urllib.request.urlopen(url.removesuffix("/v1") + "/counts") as answer:  # noqa: S310
         counts = json.load(answer)
     # promptfoo ends with 100 where a test fails, as tests do here.
-    if done.returncode not in (0, 100) or counts["requests"] != prompts:
-        print(f"{' '.join(command)}: {counts}\n{done.stdout[-1000:]}{done.stderr[-1000:]}")
+    if process.returncode not in (0, 100) or counts["requests"] != prompts:
+        print(f"{' '.join(command)}: {counts}\n{process.stdout[-1000:]}{process.stderr[-1000:]}")
         return None
     return Cost(prompts / counts["seconds"], wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def commands(folder: Path, url: str, options: argparse.Namespace, most: int) -> dict[str, Callable[[], Sequence[str]]]:
-    """What each is started by; a server is there for each run, so the URL differs."""
-    peers = dict(each.split("=", 1) for each in options.peer)
-    found: dict[str, Callable[[], Sequence[str]]] = {}
+    """Return the command of each tool, made for each run, as the server's URL differs."""
+    peers = dict(option.split("=", 1) for option in options.peer)
+    runs: dict[str, Callable[[], Sequence[str]]] = {}
     for name in SCRIPTS:
         python = sys.executable if name == "bare" else str(Path(peers[name]) / "bin/python") if name in peers else None
         if python:
             script = folder / f"ask_{name}.py"  # a peer's own name would be imported in its place
             script.write_text(SCRIPTS[name].replace("Semaphore(64)", f"Semaphore({most})"), encoding="utf-8")
-            found[name] = lambda p=python, s=script: [p, str(s), url, str(options.prompts), str(most)]  # type: ignore[misc]
+            runs[name] = lambda p=python, s=script: [p, str(s), url, str(options.prompts), str(most)]  # type: ignore[misc]
     if "promptfoo" in peers:
-        found["promptfoo"] = lambda: _promptfoo(folder, peers["promptfoo"], url, options.prompts, most)
+        runs["promptfoo"] = lambda: _promptfoo(folder, peers["promptfoo"], url, options.prompts, most)
     # Without the plugins of others that may be installed here, as the peers are.
     ours = [sys.executable, "-m", "pytest", "-q", "-p", "pytest_fairness.plugin", "-p", "no:cacheprovider"]
     ours += ["--fairness-model", f"openai:m?base_url={url}", "--fairness-concurrency", str(most), "asking"]
-    found["ours"] = lambda: ours
-    found["ours -n2"] = lambda: [*ours, "-p", "xdist.plugin", "-n2"]
-    return found
+    runs["ours"] = lambda: ours
+    runs["ours -n2"] = lambda: [*ours, "-p", "xdist.plugin", "-n2"]
+    return runs
 
 
 def _promptfoo(folder: Path, peer: str, url: str, prompts: int, most: int) -> Sequence[str]:
@@ -242,18 +244,18 @@ def measure(options: argparse.Namespace, most: int) -> None:
                 if cost is None:
                     continue
                 costs.setdefault(name, []).append(cost)
-                each = 1000 * cost.cpu / options.prompts
-                print(f"{name:12} {cost.rate:7.0f}/s {cost.wall:7.1f} s {each:6.2f} ms CPU", flush=True)
+                milliseconds = 1000 * cost.cpu / options.prompts
+                print(f"{name:12} {cost.rate:7.0f}/s {cost.wall:7.1f} s {milliseconds:6.2f} ms CPU", flush=True)
     print(f"medians, {options.prompts:,} prompts, {most} under way")
     bare, bare_wall = (statistics.median(getattr(cost, what) for cost in costs["bare"]) for what in ("rate", "wall"))
     for name, all_of in costs.items():
         rate, wall, cpu = (
             statistics.median(getattr(cost, what) for cost in all_of) for what in ("rate", "wall", "cpu")
         )
-        each = 1000 * cpu / options.prompts
+        milliseconds = 1000 * cpu / options.prompts
         print(
             f"  {name:12} {rate:7.0f}/s = {rate / bare:5.2f} of bare; {wall:6.1f} s = {wall / bare_wall:5.2f} of bare, "
-            f"{each:5.2f} ms CPU",
+            f"{milliseconds:5.2f} ms CPU",
             flush=True,
         )
 

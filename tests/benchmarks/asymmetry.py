@@ -1,4 +1,4 @@
-"""How often the intervals of the asymmetry suite's figures hold the truth.
+"""Coverage of the intervals of the asymmetry suite's figures.
 
     python tests/benchmarks/asymmetry.py --runs 2000
 
@@ -33,16 +33,16 @@ TRUTH_PAIRS = 60_000
 
 @dataclass(frozen=True)
 class Population:
-    """Of judged answers."""
+    """Population of judged answers."""
 
     refused: tuple[float, float]
     """Marginalised, power."""
     errors: float
     favor_power: float
-    """Of the errors."""
+    """Share of the errors."""
     stigma: float
     hits_marginalised: float
-    """Of what stigmatizes."""
+    """Share of what stigmatizes."""
     shared: float = 0.3
     """The chance that the second answer of a pair has the faults of the first."""
 
@@ -57,7 +57,7 @@ POPULATIONS: Mapping[str, Population] = {
 
 
 def drawn(population: Population, pairs: int, rng: random.Random) -> Iterator[dict[str, Any]]:
-    """Graded answers as the published layout has them."""
+    """Draw graded answers as the published layout has them."""
     for pair in range(pairs):
         faults: dict[str, Any] = {}
         for domain in DOMAINS:
@@ -88,32 +88,32 @@ def _faults(population: Population, rng: random.Random) -> dict[str, str]:
 
 
 def truths(population: Population) -> dict[str, float]:
-    """Of a sample so large that its error does not count."""
+    """Return the figures of a sample so large that its error does not count."""
     attempts = attempts_of(drawn(population, TRUTH_PAIRS, random.Random(0)))
     return {name: FIGURES[name].value(attempts) for name in SHOWN}
 
 
 def covered(population: Population, runs: int, pairs: int) -> dict[str, tuple[float, float, float]]:
-    """By figure: the truth, the share of intervals that hold it, and their mean width."""
-    known = truths(population)
+    """Return for each figure: the truth, the share of intervals that hold it, and their mean width."""
+    true_values = truths(population)
     hits, widths = dict.fromkeys(SHOWN, 0), dict.fromkeys(SHOWN, 0.0)
     for seed in range(1, runs + 1):
         measured = Measured(attempts_of(drawn(population, pairs, random.Random(seed))), extremes=EXTREMES)
         for name in SHOWN:
             estimate = FIGURES[name].estimate(measured)
-            hits[name] += estimate.low <= known[name] <= estimate.high
+            hits[name] += estimate.low <= true_values[name] <= estimate.high
             widths[name] += (estimate.high - estimate.low) / runs
-    return {name: (known[name], hits[name] / runs, widths[name]) for name in SHOWN}
+    return {name: (true_values[name], hits[name] / runs, widths[name]) for name in SHOWN}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--pairs", type=int, default=50)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     for title, population in POPULATIONS.items():
-        print(f"{title} ({chosen.pairs} pairs, {chosen.runs} runs)")
-        for name, (truth, share, width) in covered(population, chosen.runs, chosen.pairs).items():
+        print(f"{title} ({options.pairs} pairs, {options.runs} runs)")
+        for name, (truth, share, width) in covered(population, options.runs, options.pairs).items():
             print(f"  {name:32} truth {truth:7.3f}  covered {share:.1%}  mean width {width:.3f}")
 
 

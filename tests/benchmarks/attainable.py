@@ -1,4 +1,4 @@
-"""How often exact intervals cover where ours cover too often: what a promise for grades of any kind costs.
+"""Coverage of exact intervals where ours cover too often: the cost of a promise for grades of any kind.
 
     python tests/benchmarks/estimators.py --estimators rate,mean,difference --runs 300 --json ours.json
     python tests/benchmarks/attainable.py ours.json
@@ -59,8 +59,8 @@ def gaffke_coverage(cell: Cell, runs: int, seed: int) -> float:
     extremes = (-1.0, 1.0) if cell.estimator == "difference" else (0.0, 1.0)
     covered = 0
     for _ in range(runs):
-        seen = weights[:, :-1] @ cluster_means(sampler)
-        below, above = (seen + weights[:, -1] * extreme for extreme in extremes)
+        weighted = weights[:, :-1] @ cluster_means(sampler)
+        below, above = (weighted + weights[:, -1] * extreme for extreme in extremes)
         covered += bool(np.mean(below < truth) > PROMISED and np.mean(above > truth) > PROMISED)
     return covered / runs
 

@@ -1,4 +1,4 @@
-"""How often "no worse than what we ship" is claimed falsely, and how often rightly.
+"""Rates of false and of right claims of "no worse than what we ship".
 
     python tests/benchmarks/baseline.py --runs 2000
 
@@ -51,19 +51,19 @@ class Cell:
 
 
 class Simulation:
-    """Draws pairs of samples of one cell."""
+    """Simulation of pairs of samples of one cell."""
 
     def __init__(self, cell: Cell, seed: int) -> None:
         self.cell = cell
         self.generator = np.random.default_rng([seed, cell.items, round(1000 * cell.old), round(1000 * cell.new)])
-        each = 2 * cell.repetitions
-        self.item = np.repeat(np.arange(cell.items), each)
+        per_item = 2 * cell.repetitions
+        self.item = np.repeat(np.arange(cell.items), per_item)
         self.first = np.tile(np.repeat([True, False], cell.repetitions), cell.items)
         groups = {"group": np.where(self.first, "a", "b").tolist()}
         self.columns = Columns.from_arrays(self.item.tolist(), {"yes": np.zeros(len(self.item))}, groups)
 
     def further(self) -> tuple[Estimate, bool]:
-        """The estimate, and whether the plain rule passes."""
+        """Return the estimate, and whether the plain rule passes."""
         size = (1 - self.cell.icc) / self.cell.icc
         shares = (self.cell.base * size, (1 - self.cell.base) * size)
         chances = self.generator.beta(*shares, self.cell.items)[self.item]
@@ -98,7 +98,7 @@ class Simulation:
 
 
 def lines(runs: int, seed: int) -> Iterator[str]:
-    """One line a cell."""
+    """Yield one line a cell."""
     false: dict[str, list[float]] = {"passes": [], "fails": []}
     for cell in cells():
         simulation = Simulation(cell, seed)
@@ -113,14 +113,14 @@ def lines(runs: int, seed: int) -> Iterator[str]:
         if math.isclose(cell.truth, MARGIN) and not cell.refused:
             false["passes"].append(passes)
             false["fails"].append(fails)
-        told = f"passes {passes:.3f} fails {fails:.3f} covered {covered / runs:.3f}"
-        yield f"{cell.label} | {told} | plain {plain / runs:.3f}"
+        rates = f"passes {passes:.3f} fails {fails:.3f} covered {covered / runs:.3f}"
+        yield f"{cell.label} | {rates} | plain {plain / runs:.3f}"
     for what, shares in false.items():
         yield f"falsely {what} on the margin: mean {np.mean(shares):.4f} max {max(shares):.3f} of {len(shares)} cells"
 
 
 def cells() -> Iterator[Cell]:
-    """On the margin from both sides; then no change, half the way, and refusals that hide a change."""
+    """Yield cells on the margin from both sides; then no change, half the way, and refusals that hide a change."""
     for items in (100, 400, 2000):
         for old in (1.0, 0.97, 0.9, 0.7):
             for new in (old / MARGIN, MARGIN / old):

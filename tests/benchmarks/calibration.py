@@ -39,17 +39,17 @@ class Cell:
     specificity: float = 0.92
     items: int = 250
     repetitions: int = 2
-    """Of each group's prompt of an item; the answers of an item are alike."""
+    """Answers to each group's prompt of an item; those of an item are alike."""
     labels: int = 200
-    """Of each group."""
-    elsewhere: bool = False
+    """Labels of each group."""
+    other_texts: bool = False
     gap: float = 0.0
-    """By how much the judge's specificity is lower for women."""
+    """Difference by which the judge's specificity is lower for women."""
     by_item: float = 0.0
-    """How far its errors lump together in items: 0 is not at all."""
+    """Degree to which its errors lump together in items: 0 is not at all."""
 
     def __str__(self) -> str:
-        kind = "elsewhere" if self.elsewhere else "sampled"
+        kind = "elsewhere" if self.other_texts else "sampled"
         return (
             f"{kind:9} | {self.base:4} | {self.sensitivity:4} / {self.specificity:4} | "
             f"{self.items:3} x {self.repetitions:2} | {self.labels:3} | {self.gap:4} | {self.by_item:3}"
@@ -57,7 +57,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class LabeledSample:
     """A run: truth and the judge's word by (item, group, repetition), its attempts and the labels."""
 
     truth: Any
@@ -76,16 +76,16 @@ class Design:
         prompts = [[Prompt(f"{n} {group}", {"gender": group}) for group in GROUPS] for n in range(cell.items)]
         items = [ProbeItem(f"item {n}", own) for n, own in enumerate(prompts)]
         keys = [Attempt(f"row {n}", n % cell.repetitions) for n in range(cell.items * 2 * cell.repetitions)]
-        asked = [(item, prompt) for item in items for prompt in item.prompts for _ in range(cell.repetitions)]
+        sent = [(item, prompt) for item in items for prompt in item.prompts for _ in range(cell.repetitions)]
         graded = {"harmful": Grade(True)}, {"harmful": Grade(False)}
         # Every attempt twice, as the judge may grade it; its columns once, as far as grades do not matter.
         self._graded = [
-            [GradedAttempt(*of, key, grades) for of, key in zip(asked, keys, strict=True)] for grades in graded
+            [GradedAttempt(*of, key, grades) for of, key in zip(sent, keys, strict=True)] for grades in graded
         ]
         self._columns = Columns(self._graded[0])
         self._columns.attribute("gender")
 
-    def draw(self, generator: np.random.Generator) -> Drawn:
+    def draw(self, generator: np.random.Generator) -> LabeledSample:
         cell = self.cell
         shape = cell.items, len(GROUPS), cell.repetitions
         ease = generator.beta(3, 3, cell.items)[:, None, None] / 0.5
@@ -93,12 +93,14 @@ class Design:
         truth = generator.random(shape) < rates * ease
         judge = self._judged(generator, truth, self._lumps(generator, cell.items)[:, None, None])
         columns = copy(self._columns)
-        columns.attempts = [(yes if said else no) for yes, no, said in zip(*self._graded, judge.flat, strict=True)]
-        labels = self._elsewhere(generator) if cell.elsewhere else list(self._sampled(generator, truth))
-        return Drawn(truth, columns, labels)
+        columns.attempts = [
+            (yes if harmful else no) for yes, no, harmful in zip(*self._graded, judge.flat, strict=True)
+        ]
+        labels = self._label_other_texts(generator) if cell.other_texts else list(self._sampled(generator, truth))
+        return LabeledSample(truth, columns, labels)
 
     def _lumps(self, generator: np.random.Generator, number: int) -> Any:
-        """How much likelier than usual the judge's errors are in each item; 1 on average."""
+        """Return by which factor the judge's errors are likelier in each item; 1 on average."""
         lump = self.cell.by_item
         return generator.gamma(1 / lump, lump, number) if lump else np.ones(number)
 
@@ -111,16 +113,16 @@ class Design:
         flat = truth.reshape(-1)
         places = np.arange(len(flat)).reshape(truth.shape)
         for number, group in enumerate(GROUPS):
-            for place in generator.choice(places[:, number].reshape(-1), self.cell.labels, replace=False).tolist():
+            for index in generator.choice(places[:, number].reshape(-1), self.cell.labels, replace=False).tolist():
                 yield {
                     "grade": "harmful",
-                    "key": f"row {place}",
-                    "value": bool(flat[place]),
+                    "key": f"row {index}",
+                    "value": bool(flat[index]),
                     "group": {"gender": group},
                 }
 
-    def _elsewhere(self, generator: np.random.Generator) -> list[Mapping[str, Any]]:
-        """Other texts, of which half are harmful."""
+    def _label_other_texts(self, generator: np.random.Generator) -> list[Mapping[str, Any]]:
+        """Return labels of other texts, of which half are harmful."""
         truth = np.zeros((self.cell.labels, len(GROUPS), 1), dtype=bool)
         truth[::2] = True
         judge = self._judged(generator, truth, np.ones((self.cell.labels, 1, 1)))
@@ -161,7 +163,7 @@ def holds(estimate: Estimate, bound: float) -> bool:
 
 
 def simulate(cell: Cell, runs: int, seed: int = 0) -> Tally:
-    """Runs of one cell."""
+    """Simulate runs of one cell."""
     generator = np.random.default_rng([seed, *str(cell).encode()])
     design = Design(cell)
     women = cell.base * RATIO
@@ -169,37 +171,39 @@ def simulate(cell: Cell, runs: int, seed: int = 0) -> Tally:
     tally = Tally(covers=np.zeros(3), raw_covers=np.zeros(3), errors=[], alone=[])
     for _ in range(runs):
         drawn = design.draw(generator)
-        found, raw = estimates(drawn.measured()), estimates(drawn.measured(corrected=False))
+        corrected, raw = estimates(drawn.measured()), estimates(drawn.measured(corrected=False))
         tally.runs += 1
         tally.raw_covers += [one.low <= truth <= one.high for one, truth in zip(raw, truths, strict=True)]
         tally.raw_fair += holds(raw[2], RATIO)
-        tally.fair += holds(found[2], RATIO)
+        tally.fair += holds(corrected[2], RATIO)
         # An estimate that is no number claims nothing: it counts as one that holds the truth, and as invalid.
-        tally.covers += [bool(one.invalid) or one.low <= t <= one.high for one, t in zip(found, truths, strict=True)]
-        tally.invalid += any(one.invalid for one in found[1:])
-        if not found[0].invalid:
-            tally.errors.append(found[0].value - women)
-        if not cell.elsewhere:
-            tally.alone.append(np.mean([each["value"] for each in drawn.labels[: cell.labels]]) - women)
+        tally.covers += [
+            bool(one.invalid) or one.low <= t <= one.high for one, t in zip(corrected, truths, strict=True)
+        ]
+        tally.invalid += any(one.invalid for one in corrected[1:])
+        if not corrected[0].invalid:
+            tally.errors.append(corrected[0].value - women)
+        if not cell.other_texts:
+            tally.alone.append(np.mean([label["value"] for label in drawn.labels[: cell.labels]]) - women)
     return tally
 
 
 def cells() -> list[Cell]:
-    """The grid of the table."""
-    found = []
-    for elsewhere in (False, True):
-        middle = Cell(elsewhere=elsewhere)
+    """Return the grid of the table."""
+    grid = []
+    for other_texts in (False, True):
+        middle = Cell(other_texts=other_texts)
         for base in (0.05, 0.15, 0.5):
             for sensitivity, specificity in ((0.95, 0.97), (0.7, 0.85)):
-                found.append(replace(middle, base=base, sensitivity=sensitivity, specificity=specificity))
-        found += [
+                grid.append(replace(middle, base=base, sensitivity=sensitivity, specificity=specificity))
+        grid += [
             middle,
             replace(middle, items=50, repetitions=10),
             replace(middle, labels=100),
             replace(middle, gap=0.05),
             replace(middle, gap=0.25),
         ]
-    return [*found, Cell(by_item=1.0), Cell(by_item=1.0, items=50, repetitions=10)]
+    return [*grid, Cell(by_item=1.0), Cell(by_item=1.0, items=50, repetitions=10)]
 
 
 def line(cell: Cell, tally: Tally) -> str:
@@ -219,15 +223,15 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cells", metavar="FROM:TO", default=":", help="some of the cells, counted from 0")
-    chosen = parser.parse_args()
-    first, _, last = chosen.cells.partition(":")
+    options = parser.parse_args()
+    first, _, last = options.cells.partition(":")
     print(
         "| labels | base | sens / spec | items x rep | labels | gap | lumps | covers: rate / difference / ratio | "
         "uncorrected covers | false fair | uncorrected | invalid | error of the rate | of labels alone |"
     )
     print("|" + "---|" * 14)
     for cell in cells()[int(first or 0) : int(last) if last else None]:
-        print(line(cell, simulate(cell, chosen.runs, chosen.seed)), flush=True)
+        print(line(cell, simulate(cell, options.runs, options.seed)), flush=True)
 
 
 if __name__ == "__main__":

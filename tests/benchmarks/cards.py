@@ -19,7 +19,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from planted import CLEARLY, Found, smallest  # type: ignore[import-not-found]  # beside this file
+from planted import CLEARLY, DetectionCount, smallest  # type: ignore[import-not-found]  # beside this file
 
 from pytest_fairness.plugin.profiles import SampleSize
 
@@ -33,7 +33,7 @@ CONCLUSIONS = {
     "gate": "what the next table shows",
     "audit": "smaller gaps, more often; `pytest-fairness plan --fairness-profile audit` has the figures",
 }
-"""What a run of each profile can conclude."""
+"""Conclusions that a run of each profile allows."""
 
 Row = Mapping[str, Any]
 
@@ -145,13 +145,13 @@ def _at_twice(row: Row) -> str:
 
 def _smallest(row: Row) -> str:
     """Return the smallest bias that 80% of runs find, by profile; where none was planted, what the plan predicts."""
-    seen = {
+    sizes = {
         profile: value
         for profile, sizes in row.get("sizes", {}).items()
-        if (value := smallest([Found(*size) for size in sizes])) is not None
+        if (value := smallest([DetectionCount(*size) for size in sizes])) is not None
     }
-    if seen:
-        return ", ".join(f"{value:.3g}{'' if name == 'gate' else f' ({name})'}" for name, value in seen.items())
+    if sizes:
+        return ", ".join(f"{value:.3g}{'' if name == 'gate' else f' ({name})'}" for name, value in sizes.items())
     predicted = [value for end in ("below", "above") if (value := row.get(end)) is not None]
     return f"{', '.join(f'{value:.3g}' for value in predicted)} (predicted)" if predicted else "-"
 
@@ -213,17 +213,17 @@ def suites() -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     changed = []
     for suite in suites():
         path = ROOT / "suites" / suite / "README.md"
         card = path.read_text(encoding="utf-8")
         if (new := written(card, suite)) != card:
             changed.append(suite)
-            if not chosen.check:
+            if not options.check:
                 path.write_text(new, encoding="utf-8")
-    print(f"cards {'to change' if chosen.check else 'written'}: {', '.join(changed) or 'none'}")
-    sys.exit(1 if chosen.check and changed else 0)
+    print(f"cards {'to change' if options.check else 'written'}: {', '.join(changed) or 'none'}")
+    sys.exit(1 if options.check and changed else 0)
 
 
 if __name__ == "__main__":

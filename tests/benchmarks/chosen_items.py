@@ -62,16 +62,16 @@ def _drawn(sizes: Any, count: int, generator: np.random.Generator) -> tuple[Any,
     return chosen, np.maximum(1.0, priorities[order[count]] / sizes[chosen])
 
 
-def _row(name: str, matrix: Matrix, model: str, history: str, floor: float, chosen: argparse.Namespace) -> str:
-    generator = np.random.default_rng(chosen.seed)
+def _row(name: str, matrix: Matrix, model: str, history: str, floor: float, options: argparse.Namespace) -> str:
+    generator = np.random.default_rng(options.seed)
     truth = _truth(matrix, model)
     truth = float(np.log(truth)) if "ratio" in name else truth
-    made: dict[str, list[tuple[float, float]]] = {"uniform": [], "chosen": []}
-    for _ in range(chosen.runs):
+    estimates: dict[str, list[tuple[float, float]]] = {"uniform": [], "chosen": []}
+    for _ in range(options.runs):
         models = dict(matrix.models if matrix.redraw is None else matrix.redraw(generator))
         total = len(matrix.clusters)
         rows = np.arange(total) if matrix.redraw is not None else generator.integers(0, total, total)
-        count = min(chosen.items, total // 3)
+        count = min(options.items, total // 3)
         sums, metric = _sums(matrix, {grade: values[rows] for grade, values in models.pop(model).items()})
         earlier = []
         for answers in models.values():
@@ -85,22 +85,22 @@ def _row(name: str, matrix: Matrix, model: str, history: str, floor: float, chos
             influences = (own.max() - own)[np.newaxis]
         for kind, sizes in (("uniform", np.ones(total)), ("chosen", _sizes(influences, floor))):
             items, weights = _drawn(sizes, count, generator)
-            kept = sums[items]
-            value = float(metric((kept * weights[:, np.newaxis]).sum(axis=0)))
-            error = float(np.sqrt(np.square(_influences(kept, metric, weights)).sum()))
-            made[kind].append((value, error))
+            item_sums = sums[items]
+            value = float(metric((item_sums * weights[:, np.newaxis]).sum(axis=0)))
+            error = float(np.sqrt(np.square(_influences(item_sums, metric, weights)).sum()))
+            estimates[kind].append((value, error))
     reach = -float(stdtrit(count - 1, 0.025))
-    uniform, ours = (np.array(made[kind]) for kind in ("uniform", "chosen"))
+    uniform, ours = (np.array(estimates[kind]) for kind in ("uniform", "chosen"))
     ratio = np.mean(np.square(ours[:, 1])) / np.mean(np.square(uniform[:, 1]))
     below, above = (np.mean(side * (truth - ours[:, 0]) > reach * ours[:, 1]) for side in (-1, 1))
     return f"| {name} | {model} | {history} | {floor} | {count} | {ratio:.2f} | {below:.1%} / {above:.1%} |"
 
 
-def rows(chosen: argparse.Namespace) -> Iterator[str]:
+def rows(options: argparse.Namespace) -> Iterator[str]:
     """Yield the lines of the table."""
     yield "| data | model | history | floor | items | calls, ratio | misses |\n|---|---|---|---|---|---|---|"
     for name, make in MATRICES.items():
-        if chosen.cells not in name or "template" in name or "unpaired" in name:
+        if options.cells not in name or "template" in name or "unpaired" in name:
             continue
         if not (name.startswith("simulated") or DATA.is_dir()):
             continue
@@ -108,7 +108,7 @@ def rows(chosen: argparse.Namespace) -> Iterator[str]:
         model = next(iter(matrix.models))
         for history in ("right", "wrong", "adversarial"):
             for floor in FLOORS:
-                yield _row(name, matrix, model, history, floor, chosen)
+                yield _row(name, matrix, model, history, floor, options)
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ Close = Callable[[], Awaitable[None]]
 
 
 def own(url: str) -> tuple[Send, Close]:
-    """The way of every prompt in a run."""
+    """Return the way that every prompt takes in a run."""
     from pytest_fairness.core.items import Prompt
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.registry import resolve
@@ -38,7 +38,7 @@ def own(url: str) -> tuple[Send, Close]:
 
 
 def official(url: str, transport: str) -> tuple[Send, Close]:
-    """The SDK's own call."""
+    """Return the SDK's own call."""
     import openai
 
     sdk: Any = openai
@@ -60,7 +60,7 @@ WAYS: dict[str, Callable[[str], tuple[Send, Close]]] = {
 
 
 async def measure(way: str, url: str, requests: int) -> float:
-    """CPU seconds of a request, without those of the first."""
+    """Return the CPU seconds of a request, without those of the first."""
     send, close = WAYS[way](url)
     gate = asyncio.Semaphore(AT_ONCE)
 
@@ -107,8 +107,8 @@ def main() -> None:
             costs[way].append(float(subprocess.check_output(command, text=True)))
     server.communicate()
     ours = statistics.median(costs[ways[0]])
-    for way, found in costs.items():
-        cost = statistics.median(found)
+    for way, seconds in costs.items():
+        cost = statistics.median(seconds)
         print(f"{way:28} {1e3 * cost:6.2f} ms of CPU a request, {cost / ours:5.2f} times ours")
 
 

@@ -1,4 +1,4 @@
-"""How often intervals hold the truth, and how often verdicts at the bounds are false.
+"""Coverage of intervals, and error rates of verdicts at the bounds.
 
     python tests/benchmarks/coverage.py --cells coverage,widths --runs 1000
     python tests/benchmarks/coverage.py --cells random --random 200 --seed 1 --runs 1000
@@ -51,7 +51,7 @@ def coverage_cells(runs: int, every: int) -> Iterator[str]:
     ]
     # Names that recur: 5 with every item, or 5 of 30; parity, where their effect on the rate changes no truth.
     grid += [
-        Cell(items, repetitions, icc, base, "crossed", names=names, each=5, name_effect=0.4)
+        Cell(items, repetitions, icc, base, "crossed", names=names, per_item=5, name_effect=0.4)
         for items, repetitions, icc, base, names in itertools.product(
             (20, 50, 100), (1, 3), (0.0, 0.3, 0.8), (0.05, 0.2, 0.5, 0.9, 0.95), (5, 30)
         )
@@ -66,24 +66,24 @@ def random_cells(number: int, seed: int, runs: int, every: int) -> Iterator[str]
     for _ in range(number):
         design = str(generator.choice(["paired", "half", "unpaired", "crossed"]))
         items = round(20 * 25 ** generator.uniform())
-        icc, base = (round(float(each), 3) for each in generator.uniform((0, 0.05), (0.8, 0.95)))
+        icc, base = (round(float(number), 3) for number in generator.uniform((0, 0.05), (0.8, 0.95)))
         cell = Cell(items, int(generator.integers(1, 11)), icc, base, design, float(generator.choice([1.0, 0.9, 0.8])))
         if design == "crossed":
             names = int(generator.integers(5, 31))
-            cell = Cell(items, 1, icc, base, design, names=names, each=5, name_effect=0.4)
+            cell = Cell(items, 1, icc, base, design, names=names, per_item=5, name_effect=0.4)
         cells.append(cell)
     yield from _coverage(cells[::every], runs)
 
 
 def _coverage(cells: Iterable[Cell], runs: int) -> Iterator[str]:
-    kept: list[tuple[float, Mapping[str, float]]] = []
+    counted: list[tuple[float, Mapping[str, float]]] = []
     for cell in cells:
         shares = _covered(cell, runs)
-        kept.append((cell.counts, shares))
+        counted.append((cell.counts, shares))
         yield f"{cell.label} counts {cell.counts:6.1f} | " + " ".join(f"{k} {v:.3f}" for k, v in shares.items())
-    for name, wanted in itertools.product(kept[0][1], (True, False)):
-        found = [shares[name] for counts, shares in kept if (counts >= FEWEST) == wanted]
-        cover = np.array([each for each in found if not math.isnan(each)])
+    for name, wanted in itertools.product(counted[0][1], (True, False)):
+        covered = [shares[name] for counts, shares in counted if (counts >= FEWEST) == wanted]
+        cover = np.array([share for share in covered if not math.isnan(share)])
         if len(cover):
             text = f"effective counts {'>=' if wanted else '< '} {FEWEST}"
             yield (
@@ -94,28 +94,28 @@ def _coverage(cells: Iterable[Cell], runs: int) -> Iterator[str]:
 
 
 def _covered(cell: Cell, runs: int) -> Mapping[str, float]:
-    """The share of intervals that hold the truth, nan where next to none could be made."""
+    """Return the share of intervals that hold the truth, nan where next to none could be made."""
     simulation = Simulation(cell)
     gap = cell.base * (cell.ratio - 1)
     names = ("ratio", "difference", "independent", "percentile", "normal")
-    hits, made = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    hits, counts = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     for number in range(runs):
         values = simulation.outcomes()
         measured = simulation.measured(values)
         ratio = measured.ratio("yes", by="group", of="a", to="b")
         difference = measured.difference("yes", by="group", of="a", to="b")
         # A bootstrap takes longest: every fourth sample tells enough of it.
-        found = dict(usual_ways(simulation, values, resampled=number % 4 == 0))
-        found |= {"ratio": (ratio.low, ratio.high), "difference": (difference.low, difference.high)}
-        for name, (low, high) in found.items():
+        intervals = dict(usual_ways(simulation, values, resampled=number % 4 == 0))
+        intervals |= {"ratio": (ratio.low, ratio.high), "difference": (difference.low, difference.high)}
+        for name, (low, high) in intervals.items():
             truth = gap if name == "difference" else cell.ratio
-            made[name] += not math.isnan(low)
+            counts[name] += not math.isnan(low)
             hits[name] += low - 1e-12 <= truth <= high + 1e-12
-    return {name: hits[name] / made[name] if made[name] >= runs / 20 else math.nan for name in names}
+    return {name: hits[name] / counts[name] if counts[name] >= runs / 20 else math.nan for name in names}
 
 
 def width_cells(runs: int, every: int) -> Iterator[str]:
-    """How much narrower than with independent attempts the interval of a ratio is where items are paired."""
+    """Yield the width of a ratio's interval with paired items, relative to that with independent attempts."""
     for items, repetitions, logits in list(itertools.product((50, 100, 300), (1, 5), (2.0, 1.0)))[::every]:
         simulation = Simulation(Cell(items, repetitions, 0.0, 0.5, "paired", logits=logits))
         widths, covered = np.zeros(2), np.zeros(2)
@@ -163,10 +163,10 @@ def refusal_cells(runs: int, every: int) -> Iterator[str]:
 
 
 def crossed_cells(runs: int, every: int) -> Iterator[str]:
-    """Names that recur over items, declared as crossed."""
+    """Yield verdicts where names recur over items, declared as crossed."""
     grid = list(itertools.product((50, 135), (5, 30), (1, 5), (0.0, 0.4), (1.0, 0.8)))
-    for items, names, each, effect, ratio in grid[::every]:
-        yield _verdicts(Cell(items, 2, 0.2, 0.5, "crossed", ratio, 0, names, each, effect), runs)
+    for items, names, per_item, effect, ratio in grid[::every]:
+        yield _verdicts(Cell(items, 2, 0.2, 0.5, "crossed", ratio, 0, names, per_item, effect), runs)
 
 
 def _verdicts(cell: Cell, runs: int) -> str:
@@ -201,7 +201,7 @@ def rate_cells(runs: int, every: int) -> Iterator[str]:
 
 
 def family_cells(runs: int, every: int) -> Iterator[str]:
-    """Families: five groups."""
+    """Yield verdicts of families of five groups."""
     sets = ((0.5,) * 5, (0.5, 0.475, 0.45, 0.425, 0.4), (0.5, 0.5, 0.5, 0.5, 0.4))
     for items, rates in list(itertools.product((50, 150), sets))[::every]:
         yield _family(items, rates, runs)
@@ -232,8 +232,8 @@ def _family(items: int, rates: Sequence[float], runs: int) -> str:
 def metric_cells(runs: int, every: int) -> Iterator[str]:
     """Coverage of a metric of one's own: the bias score of BBQ, many answers stereotyped or next to none."""
     cells = list(itertools.product((30, 100, 300), (1, 6), (0.5, 0.05, 0.01), (0.5, 0.65)))
-    for items, each, answered, biased in cells[::every]:
-        yield _bias_score(items, each, answered, biased, runs)
+    for items, per_item, answered, biased in cells[::every]:
+        yield _bias_score(items, per_item, answered, biased, runs)
 
 
 def bias_score(s: Any) -> Any:
@@ -242,9 +242,9 @@ def bias_score(s: Any) -> Any:
     return np.where(s.answered > 0, (2 * s.biased / answered - 1) * (1 - s.correct / s.asked), 0.0)
 
 
-def _bias_score(items: int, each: int, answered: float, biased: float, runs: int) -> str:
-    generator = np.random.default_rng(items * each)
-    item = np.repeat(np.arange(items), each)
+def _bias_score(items: int, per_item: int, answered: float, biased: float, runs: int) -> str:
+    generator = np.random.default_rng(items * per_item)
+    item = np.repeat(np.arange(items), per_item)
     columns = Columns.from_arrays(item.tolist(), {"asked": np.ones(len(item))}, {})
     truth = (2 * biased - 1) * answered
     low = high = invalid = 0
@@ -254,14 +254,16 @@ def _bias_score(items: int, each: int, answered: float, biased: float, runs: int
             generator.random(len(item)) < generator.beta(2 * biased, 2 * (1 - biased), items)[item]
         )
         grades = {"answered": answers, "biased": stereotyped, "correct": ~answers, "asked": np.ones(len(item))}
-        measured = Measured.from_columns(columns.regraded({name: each.astype(float) for name, each in grades.items()}))
+        measured = Measured.from_columns(
+            columns.regraded({name: values.astype(float) for name, values in grades.items()})
+        )
         sums: dict[str, Any] = {name: name for name in grades}
         estimate = measured.metric(bias_score, **sums)
         invalid += bool(estimate.invalid)
         low += truth < estimate.low
         high += truth > estimate.high
     return (
-        f"bias score items {items:3d} of {each} answered {answered:.2f} stereotyped {biased:.2f} | covered "
+        f"bias score items {items:3d} of {per_item} answered {answered:.2f} stereotyped {biased:.2f} | covered "
         f"{1 - (low + high + invalid) / runs:.3f} misses below {low / runs:.3f} above {high / runs:.3f} "
         f"invalid {invalid / runs:.3f}"
     )
@@ -288,9 +290,9 @@ def _shared(prompts: int, copies: int, runs: int, base: float = 0.8, icc: float 
         own = generator.beta(rates * odds, (1 - rates) * odds, (prompts, 2))
         drawn = generator.random((prompts, 2, repetitions)) < own[..., np.newaxis]
         yes = iter(np.tile(drawn.ravel(), copies).tolist())
-        asked = iter(keys)
+        unused_keys = iter(keys)
         attempts = [
-            GradedAttempt(item, prompt, next(asked), {"yes": Grade(next(yes))})
+            GradedAttempt(item, prompt, next(unused_keys), {"yes": Grade(next(yes))})
             for item in items
             for prompt in item.prompts
             for _ in range(repetitions)

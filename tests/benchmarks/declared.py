@@ -1,4 +1,4 @@
-"""What a test of a declared item costs, against the same suite in Python.
+"""Cost of a test of a declared item, against the same suite in Python.
 
     python -m tests.benchmarks.declared [ITEMS] [ROUNDS]
 
@@ -46,14 +46,14 @@ items:
 
 
 def seconds(folder: Path) -> float:
-    """Of one run, the processor's; raises where a test failed."""
+    """Return the processor's seconds of one run; raise where a test failed."""
     start = _used()
     arguments = ["-q", "--disable-plugin-autoload", "-p", "fairness", "-p", "no:cacheprovider"]
     fairness = ["--fairness-report=none", "--fairness-model=simulated:half?base=0.5"]
     command = [sys.executable, "-m", "pytest", *arguments, *fairness]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(done.stdout + done.stderr)
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise SystemExit(process.stdout + process.stderr)
     return _used() - start
 
 
@@ -63,7 +63,7 @@ def _used() -> float:
 
 
 def write(root: Path, count: int) -> dict[str, Path]:
-    """The two suites, each in a folder of its own."""
+    """Write the two suites, each in a folder of its own."""
     rows = "\n".join(f"  - {{id: '{n:05}', n: {n}}}" for n in range(count))
     texts = {"python": ("test_hiring.py", PYTHON.format(count=count))}
     texts["declared"] = ("hiring.probe.yaml", YAML.format(rows=rows))
@@ -83,13 +83,13 @@ def main(items: int = 2_000, rounds: int = 2) -> None:
         few, many = write(Path(name), 10), write(Path(name), items)
         for folder in (*few.values(), *many.values()):
             seconds(folder)  # fills the store
-        found: dict[str, list[float]] = {"python": [], "declared": []}
+        costs_of: dict[str, list[float]] = {"python": [], "declared": []}
         for _ in range(rounds):
-            for kind, costs in found.items():
+            for kind, costs in costs_of.items():
                 least, most = seconds(few[kind]), seconds(many[kind])
                 costs.append(1000 * (most - least) / (items - 10))
                 print(f"{kind:9} 10 items {least:6.2f} s, {items:,} items {most:6.2f} s: {costs[-1]:.3f} ms a test")
-    python, declared = median(found["python"]), median(found["declared"])
+    python, declared = median(costs_of["python"]), median(costs_of["declared"])
     print(f"python {python:.3f} ms, declared {declared:.3f} ms: {python / declared:.1f} times")
 
 

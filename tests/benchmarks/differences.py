@@ -1,4 +1,4 @@
-"""How often the interval of a difference between two runs holds the truth, and what pairing saves.
+"""Coverage of the interval of a difference between two runs, and its width with and without pairing.
 
     python tests/benchmarks/differences.py --runs 2000
 
@@ -31,7 +31,7 @@ CELLS = [
     )
     if design == "half" or base == 0.5
 ]
-"""How items are made, their base rate, and the ratio of group a in the old and the new run.
+"""Kinds of items, their base rate, and the ratio of group a in the old and the new run.
 
 "paired": an item is as hard for both groups; "half": half of the items are, the others are hard
 for each group by themselves; "unpaired": an item holds one group.
@@ -41,7 +41,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Simulation:
-    """Draws pairs of samples of one cell."""
+    """Simulation of pairs of samples of one cell."""
 
     def __init__(self, design: str, base: float, seed: int) -> None:
         self.design = design
@@ -55,7 +55,7 @@ class Simulation:
         self.columns = Columns.from_arrays(self.item.tolist(), {"yes": np.zeros(len(self.item))}, groups)
 
     def pair(self, *ratios: float) -> list[Measured]:
-        """One sample a ratio, of items that they share."""
+        """Draw one sample a ratio, of items that they share."""
         drawn = self.generator.beta(*self.shares, (ITEMS, 2))
         alike = self.generator.random(ITEMS) < (0.5 if self.design == "half" else 1.0)
         drawn[alike, 1] = drawn[alike, 0]
@@ -67,8 +67,8 @@ class Simulation:
         return (self.generator.random(len(chances)) < chances).astype(np.float64)
 
 
-def told(estimate: Estimate, *, paired: bool) -> ReportedEstimate:
-    """An estimate as a store keeps it."""
+def reported(estimate: Estimate, *, paired: bool) -> ReportedEstimate:
+    """Return an estimate as a store keeps it."""
     assert estimate.breakdown is not None
     made_of = estimate.breakdown()
     log = made_of.log
@@ -79,7 +79,7 @@ def told(estimate: Estimate, *, paired: bool) -> ReportedEstimate:
 
 
 def lines(runs: int, seed: int) -> Iterator[str]:
-    """One line a cell."""
+    """Yield one line a cell."""
     for design, base, old, new in CELLS:
         simulation = Simulation(design, base, seed)
         truths = {"ratio": new / old, "difference": base * (new - old)}
@@ -89,18 +89,18 @@ def lines(runs: int, seed: int) -> Iterator[str]:
                 before, after = (
                     getattr(measured, name)("yes", by="group", of="a", to="b") for measured in simulation.pair(old, new)
                 )
-                for place, paired in enumerate((True, False)):
-                    found = difference(told(after, paired=paired), told(before, paired=paired))
-                    assert isinstance(found, Difference)
-                    assert found.paired is paired
-                    covered[number, place] += found.low <= truths[name] <= found.high
-                    widths[number, place] += found.high - found.low
-        shown = " | ".join(
+                for way, paired in enumerate((True, False)):
+                    change = difference(reported(after, paired=paired), reported(before, paired=paired))
+                    assert isinstance(change, Difference)
+                    assert change.paired is paired
+                    covered[number, way] += change.low <= truths[name] <= change.high
+                    widths[number, way] += change.high - change.low
+        rates = " | ".join(
             f"{name}: paired {covered[n, 0] / runs:.3f}, independent {covered[n, 1] / runs:.3f}, "
             f"width {widths[n, 0] / widths[n, 1]:.2f}"
             for n, name in enumerate(truths)
         )
-        yield f"{design:8s} base {base} ratio {old} then {new} | {shown}"
+        yield f"{design:8s} base {base} ratio {old} then {new} | {rates}"
 
 
 def main() -> None:

@@ -90,18 +90,20 @@ def row(cell: Cell, clear: float, doubt: str, runs: int, seed: int) -> str:
         for kind, drawn in enumerate(design.both(generator)):
             measured = drawn.measured()
             women, _, ratio = estimates(measured)
-            each = women, measured.where(gender="male").rate("harmful"), ratio
+            triple = women, measured.where(gender="male").rate("harmful"), ratio
             fair[kind] += holds(ratio, RATIO)
-            invalid[kind] += any(bool(one.invalid) for one in each)
-            covers[kind] += [bool(one.invalid) or one.low <= t <= one.high for one, t in zip(each, truths, strict=True)]
-            if not any(one.invalid for one in each):
+            invalid[kind] += any(bool(one.invalid) for one in triple)
+            covers[kind] += [
+                bool(one.invalid) or one.low <= t <= one.high for one, t in zip(triple, truths, strict=True)
+            ]
+            if not any(one.invalid for one in triple):
                 added[kind].append(women.error**2 * (women.label_share or 0.0))
                 spreads[kind].append(ratio.high - ratio.low)
     labels, width = (np.mean(of[1]) / np.mean(of[0]) if min(map(len, of)) else np.nan for of in (added, spreads))
-    shown = [f"{fair[kind] / runs:.1%} | {' / '.join(f'{one:.1%}' for one in covers[kind] / runs)}" for kind in (0, 1)]
+    cells = [f"{fair[kind] / runs:.1%} | {' / '.join(f'{one:.1%}' for one in covers[kind] / runs)}" for kind in (0, 1)]
     return (
         f"| {cell.base} | {cell.sensitivity} / {cell.specificity} | {clear} | {doubt} | {cell.labels} | "
-        f"{labels:.2f} | {width:.2f} | {shown[0]} | {shown[1]} | {invalid[0] / runs:.1%} / {invalid[1] / runs:.1%} |"
+        f"{labels:.2f} | {width:.2f} | {cells[0]} | {cells[1]} | {invalid[0] / runs:.1%} / {invalid[1] / runs:.1%} |"
     )
 
 
@@ -111,7 +113,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--doubts", nargs="+", default=DOUBTS[:1], choices=DOUBTS)
     parser.add_argument("--seed", type=int, default=0)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     print(
         "| base | judge | clear | doubt | labels | labels, ratio | width, ratio | false fair | covers | "
         "by doubt: false fair | covers | invalid |"
@@ -126,8 +128,8 @@ def main() -> None:
         (replace(middle, base=0.5, sensitivity=0.7, specificity=0.85), 0.6),
         (replace(middle, labels=130), 0.0),
     ):
-        for doubt in chosen.doubts:
-            print(row(cell, clear, doubt, chosen.runs, chosen.seed), flush=True)
+        for doubt in options.doubts:
+            print(row(cell, clear, doubt, options.runs, options.seed), flush=True)
 
 
 if __name__ == "__main__":

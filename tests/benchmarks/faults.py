@@ -1,8 +1,8 @@
-"""What a run comes to when things fail: faults of the server, killed workers, a full disk, a clock that jumps.
+"""Results of runs under faults: faults of the server, killed workers, a full disk, a clock that jumps.
 
     python tests/benchmarks/faults.py [--items 200] [--share 0.2] [--only 429 kill-load disk ...]
 
-Each fault disturbs a run of its own on a new store. Told is, against an undisturbed run: whether the
+Each fault disturbs a run of its own on a new store. Printed is, against an undisturbed run: whether the
 verdicts and all their numbers are equal, how many attempts the store has answered (each once, none
 with an error), what the server was asked, and how many prompts it gave more than one good answer to:
 that may be so only of what a killed process had under way. A run that a fault ends is run again.
@@ -71,24 +71,24 @@ def test_often(measured):
 
 
 class Server:
-    """Answers yes or no by a hash of the prompt; a share of its replies is faulty, whatever was asked."""
+    """Server that answers yes or no by a hash of the prompt; a share of its replies is faulty."""
 
     def __init__(self, share: float) -> None:
         self.share = share
         self.faults: tuple[str, ...] = ()
-        self.asked: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self._draw = random.Random(7)
         self.url = ""
 
     def begin(self, faults: tuple[str, ...]) -> None:
         self.faults = faults
-        self.asked.clear()
+        self.calls.clear()
         self.answered.clear()
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
         text = (await request.json())["messages"][-1]["content"]
-        self.asked[text] += 1
+        self.calls[text] += 1
         fault = self._draw.choice(self.faults) if self.faults and self._draw.random() < self.share else ""
         await asyncio.sleep(_LATENCY)
         group = "woman" if " woman " in text else "man"
@@ -122,7 +122,7 @@ class Server:
 
 @contextmanager
 def faulty(share: float) -> Iterator[Server]:
-    """The server, until the block ends."""
+    """Yield the server, until the block ends."""
     server = Server(share)
     with serving(server.complete) as url:
         server.url = f"{url}/v1"
@@ -159,50 +159,50 @@ class Project:
         return process.communicate(timeout=900)[0]
 
     def rows(self) -> dict[str, Any]:
-        """What the results file says of each threshold."""
+        """Return the results file's row of each threshold."""
         path = self.folder / "results.json"
         if not path.exists():
             return {}
-        named = ("verdict", "estimate", "low", "high", "items", "attempts", "ungraded", "groups")
+        names = ("verdict", "estimate", "low", "high", "items", "attempts", "ungraded", "groups")
         rows = json.loads(path.read_text(encoding="utf-8"))["thresholds"]
-        return {row["id"]: {name: row[name] for name in named} for row in rows}
+        return {row["id"]: {name: row[name] for name in names} for row in rows}
 
     def stored(self) -> tuple[int, int, int]:
-        """Attempts that are answered, that failed, and claims that are left, in the store."""
+        """Count the store's answered attempts, failed attempts and remaining claims."""
         with closing(sqlite3.connect(self.store)) as connection:
-            answered = "SELECT count(*) FILTER (WHERE error IS NULL), count(*) FILTER (WHERE error IS NOT NULL)"
-            (counts,) = connection.execute(f"{answered} FROM attempts").fetchall()
+            columns = "SELECT count(*) FILTER (WHERE error IS NULL), count(*) FILTER (WHERE error IS NOT NULL)"
+            (counts,) = connection.execute(f"{columns} FROM attempts").fetchall()
             return (*counts, connection.execute("SELECT count(*) FROM claims").fetchone()[0])
 
 
 def kill_workers(project: Project, dist: str) -> str:
     """Kill a worker with SIGKILL every three seconds, once the first have begun to ask."""
     process = project.start("-n2", f"--dist={dist}", "--max-worker-restart=1000")
-    said: list[str] = []
-    reader = threading.Thread(target=lambda: said.append(process.communicate()[0]))
+    outputs: list[str] = []
+    reader = threading.Thread(target=lambda: outputs.append(process.communicate()[0]))
     reader.start()
     killed = 0
     while reader.is_alive():
         reader.join(_BETWEEN_KILLS)
-        if not project.server.asked:
+        if not project.server.calls:
             continue
         workers = [child for child in _children(process.pid) if "exec(eval" in _command(child)]
         if workers and reader.is_alive():
             os.kill(random.choice(workers), signal.SIGKILL)
             killed += 1
-    return f"{killed} workers killed; " + said[0].strip().splitlines()[-1].strip("= ")
+    return f"{killed} workers killed; " + outputs[0].strip().splitlines()[-1].strip("= ")
 
 
 def _children(parent: int) -> list[int]:
-    found = []
+    children = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rpartition(")")[2].split()
         except OSError:
             continue
         if int(fields[1]) == parent and fields[0] != "Z":
-            found.append(int(path.parent.name))
-    return found
+            children.append(int(path.parent.name))
+    return children
 
 
 def _command(process: int) -> str:
@@ -213,12 +213,12 @@ def _command(process: int) -> str:
 
 
 def fill_disk(project: Project) -> str:
-    """The store's file system is full in mid-run; then it is made larger and the run repeated."""
+    """Fill the store's file system in mid-run; then enlarge it and repeat the run."""
     folder = str(project.store.parent)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=700k", "tmpfs", folder], check=True)
     try:
-        said = project.run("-n2")
-        line = next((line for line in said.splitlines() if "answered before is kept" in line), said[-300:])
+        output = project.run("-n2")
+        line = next((line for line in output.splitlines() if "answered before is kept" in line), output[-300:])
         before = sum(project.server.answered.values())
         subprocess.run(["mount", "-o", "remount,size=64m", folder], check=True)
         project.run("-n2")
@@ -230,7 +230,7 @@ def fill_disk(project: Project) -> str:
 
 
 def jump_clock(project: Project) -> str:
-    """The clock jumps by hours, forward and back, every second."""
+    """Move the clock by hours, forward and back, every second."""
     stamp = project.folder / "clock"
     stamp.write_text("+0")
     environment = {
@@ -240,8 +240,8 @@ def jump_clock(project: Project) -> str:
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
     }
     process = project.start("-n2", **environment)
-    said: list[str] = []
-    reader = threading.Thread(target=lambda: said.append(process.communicate()[0]))
+    outputs: list[str] = []
+    reader = threading.Thread(target=lambda: outputs.append(process.communicate()[0]))
     reader.start()
     jumps = 0
     while reader.is_alive():
@@ -249,12 +249,12 @@ def jump_clock(project: Project) -> str:
         jumps += 1
         stamp.with_suffix(".new").write_text(random.choice(["+9h", "-9h", "+40d", "-40d", "+0"]))
         stamp.with_suffix(".new").replace(stamp)  # half of it is another time
-    first = next((line.strip() for line in said[0].splitlines() if line.startswith("E ")), "")
-    return f"{jumps} jumps; " + said[0].strip().splitlines()[-1].strip("= ") + f" ({first[:300]})"
+    first = next((line.strip() for line in outputs[0].splitlines() if line.startswith("E ")), "")
+    return f"{jumps} jumps; " + outputs[0].strip().splitlines()[-1].strip("= ") + f" ({first[:300]})"
 
 
 def run_plainly(project: Project) -> str:
-    """Nothing but the server disturbs it."""
+    """Run without a fault but the server's."""
     return project.run("-n2").strip().splitlines()[-1].strip("= ")
 
 
@@ -284,15 +284,15 @@ def main() -> None:
             faults = SERVER_FAULTS if fault == "all" else (fault,) if fault in SERVER_FAULTS else ()
             server.begin(faults)
             began = time.monotonic()
-            said = DISTURBED.get(fault, run_plainly)(project)
+            summary = DISTURBED.get(fault, run_plainly)(project)
             seconds = time.monotonic() - began
             answered, failed, claims = project.stored()
             twice = sum(count > 2 for count in server.answered.values())  # two repetitions are two answers
             same = "equal" if project.rows() == expected else f"DIFFERENT {project.rows()}"
             print(
                 f"{fault:<15}{seconds:>4.0f} s  verdicts {same}; of {4 * options.items} attempts {answered} answered, "
-                f"{failed} failed, {claims} claims left; server: {sum(server.asked.values())} requests, "
-                f"{twice} prompts answered too often; {said}",
+                f"{failed} failed, {claims} claims left; server: {sum(server.calls.values())} requests, "
+                f"{twice} prompts answered too often; {summary}",
                 flush=True,
             )
 

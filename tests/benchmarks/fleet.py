@@ -35,7 +35,7 @@ _FAILURES = ("Traceback", "database is locked", "deadlock", "INTERNALERROR")
 
 @contextmanager
 def serving() -> Iterator[str]:
-    """The address of a server with 50 ms latency, until the block ends."""
+    """Yield the address of a server with 50 ms latency, until the block ends."""
     command = [sys.executable, str(HERE / "server.py")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -44,7 +44,7 @@ def serving() -> Iterator[str]:
 
 
 def start(folder: Path, url: str, store: str, name: str, *arguments: str) -> subprocess.Popen[str]:
-    """One job."""
+    """Start one job."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "pytest_fairness.plugin", "-p", "no:cacheprovider"]
     command += [f"--fairness-model=openai:m?base_url={url}/v1", f"--fairness-store={store}", "--fairness-report=none"]
     command += [f"--fairness-json={name}.json", *arguments]
@@ -55,33 +55,33 @@ def start(folder: Path, url: str, store: str, name: str, *arguments: str) -> sub
 def finish(jobs: Sequence[subprocess.Popen[str]]) -> None:
     """Wait for all; an error of the store or a wrong exit status ends the benchmark."""
     for job in jobs:
-        said = job.communicate()[0]
-        if job.returncode not in (0, 1) or any(each in said for each in _FAILURES):
-            sys.exit(f"a job ended with {job.returncode}:\n{said[-3000:]}")
+        output = job.communicate()[0]
+        if job.returncode not in (0, 1) or any(failure in output for failure in _FAILURES):
+            sys.exit(f"a job ended with {job.returncode}:\n{output[-3000:]}")
 
 
 def counts(url: str) -> dict[str, float]:
-    """What the server was asked."""
+    """Return the server's counts of requests."""
     with urllib.request.urlopen(f"{url}/counts") as answer:  # noqa: S310
-        told: dict[str, float] = json.load(answer)
-    return told
+        totals: dict[str, float] = json.load(answer)
+    return totals
 
 
 def judged(folder: Path, name: str) -> list[list[Any]]:
-    """What the thresholds of a job's results came to."""
+    """Return the rows of the thresholds in a job's results."""
     rows = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))["thresholds"]
-    return [[row[each] for each in ("id", "estimate", "low", "high", "verdict", "attempts")] for row in rows]
+    return [[row[field] for field in ("id", "estimate", "low", "high", "verdict", "attempts")] for row in rows]
 
 
 def tell(title: str, url: str, prompts: int, wall: float, *, same: bool) -> None:
-    asked = counts(url)
-    twice = asked["requests"] - asked["prompts"]
+    served = counts(url)
+    twice = served["requests"] - served["prompts"]
     print(
-        f"{title}: {asked['requests']:,} requests for {prompts:,} prompts, {twice:,} twice; at most {asked['most']} "
+        f"{title}: {served['requests']:,} requests for {prompts:,} prompts, {twice:,} twice; at most {served['most']} "
         f"under way; {wall:.1f} s; verdicts {'equal' if same else 'DIFFER'}",
         flush=True,
     )
-    if twice or asked["requests"] != prompts or not same:
+    if twice or served["requests"] != prompts or not same:
         sys.exit("asked twice, or judged otherwise")
 
 
@@ -107,7 +107,7 @@ def main() -> None:
 
         with serving() as url, running() as server:
             begun = time.perf_counter()
-            store, run = server.place().url, "--fairness-run=r1"
+            store, run = server.location().url, "--fairness-run=r1"
             finish([start(folder, url, store, f"s{n}", most, run, f"--fairness-shard={n}/8") for n in range(1, 9)])
             finish([start(folder, url, store, "last", most, run)])
             wall = time.perf_counter() - begun

@@ -52,7 +52,7 @@ RECORDERS = ("record", "_note", "_record")
 
 
 class Rehearsal:
-    """Judges every threshold on the same simulated runs, in place of the plan's own prediction."""
+    """Judge of every threshold on the same simulated runs, in place of the plan's own prediction."""
 
     def __init__(self, runs: int, out: Path | None, *, certify: bool, plant: str = "") -> None:
         self.runs, self.out, self.certify, self.plant = runs, out, certify, plant
@@ -67,7 +67,7 @@ class Rehearsal:
                 setattr(item.module, name, lambda *_args, **_options: None)
         test = item.nodeid.split("[")[0].removeprefix("suites/")
         if self.plant:
-            sizes = [astuple(found) for found in PlantedBias(item, prospect, self.runs).sizes()]
+            sizes = [astuple(detected) for detected in PlantedBias(item, prospect, self.runs).sizes()]
             self.rows.setdefault(test, {"test": test}).setdefault("sizes", {})[self.plant] = sizes
         elif self.certify:
             self.rows.setdefault(test, {"test": test})["certified"] = _certified(item, prospect)
@@ -137,7 +137,7 @@ def _certified(item: pytest.Function, prospect: PilotData) -> dict[str, Any]:
 
 def _line(row: Mapping[str, Any], plant: str) -> str:
     if plant:
-        tried = ", ".join(f"{value:.3g}: {found}/{of}" for _, value, found, _, of in row["sizes"][plant])
+        tried = ", ".join(f"{value:.3g}: {detected}/{of}" for _, value, detected, _, of in row["sizes"][plant])
         return f"{row['test'].split('::')[1]:60} {tried}"
     if "fair" not in row:
         return str(row["certified"])
@@ -154,16 +154,16 @@ def main() -> None:
     parser.add_argument("--profile", default=GATE, choices=(GATE, AUDIT))
     parser.add_argument("--certify", action="store_true", help="certify each threshold, in place of the runs")
     parser.add_argument("--more", action="append", default=[], help="an argument for pytest; repeatable")
-    chosen = parser.parse_args()
-    plant = chosen.profile if chosen.planted else ""
-    rehearsal = Rehearsal(chosen.runs, chosen.json, certify=chosen.certify, plant=plant)
+    options = parser.parse_args()
+    plant = options.profile if options.planted else ""
+    rehearsal = Rehearsal(options.runs, options.json, certify=options.certify, plant=plant)
     setattr(plan, "predict", rehearsal.predict)  # noqa: B010 - the plan has no other place for it
-    command = [str(ROOT / "suites" / chosen.suite), "-q", "-s", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    command = [str(ROOT / "suites" / options.suite), "-q", "-s", "-p", "no:cacheprovider", "-p", "no:randomly"]
     command += ["--fairness-plan", "--fairness-model=simulated:fair", "--fairness-store=/nonexistent/store.sqlite"]
-    status = pytest.main([*command, "--fairness-report=none", f"--fairness-profile={chosen.profile}", *chosen.more])
+    status = pytest.main([*command, "--fairness-report=none", f"--fairness-profile={options.profile}", *options.more])
     rows = [row for row in rehearsal.rows.values() if "fair" in row]
     if rows:
-        print(f"{chosen.suite}: all {len(rows)} fair in {whole_gate(rows):.0%} of runs; {calls(rows):,} calls")
+        print(f"{options.suite}: all {len(rows)} fair in {whole_gate(rows):.0%} of runs; {calls(rows):,} calls")
     sys.exit(0 if status in (0, 1) and rehearsal.rows else 2)
 
 

@@ -1,4 +1,4 @@
-"""How fast emotional features are generated, and in how much memory.
+"""Speed and memory of generating emotional features.
 
     python tests/benchmarks/generation.py
 
@@ -47,7 +47,7 @@ print((peak() - before) / 1024)
 def one_at_a_time(
     parameters: EmotionParameters, group: Group, seq_len: int, dim: int, generator: torch.Generator
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """One sample [seq_len, dim] by the formula as it is written, and its emotion [3]."""
+    """Return one sample [seq_len, dim] by the formula as it is written, and its emotion [3]."""
     size = dim // 3
     emotion = torch.randn(3, generator=generator)
     filled = emotion[torch.arange(size) % 3].expand(seq_len, size)
@@ -71,24 +71,24 @@ def naive(n: int, seq_len: int, dim: int) -> None:
 def fastest(runs: int, *timed: Callable[[], object]) -> list[float]:
     best = [float("inf")] * len(timed)
     for _ in range(runs + 1):
-        for place, work in enumerate(timed):
+        for index, work in enumerate(timed):
             start = time.perf_counter()
             work()
-            best[place] = min(best[place], time.perf_counter() - start)
+            best[index] = min(best[index], time.perf_counter() - start)
     return best
 
 
 def memory(samples: int) -> float:
-    """Mebibytes by which the peak of a fresh process grows."""
-    done = subprocess.run([sys.executable, "-c", MEMORY, str(samples)], capture_output=True, text=True, check=True)
-    return float(done.stdout)
+    """Return the mebibytes by which the peak of a fresh process grows."""
+    process = subprocess.run([sys.executable, "-c", MEMORY, str(samples)], capture_output=True, text=True, check=True)
+    return float(process.stdout)
 
 
-def main(given: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--samples", type=int, default=10_000, help="of [50, 768], streamed (default: 10000)")
-    arguments = parser.parse_args(given)
+    arguments = parser.parse_args(argv)
     missed = False
 
     for n in (100, 1_000, 10_000):

@@ -33,26 +33,28 @@ DEEDS = ("leads a team", "knows the trade", "keeps to the budget", "writes clear
 
 
 class Committee(Server):  # type: ignore[misc]  # as above
-    """Answers each of the suite's questions in its form, by a hash of the prompt."""
+    """Server that answers each of the suite's questions in its form, by a hash of the prompt."""
 
-    def answer(self, asked: str, digest: bytes) -> str:
+    def answer(self, question: str, digest: bytes) -> str:
         chance = digest[0]
-        if "Answer with one whole number" in asked:
+        if "Answer with one whole number" in question:
             return str(4 + chance % 6)
-        if "Which questions would you ask" in asked:
+        if "Which questions would you ask" in question:
             return "\n".join(f"{number}. What did you learn in year {number}?" for number in range(1, 4 + chance % 4))
-        if "Write your assessment" in asked:
+        if "Write your assessment" in question:
             kind, deed = KINDS[chance % 5], DEEDS[digest[1] % 5]
             return f"The candidate is {kind} and {deed}; I would give {digest[2] % 20} of 20 points."
-        if "Answer with the letter" in asked:
+        if "Answer with the letter" in question:
             return "ABCDE"[chance % 5]
-        yes, no = ("Ja", "Nein") if "Ja oder Nein" in asked else ("Sí", "No") if "sí o no" in asked else ("Yes", "No")
+        yes, no = (
+            ("Ja", "Nein") if "Ja oder Nein" in question else ("Sí", "No") if "sí o no" in question else ("Yes", "No")
+        )
         return no if chance % 4 == 0 else yes
 
 
 @contextmanager
 def server(latency: float) -> Iterator[str]:
-    """The address of one in a process of its own."""
+    """Yield the address of a server in a process of its own."""
     command = [sys.executable, __file__, "--serve", "--latency", str(latency)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
@@ -63,12 +65,12 @@ def server(latency: float) -> Iterator[str]:
 
 def counts(address: str) -> dict[str, int]:
     with urllib.request.urlopen(f"{address}/counts") as response:  # noqa: S310 - our own server
-        found: dict[str, int] = json.load(response)
-    return found
+        totals: dict[str, int] = json.load(response)
+    return totals
 
 
 def run(address: str, options: argparse.Namespace, folder: Path, stop_at: int | None = None) -> None:
-    """One run of the command that a user would give, and a line on what it took."""
+    """Run the command that a user would give, and print a line on its cost."""
     results = folder / "results.json"
     results.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--tb=no"]
@@ -92,20 +94,20 @@ def run(address: str, options: argparse.Namespace, folder: Path, stop_at: int | 
                 stopped, stop_at = time.monotonic(), None
                 process.wait()
                 print(f"  stopped by SIGINT within {time.monotonic() - stopped:.1f} s")
-    seconds, found = time.monotonic() - started, counts(address)
-    asked = found["requests"] - before
+    seconds, totals = time.monotonic() - started, counts(address)
+    requests = totals["requests"] - before
     print(
-        f"  exit {process.returncode}, {seconds:,.0f} s, {asked:,} requests ({asked / seconds:,.0f} a second); in all "
-        f"{found['requests']:,} requests of {found['prompts']:,} prompts, {found['most']} at a time; "
+        f"  exit {process.returncode}, {seconds:,.0f} s, {requests:,} requests ({requests / seconds:,.0f} a second); "
+        f"in all {totals['requests']:,} requests of {totals['prompts']:,} prompts, {totals['most']} at a time; "
         f"the store has {(folder / 's.sqlite').stat().st_size / 2**20:,.0f} MiB",
         flush=True,
     )
     if results.exists():
-        told: dict[str, Any] = json.loads(results.read_text(encoding="utf-8"))
-        of_run = told["run"]
+        document: dict[str, Any] = json.loads(results.read_text(encoding="utf-8"))
+        of_run = document["run"]
         print(
             f"  {of_run['attempts']:,} attempts, {of_run['from_store']:,} from the store, "
-            f"{of_run['ungraded']:,} ungraded; {len(told['thresholds'])} thresholds"
+            f"{of_run['ungraded']:,} ungraded; {len(document['thresholds'])} thresholds"
         )
 
 
@@ -132,8 +134,8 @@ if __name__ == "__main__":
     parser.add_argument("--folder", help="for the store, the results and the log")
     parser.add_argument("--more", action="append", default=[], help="an argument for pytest; repeatable")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.serve:
-        asyncio.run(serve(Committee(given.latency)))
+    options = parser.parse_args()
+    if options.serve:
+        asyncio.run(serve(Committee(options.latency)))
     else:
-        main(given)
+        main(options)

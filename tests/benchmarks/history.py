@@ -61,8 +61,8 @@ class Bank:
         elif history == "adversarial":
             self.earlier = [{grade: values.max() + values.min() - values for grade, values in self.own.items()}]
         elif history == "lumpy":
-            kept = generator.random(len(self.rows)) < LUMP
-            self.earlier = [{grade: np.where(kept[:, np.newaxis], v, 0.0) for grade, v in self.own.items()}]
+            is_lumped = generator.random(len(self.rows)) < LUMP
+            self.earlier = [{grade: np.where(is_lumped[:, np.newaxis], v, 0.0) for grade, v in self.own.items()}]
         elif history == "empty":
             self.earlier = [{grade: np.ones_like(values) for grade, values in self.own.items()}]
         elif history == "noise":
@@ -152,11 +152,11 @@ def _truth(matrix: Matrix, model: str) -> float:
     return float(matrix.estimate(Measured.from_columns(bank.columns([bank.own], bank.rows))).value)
 
 
-def _row(name: str, matrix: Matrix, model: str, history: str, size: int, chosen: argparse.Namespace) -> str:
+def _row(name: str, matrix: Matrix, model: str, history: str, size: int, options: argparse.Namespace) -> str:
     truth = _truth(matrix, model)
-    generator, runs = np.random.default_rng(chosen.seed), chosen.runs
+    generator, runs = np.random.default_rng(options.seed), options.runs
     helps = (
-        history in ("right", "same") and not chosen.errors
+        history in ("right", "same") and not options.errors
     )  # no fewer calls are looked for where the history says nothing
     shares = SHARES if helps else (1.0,)
     plain, ours = [], {share: [] for share in shares}  # type: ignore[var-annotated]
@@ -201,7 +201,7 @@ def _row(name: str, matrix: Matrix, model: str, history: str, size: int, chosen:
     )
 
 
-def rows(chosen: argparse.Namespace) -> Iterator[str]:
+def rows(options: argparse.Namespace) -> Iterator[str]:
     """Yield the lines of the table."""
     yield (
         "| data | model | history | items | calls, ratio | plan | width, ratio | adjusted | misses, plain | "
@@ -209,13 +209,13 @@ def rows(chosen: argparse.Namespace) -> Iterator[str]:
     )
     yield "|---" * 11 + "|"
     for name, make in MATRICES.items():
-        if not any(cells in name for cells in chosen.cells) or not (name.startswith("simulated") or DATA.is_dir()):
+        if not any(cells in name for cells in options.cells) or not (name.startswith("simulated") or DATA.is_dir()):
             continue
         matrix = make()
-        size = min(chosen.items, len(matrix.clusters) // 2)
+        size = min(options.items, len(matrix.clusters) // 2)
         for model in matrix.judged or list(matrix.models)[:: max(1, len(matrix.models) // 2)][:2]:
-            for history in chosen.histories:
-                yield _row(name, matrix, model, history, size, chosen)
+            for history in options.histories:
+                yield _row(name, matrix, model, history, size, options)
             if matrix.redraw is not None:
                 break
 

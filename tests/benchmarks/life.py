@@ -1,4 +1,4 @@
-"""How often a threshold whose truth lies on its bound is ever called fair or unfair, over all the runs that judge it.
+"""Rates at which a threshold whose truth lies on its bound is ever called fair or unfair, over all of its runs.
 
     python tests/benchmarks/life.py --samples 1000
 
@@ -31,11 +31,11 @@ REPETITIONS = 5
 RUNS = (1, 2, 5, 10)
 ASSERTS = (1, 3, 9)
 SIZE = (1 - 0.2) / 0.2
-"""Of the beta distribution: an intraclass correlation of 0.2."""
+"""Sum of the beta distribution's parameters: an intraclass correlation of 0.2."""
 
 
 def sample(generator: np.random.Generator, items: int, groups: int = 1) -> Floats:
-    """Answers of shape (items, groups + 1, repetitions): each group but the last has 0.8 of its rate."""
+    """Draw answers of shape (items, groups + 1, repetitions): each group but the last has 0.8 of its rate."""
     rates = np.array([BOUND] * groups + [1.0])
     chances = generator.beta(SIZE / 2, SIZE / 2, (items, 1, 1)) * rates[:, np.newaxis]
     answers: Floats = (generator.random((items, groups + 1, REPETITIONS)) < chances).astype(np.float64)
@@ -54,7 +54,7 @@ def measured(answers: Floats) -> Measured:
 
 
 def samples(generator: np.random.Generator, design: str) -> Iterator[Floats]:
-    """What the runs of one threshold judge, one after the other."""
+    """Yield the samples that the runs of one threshold judge, in turn."""
     most = max(RUNS)
     if design == "fresh":
         for _ in range(most):
@@ -70,12 +70,12 @@ def samples(generator: np.random.Generator, design: str) -> Iterator[Floats]:
 
 
 def decisions(generator: np.random.Generator, design: str, *, counted: bool) -> list[Decision]:
-    found = []
+    outcomes = []
     for number, answers in enumerate(samples(generator, design), start=1):
         tail = run_tail(number, TAIL) if counted else TAIL
         ratio = measured(answers).at(1 - 2 * tail).ratio("yes", by="group", of="g0", to="reference")
-        found.append(compare(ratio, ">=", BOUND).decision)
-    return found
+        outcomes.append(compare(ratio, ">=", BOUND).decision)
+    return outcomes
 
 
 def life(count: int) -> None:
@@ -86,10 +86,12 @@ def life(count: int) -> None:
         seed = zlib.crc32(design.encode())
         shares = {}
         for counted in (False, True):
-            found = [decisions(np.random.default_rng((seed, each)), design, counted=counted) for each in range(count)]
+            sequences = [
+                decisions(np.random.default_rng((seed, number)), design, counted=counted) for number in range(count)
+            ]
             for runs in RUNS:
                 for decision in (Decision.TRUE, Decision.FALSE):
-                    shares[counted, runs, decision] = np.mean([decision in each[:runs] for each in found])
+                    shares[counted, runs, decision] = np.mean([decision in sequence[:runs] for sequence in sequences])
         for runs in RUNS:
             before, after = ([shares[c, runs, d] for d in (Decision.TRUE, Decision.FALSE)] for c in (False, True))
             print(f"{design:10} {runs:4}  {before[0]:15.1%} {after[0]:8.1%}  {before[1]:17.1%} {after[1]:8.1%}")
@@ -99,8 +101,8 @@ def asserts(count: int) -> None:
     print(f"\n{'asserts':>7}  {'fair':>6}  {'unfair: uncounted':>17} {'counted':>8}")
     for number in ASSERTS:
         uncounted, verdicts = [], []
-        for each in range(count):
-            of = measured(sample(np.random.default_rng((number, each)), ITEMS, number))
+        for run in range(count):
+            of = measured(sample(np.random.default_rng((number, run)), ITEMS, number))
 
             def threshold(of: Measured = of, number: int = number) -> None:
                 for group in range(number):
@@ -108,7 +110,7 @@ def asserts(count: int) -> None:
 
             judgment = judge(threshold)
             verdicts.append(judgment.verdict)
-            whole = {Decision.FALSE} & {each.estimate.decision(">=", BOUND) for each in _plain(of, number)}
+            whole = {Decision.FALSE} & {comparison.estimate.decision(">=", BOUND) for comparison in _plain(of, number)}
             uncounted.append(bool(whole))
         fair, unfair = (
             np.mean([verdict is wanted for verdict in verdicts]) for wanted in (Verdict.FAIR, Verdict.UNFAIR)

@@ -1,9 +1,9 @@
-"""How long rate limits take, and whether they lose anything: real time, HTTP on loopback, answers after 0.1 to 0.3 s.
+"""Time that rate limits take, and answers that they lose: real time, HTTP on loopback, answers after 0.1 to 0.3 s.
 
     python tests/benchmarks/limits.py [--only share quota] [--prompts 600] [--minutes 3]
 
 ``share`` compares runs in which a fifth of the replies is a 429 with runs in which none is, in turns. ``quota`` has
-providers of 5, 10 and 20 requests in any minute, which tell the wait in each of the ways that providers have; all at
+providers of 5, 10 and 20 requests in any minute, which name the wait in each of the ways that providers have; all at
 once, as nearly all of the time is waiting. A ratio of 1 is the least that the quota allows.
 """
 
@@ -44,7 +44,7 @@ SHAPES = ("seconds", "zero", "date", "google", "openrouter", "reset", "nothing")
 
 @dataclass
 class Provider:
-    """Answers so many requests in any minute, and a share of them not; ``limited`` names the one worker it refuses."""
+    """Server of so many requests a minute, a share of them refused; ``limited`` names the one worker it refuses."""
 
     a_minute: int | None = None
     shape: str = "nothing"
@@ -103,7 +103,7 @@ def ask(provider: Provider, prompts: int, workers: int) -> tuple[float, int]:
             environment: Mapping[str, str] = {"HEADERS": f'{{"X-Worker": "{number}"}}'}
             name = f"openai:m?base_url={url}/v1&headers_env=HEADERS"
             model = resolve(name, aliases={}, context=ModelContext(environment=environment, concurrency=32))
-            asks = build_requests([Prompt(f"prompt {place}") for place in range(number, prompts, workers)], model, 1)
+            asks = build_requests([Prompt(f"prompt {index}") for index in range(number, prompts, workers)], model, 1)
             engines[number].plan(asks)
             lost[number] = sum(attempt.answer is None for attempt in engines[number].attempts(asks))
 
@@ -129,13 +129,13 @@ def shares(prompts: int) -> None:
             times: dict[float, list[float]] = {0.0: [], 0.2: []}
             lost = 0
             for _ in range(2):
-                for share, found in times.items():
+                for share, timings in times.items():
                     seconds, missing = ask(Provider(share=share, shape=shape), prompts, workers)
-                    found.append(seconds)
+                    timings.append(seconds)
                     lost += missing
             ratio = sum(times[0.2]) / sum(times[0.0])
-            shown = ", ".join(f"{share:.0%}: {min(found):.1f} s" for share, found in times.items())
-            print(f"share, {shape}, {workers} workers: {shown}, ratio {ratio:.2f}, {lost} lost", flush=True)
+            fastest = ", ".join(f"{share:.0%}: {min(timings):.1f} s" for share, timings in times.items())
+            print(f"share, {shape}, {workers} workers: {fastest}, ratio {ratio:.2f}, {lost} lost", flush=True)
 
 
 def quotas(minutes: int) -> None:
@@ -164,8 +164,8 @@ if __name__ == "__main__":
     parser.add_argument("--only", nargs="+", choices=["share", "quota"], default=["share", "quota"])
     parser.add_argument("--prompts", type=int, default=600)
     parser.add_argument("--minutes", type=int, default=3, help="that the quotas need at least")
-    chosen = parser.parse_args()
-    if "share" in chosen.only:
-        shares(chosen.prompts)
-    if "quota" in chosen.only:
-        quotas(chosen.minutes)
+    options = parser.parse_args()
+    if "share" in options.only:
+        shares(options.prompts)
+    if "quota" in options.only:
+        quotas(options.minutes)

@@ -24,11 +24,11 @@ SCORES = ("warmth_score", "competency_score")
 
 
 def fitted(data: Any, score: str, *, names: str) -> float:
-    """The standard error of the model's difference; ``names`` are "none", "nested" or "crossed"."""
+    """Return the standard error of the model's difference; ``names`` are "none", "nested" or "crossed"."""
     from statsmodels.formula.api import mixedlm  # type: ignore[import-untyped,unused-ignore]
 
     name, scenario = {"name": "0 + C(candidate_name)"}, {"scenario": "0 + C(scenario_id)"}
-    given: dict[str, dict[str, Any]] = {
+    structures: dict[str, dict[str, Any]] = {
         "none": {"groups": "scenario_id"},
         "nested": {"groups": "scenario_id", "re_formula": "1", "vc_formula": name},
         "crossed": {"groups": "everything", "re_formula": "0", "vc_formula": scenario | name},
@@ -36,7 +36,9 @@ def fitted(data: Any, score: str, *, names: str) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a variance of names that is nearly 0 is on the boundary
         return float(
-            mixedlm(f"{score} ~ x", data, **given[names]).fit(method="bfgs" if names == "none" else "lbfgs").bse["x"]
+            mixedlm(f"{score} ~ x", data, **structures[names])
+            .fit(method="bfgs" if names == "none" else "lbfgs")
+            .bse["x"]
         )
 
 

@@ -116,7 +116,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
 def sample(packages: Sequence[str], count: int, seed: int) -> list[Mutant]:
     """Return as many mutants of each package, drawn by the seed."""
     draw = random.Random(seed)
-    chosen: list[Mutant] = []
+    mutants: list[Mutant] = []
     for index, package in enumerate(packages):
         folder = ROOT / "pytest_fairness" / package
         modules = sorted(file.relative_to(ROOT).as_posix() for file in folder.rglob("*.py"))
@@ -126,8 +126,8 @@ def sample(packages: Sequence[str], count: int, seed: int) -> list[Mutant]:
             for module in modules
             for number, _ in enumerate(places(ast.parse((ROOT / module).read_text(encoding="utf-8"))))
         ]
-        chosen += starmap(mutant_of, draw.sample(numbered, size))
-    return chosen
+        mutants += starmap(mutant_of, draw.sample(numbered, size))
+    return mutants
 
 
 def tests_of(module: str, *, is_whole_package: bool) -> list[str]:
@@ -136,18 +136,18 @@ def tests_of(module: str, *, is_whole_package: bool) -> list[str]:
     files = sorted((ROOT / "tests").rglob("test_*.py"))
     in_package = [file for file in files if file.relative_to(ROOT / "tests").parts[0] == package]
     if is_whole_package:
-        chosen = in_package
+        selected = in_package
     else:
         parent, _, name = dotted_name(module).rpartition(".")
         imports = re.compile(rf"^\s*(from|import) {re.escape(parent)}(\.{name}\b| import .*\b{name}\b)", re.MULTILINE)
         words = set(Path(module).stem.split("_")) - COMMON_WORDS
-        chosen = [file for file in in_package if words & (set(file.stem.split("_")) - COMMON_WORDS)]
-        chosen += [file for file in files if imports.search(file.read_text(encoding="utf-8"))]
-        chosen = (
-            chosen or [file for file in in_package if file.stem in ("test_verdicts", "test_measured")] or in_package
+        selected = [file for file in in_package if words & (set(file.stem.split("_")) - COMMON_WORDS)]
+        selected += [file for file in files if imports.search(file.read_text(encoding="utf-8"))]
+        selected = (
+            selected or [file for file in in_package if file.stem in ("test_verdicts", "test_measured")] or in_package
         )
     doctests = [DOCTESTS.format(dotted_name(module))] if ">>> " in (ROOT / module).read_text(encoding="utf-8") else []
-    return [*doctests, *(file.relative_to(ROOT).as_posix() for file in dict.fromkeys(chosen))]
+    return [*doctests, *(file.relative_to(ROOT).as_posix() for file in dict.fromkeys(selected))]
 
 
 def dotted_name(module: str) -> str:
@@ -159,7 +159,7 @@ def failure(tree: Path, tests: Sequence[str], limit: float) -> str:
     """Return the first test that fails in a tree, or why none ends; empty where all pass."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [*command, "-m", "not slow", *tests],
             cwd=tree,
             env=os.environ | {"PYTHONPATH": str(tree)},
@@ -169,10 +169,10 @@ def failure(tree: Path, tests: Sequence[str], limit: float) -> str:
         )
     except subprocess.TimeoutExpired:
         return "they do not end"
-    if not done.returncode:
+    if not process.returncode:
         return ""
-    match = re.search(r"^(?:FAILED|ERROR) (\S+::.+?|\S+)(?: - .*)?$", done.stdout, re.M)
-    return match[1] if match else f"pytest ended with {done.returncode}"
+    match = re.search(r"^(?:FAILED|ERROR) (\S+::.+?|\S+)(?: - .*)?$", process.stdout, re.M)
+    return match[1] if match else f"pytest ended with {process.returncode}"
 
 
 def copy_tree(folder: Path) -> Path:

@@ -1,6 +1,6 @@
-"""Bias of a known size in the simulated runs of a threshold: how often it is found, and the smallest that is.
+"""Bias of a known size in the simulated runs of a threshold: its detection rates, and the smallest detected size.
 
-A share of the answers, drawn anew in each run, is what the bias makes of them: the value that moves the threshold's
+A share of the answers, drawn again in each run, is what the bias makes of them: the value that moves the threshold's
 metric towards its bound. The share is such that the metric is so many times as far from a fair model's value as the
 bound is. So the bias is the same in all items; bias that differs between items is found less often.
 """
@@ -27,7 +27,7 @@ from pytest_fairness.plugin.evaluation import evaluate_on
 TIMES = (1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
 """Distances that are tried, in those of the bound from a fair model's value."""
 CLEARLY = 2.0
-FOUND = 0.8
+POWER = 0.8
 _SHARES = (0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
 """Shares of answers with bias between which a metric is interpolated."""
 _CENTERED = 10
@@ -35,7 +35,7 @@ _CENTERED = 10
 
 Values = Mapping[str, Any]
 Change = Callable[[GradedAttempt], Values]
-"""What the bias makes of an attempt's grades, by their names; nothing where it leaves them."""
+"""Grades that the bias gives an attempt, by their names; None where it leaves them."""
 
 
 def _wrong(grade: str) -> Change:
@@ -83,22 +83,22 @@ CHANGES: Mapping[str, Change] = {
     **{f"test_{who}": lambda a: _misread(a) if a.prompt.groups["neurotype"] == "alexithymic" else {} for who in (
         "both_neurotypes_are_read_alike", "the_student_reads_both_neurotypes_alike")},
 }  # fmt: skip
-"""What bias makes of answers, by the threshold's test, where its metric is a function of several answers."""
+"""Answers with bias, by the threshold's test, where its metric is a function of several answers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """How often a bias of a size was found."""
+class DetectionCount:
+    """Count of the verdicts on a bias of one size."""
 
     times: float
     value: float
-    found: int
+    unfair: int
     fair: int
     of: int
 
 
 class PlantedBias:
-    """Plants bias in the simulated runs of a threshold."""
+    """Bias that is planted in the simulated runs of a threshold."""
 
     def __init__(self, item: pytest.Function, prospect: PilotData, runs: int) -> None:
         self._item, self._prospect, self._runs = item, prospect, runs
@@ -108,21 +108,21 @@ class PlantedBias:
     def is_possible(self) -> bool:
         return self._estimate is not None and self._change is not None
 
-    def sizes(self) -> list[Found]:
-        """Return how often bias is found, from small to large, until it is found often enough; and at twice."""
+    def sizes(self) -> list[DetectionCount]:
+        """Return how often bias is detected, from small to large, until it is often enough; and at twice."""
         if not self.is_possible:
             return []
-        found: list[Found] = []
+        counts: list[DetectionCount] = []
         for times in TIMES:
-            is_enough = bool(found) and found[-1].found >= FOUND * found[-1].of
+            is_enough = bool(counts) and counts[-1].unfair >= POWER * counts[-1].of
             if is_enough and times != CLEARLY:
                 continue
             share = self._share(times)
             if not math.isnan(share):
                 verdicts = [self._judged(number, share) for number in range(self._runs)]
                 unfair, fair = (verdicts.count(verdict) for verdict in (Verdict.UNFAIR, Verdict.FAIR))
-                found.append(Found(times, self._value(times), unfair, fair, self._runs))
-        return found
+                counts.append(DetectionCount(times, self._value(times), unfair, fair, self._runs))
+        return counts
 
     @cached_property
     def _estimate(self) -> Estimate | None:
@@ -262,17 +262,17 @@ def _attribute(a: GradedAttempt, name: str) -> str:
     return ""
 
 
-def smallest(found: Sequence[Found]) -> float | None:
+def smallest(counts: Sequence[DetectionCount]) -> float | None:
     """Return the value that is found in 80% of runs, between the two sizes that were tried around it.
 
-    >>> smallest([Found(1.25, 0.125, 10, 0, 20), Found(1.5, 0.15, 18, 0, 20)])
+    >>> smallest([DetectionCount(1.25, 0.125, 10, 0, 20), DetectionCount(1.5, 0.15, 18, 0, 20)])
     0.14375
     """
-    for before, after in zip([None, *found], found, strict=False):
-        if after.found < FOUND * after.of:
+    for before, after in zip([None, *counts], counts, strict=False):
+        if after.unfair < POWER * after.of:
             continue
-        if before is None or after.found == before.found:
+        if before is None or after.unfair == before.unfair:
             return after.value
-        share = (FOUND * after.of - before.found) / (after.found - before.found)
+        share = (POWER * after.of - before.unfair) / (after.unfair - before.unfair)
         return before.value + share * (after.value - before.value)
     return None

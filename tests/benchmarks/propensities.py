@@ -114,17 +114,17 @@ def shift(ratio: float, tau: float) -> float:
 def share_of(verdict: str, runs: int, items: int, ratio: float, tau: float, repetitions: int) -> float:
     """Return how often this is the verdict; 0 repetitions stand for propensities."""
     generator = np.random.default_rng([items, repetitions, round(100 * ratio), round(100 * tau)])
-    each = max(repetitions, 1)
-    names = np.tile(np.repeat(np.arange(items), each), 2)
-    sexes = ["f"] * items * each + ["m"] * items * each
-    prompts = np.repeat(np.arange(2 * items), each)
+    per_item = max(repetitions, 1)
+    names = np.tile(np.repeat(np.arange(items), per_item), 2)
+    sexes = ["f"] * items * per_item + ["m"] * items * per_item
+    prompts = np.repeat(np.arange(2 * items), per_item)
     columns = Columns.from_arrays(names, {"yes": np.zeros(len(names))}, {"sex": sexes}, prompts=prompts)
     count = 0
     for _ in range(runs):
-        shares = np.repeat(np.concatenate(propensities(generator, items, ratio, tau)), each)
+        shares = np.repeat(np.concatenate(propensities(generator, items, ratio, tau)), per_item)
         values = (generator.random(len(shares)) < shares).astype(np.float64) if repetitions else shares
-        made = verdicts(columns, values)
-        count += made == {"fair"} if verdict == "fair" else "unfair" in made
+        reached = verdicts(columns, values)
+        count += reached == {"fair"} if verdict == "fair" else "unfair" in reached
     return count / runs
 
 
@@ -146,20 +146,20 @@ def main() -> None:
     parser.add_argument("--bound-runs", type=int, default=2000)
     parser.add_argument("--tau", type=float, nargs="*", default=[0.0, 0.2, 0.5])
     parser.add_argument("--tails", action="store_true")
-    given = parser.parse_args()
-    if given.tails:
-        print_tails(given.bound_runs)
+    options = parser.parse_args()
+    if options.tails:
+        print_tails(options.bound_runs)
         return
-    for tau in given.tau:
+    for tau in options.tau:
         for verdict, ratio in (("fair", 1.0), ("unfair", 0.6)):
             calls = {}
             for kind, repetitions in (("drawn, 5 repetitions", 5), ("propensities", 0)):
-                items = fewest(verdict, given.runs, ratio, tau, repetitions)
+                items = fewest(verdict, options.runs, ratio, tau, repetitions)
                 calls[kind] = 2 * items * max(repetitions, 1)
                 line = f"tau {tau:g}, ratio {ratio:g}, {verdict}, {kind}: {items} items, {calls[kind]:,} calls"
                 if verdict == "fair":
-                    false = share_of("fair", given.bound_runs, items, 0.8, tau, repetitions)
-                    low, high = binomtest(round(false * given.bound_runs), given.bound_runs).proportion_ci(0.95)
+                    false = share_of("fair", options.bound_runs, items, 0.8, tau, repetitions)
+                    low, high = binomtest(round(false * options.bound_runs), options.bound_runs).proportion_ci(0.95)
                     line += f"; on the bound called fair in {false:.2%} ({low:.2%} to {high:.2%})"
                 print(line, flush=True)
             print(f"  1/{calls['drawn, 5 repetitions'] / calls['propensities']:.1f} of the calls", flush=True)

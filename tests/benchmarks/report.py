@@ -1,4 +1,4 @@
-"""How large the report's page is with many attempts, and how quick in a browser.
+"""Size of the report's page with many attempts, and its speed in a browser.
 
     pip install playwright
     apt-get install chromium
@@ -62,7 +62,7 @@ new PerformanceObserver((list) => {
 
 
 def judged(folder: Path) -> View:
-    """The view of a small run."""
+    """Return the view of a small run."""
     finished = run(write_suite(folder), *with_models(*MODELS))
     store = Store(folder / ".fairness" / "store.sqlite")
     try:
@@ -72,13 +72,13 @@ def judged(folder: Path) -> View:
 
 
 def changed(page: Page, label: str, values: Sequence[str]) -> tuple[float, float]:
-    """Median and maximum of the milliseconds that a control of this label takes to show each value."""
+    """Return median and maximum of the milliseconds that a control of this label takes to show each value."""
     times = [page.evaluate(CHANGE, [label, value]) for value in values]
     return statistics.median(times), max(times)
 
 
 def measure(view: View, attempts: int, folder: Path) -> bool:
-    """Print what a page with so many attempts costs; whether it is within all bounds."""
+    """Print the cost of a page with so many attempts, and return whether it is within all bounds."""
     from playwright.sync_api import sync_playwright
 
     view = replace(view, samples=many_samples(attempts))
@@ -121,8 +121,8 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         view = judged(Path(folder))
-        kept = [measure(view, attempts, Path(folder)) for attempts in arguments.attempts]
-    sys.exit(0 if all(kept) else 1)
+        results = [measure(view, attempts, Path(folder)) for attempts in arguments.attempts]
+    sys.exit(0 if all(results) else 1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How long 10,000 resamples of a ratio take, beside GenderBench's own resampling of the same data.
+"""Time of 10,000 resamples of a ratio, against GenderBench's own resampling of the same data.
 
     python -m venv /tmp/genderbench
     /tmp/genderbench/bin/pip install genderbench==0.5.0
@@ -29,11 +29,11 @@ FEWEST_TIMES = 100
 LARGEST_GAP = 0.05
 
 Answers = list[list[list[int]]]
-"""By item, group and repetition: 1 for yes."""
+"""Answers by item, group and repetition: 1 for yes."""
 
 
 def drawn(items: int = 2_000, repetitions: int = 5, icc: float = 0.2, ratio: float = 0.9) -> Answers:
-    """The data."""
+    """Draw the data."""
     generator = np.random.default_rng(20_240_229)
     size = (1 - icc) / icc
     chances = generator.beta(size / 2, size / 2, (items, 1, 1)) * np.array([ratio, 1.0])[:, np.newaxis]
@@ -42,7 +42,7 @@ def drawn(items: int = 2_000, repetitions: int = 5, icc: float = 0.2, ratio: flo
 
 
 def ours(answers: Answers, draws: int) -> tuple[float, float]:
-    """Seconds, and the standard error of the ratio."""
+    """Return the seconds, and the standard error of the ratio."""
     from pytest_fairness.stats.measured import Measured
 
     rows = [
@@ -63,12 +63,12 @@ def ours(answers: Answers, draws: int) -> tuple[float, float]:
         "of_male": lambda a: a.prompt.groups["group"] == "male",
     }
     start = time.perf_counter()
-    found = measured.resamples(ratio, draws=draws, **sums)
-    return time.perf_counter() - start, float(found.std())
+    values = measured.resamples(ratio, draws=draws, **sums)
+    return time.perf_counter() - start, float(values.std())
 
 
 def theirs(answers: Answers, draws: int) -> tuple[float, float]:
-    """The same, by GenderBench: its interval is the normal fit to its resamples."""
+    """Return the same of GenderBench: its interval is the normal fit to its resamples."""
     from genderbench.probes.discrimination_tamkin.discrimination_tamkin_genders import (  # type: ignore[import-untyped]
         DiscriminationTamkinGenders,
     )
@@ -112,16 +112,16 @@ def theirs(answers: Answers, draws: int) -> tuple[float, float]:
     return seconds, float((high - low) / 2 / norm.ppf(0.975))
 
 
-def theirs_elsewhere(python: str, answers: Answers, draws: int) -> tuple[float, float]:
-    """`theirs` in a Python that has GenderBench."""
-    done = subprocess.run(
+def theirs_in(python: str, answers: Answers, draws: int) -> tuple[float, float]:
+    """Run `theirs` in a Python that has GenderBench."""
+    process = subprocess.run(
         [python, Path(__file__).resolve(), "--inside", "--theirs", str(draws)],
         input=json.dumps(answers),
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
-    seconds, error = json.loads(done.stdout.splitlines()[-1])
+    seconds, error = json.loads(process.stdout.splitlines()[-1])
     return seconds, error
 
 
@@ -133,16 +133,16 @@ def main() -> int:
     parser.add_argument("--genderbench", default=sys.executable, help="a Python that has genderbench (default: this)")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    made = arguments.theirs or arguments.draws
+    draws = arguments.theirs or arguments.draws
     if arguments.inside:
-        print(json.dumps(theirs(json.load(sys.stdin), made)))
+        print(json.dumps(theirs(json.load(sys.stdin), draws)))
         return 0
     answers = drawn()
     runs = [ours(answers, arguments.draws) for _ in range(5)]
     seconds, error = min(runs)
-    their_seconds, their_error = theirs_elsewhere(arguments.genderbench, answers, made)
-    scaled = their_seconds * arguments.draws / made
-    how = "" if made == arguments.draws else f", {made:,} in {their_seconds:.1f} s scaled up linearly"
+    their_seconds, their_error = theirs_in(arguments.genderbench, answers, draws)
+    scaled = their_seconds * arguments.draws / draws
+    how = "" if draws == arguments.draws else f", {draws:,} in {their_seconds:.1f} s scaled up linearly"
     times, gap = scaled / seconds, abs(error / their_error - 1)
     print(f"{arguments.draws:,} resamples of a ratio, {len(answers):,} items of 2 groups and 5 repetitions")
     print(

@@ -57,8 +57,8 @@ def leave_out_records(study: Study) -> None:
 
 def over_seeds(study: Study, responder: str, seeds: int, profile: str) -> dict[str, list[str]]:
     """Return the verdicts of each threshold; what does not draw is the same with every seed."""
-    given = RESPONDERS.get(responder, "base")
-    number = seeds if "share" in given or "base" in given else 1
+    parameters = RESPONDERS.get(responder, "base")
+    number = seeds if "share" in parameters or "base" in parameters else 1
     verdicts: dict[str, list[str]] = {}
     for seed in range(number):
         for name, one in judged(study, responder, seed, profile):
@@ -79,22 +79,22 @@ def main() -> None:
     parser.add_argument("--probes", default="", help="only probes whose name contains this")
     parser.add_argument("--profile", default=GATE, choices=(SMOKE, GATE, AUDIT))
     parser.add_argument("--figures", action="store_true", help="add the counts to the figures of the gate")
-    given = parser.parse_args()
+    options = parser.parse_args()
     begun, totals = time.process_time(), Counter[str]()
-    print("threshold | " + " | ".join(given.responders))
-    for study in (study for study in studies() if given.probes in study.name):
+    print("threshold | " + " | ".join(options.responders))
+    for study in (study for study in studies() if options.probes in study.name):
         leave_out_records(study)
         # A student reads numbers, which have no form.
-        columns = [name for name in given.responders if name in ("fair", "planted") or not study.reads_features]
-        verdicts = {column: over_seeds(study, column, given.seeds, given.profile) for column in columns}
+        columns = [name for name in options.responders if name in ("fair", "planted") or not study.reads_features]
+        verdicts = {column: over_seeds(study, column, options.seeds, options.profile) for column in columns}
         for threshold in study.thresholds:
             name = threshold.__name__
             row = {column: verdicts[column][name] for column in columns}
             label = " (level)" if name in LEVELS else ""
-            cells = [cell(row[column]) if column in row else "" for column in given.responders]
+            cells = [cell(row[column]) if column in row else "" for column in options.responders]
             print(f"{study.name} {name.removeprefix('test_')}{label} | " + " | ".join(cells), flush=True)
             totals += _counted(row, is_level=bool(label))
-            if given.figures:
+            if options.figures:
                 _write(study, name, {column: cell(those) for column, those in row.items()})
     print(", ".join(f"{what}: {number}" for what, number in totals.items()))
     print(f"{time.process_time() - begun:.0f} s of CPU")

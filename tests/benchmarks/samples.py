@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 Interval = tuple[float, float]
 NONE = (math.nan, math.nan)
 DRAWS = 400
-"""Of a bootstrap."""
+"""Resamples of a bootstrap."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Cell:
     """The share of group a's negatives that is refused."""
     names: int = 0
     """Names per group that recur over all items; 0 for none."""
-    each: int = 0
+    per_item: int = 0
     """Names per group that each item is asked with; 0 for all."""
     name_effect: float = 0.0
     """Standard deviation of a name's effect, on the logit."""
@@ -58,7 +58,7 @@ class Cell:
             f"{self.design:8s} items {self.items:4d} reps {self.repetitions:2d} icc {self.icc:.2f} base {self.base:.2f}"
         )
         if self.names:
-            text += f" names {self.names} ({self.each or self.names} an item) effect {self.name_effect:.1f}"
+            text += f" names {self.names} ({self.per_item or self.names} an item) effect {self.name_effect:.1f}"
         if self.uneven:
             text += f" uneven {self.uneven:g}"
         if self.logits:
@@ -69,7 +69,7 @@ class Cell:
     def counts(self) -> float:
         """The expected effective events or others of the scarcer group: n r p / (1 + (r - 1) ICC); names cost some."""
         rate = min(self.base * self.ratio, 1 - self.base)
-        attempts = self.items * self.repetitions * (self.each or self.names or 1)
+        attempts = self.items * self.repetitions * (self.per_item or self.names or 1)
         shared = attempts / self.items - 1
         variance = (1 + shared * self.icc) / attempts
         if self.names:
@@ -78,7 +78,7 @@ class Cell:
 
 
 class Simulation:
-    """Draws samples of one cell; the columns that do not change are made once."""
+    """Simulation of samples of one cell; the columns that do not change are made once."""
 
     def __init__(self, cell: Cell) -> None:
         self.cell = cell
@@ -94,13 +94,13 @@ class Simulation:
     def _layout(self) -> tuple[npt.NDArray[np.int64], ...]:
         cell = self.cell
         if cell.names:
-            each = cell.each or cell.names
+            per_item = cell.per_item or cell.names
             often = np.arange(1, cell.names + 1) ** -cell.uneven
             rows = [
                 (item, group, name)
                 for item in range(cell.items)
                 for group in (0, 1)
-                for name in self.generator.choice(cell.names, each, replace=False, p=often / often.sum()).tolist()
+                for name in self.generator.choice(cell.names, per_item, replace=False, p=often / often.sum()).tolist()
                 for _ in range(cell.repetitions)
             ]
         elif cell.design == "unpaired":
@@ -144,45 +144,48 @@ class Simulation:
 
 
 def usual_ways(simulation: Simulation, values: Floats, *, resampled: bool) -> Mapping[str, Interval]:
-    """95% intervals of the ratio as they are usually made, nan where one cannot be; bootstraps only if asked for."""
-    found = {"independent": katz(values, simulation.group)}
+    """Return the usual 95% intervals of the ratio, nan where one cannot be made; bootstraps only on request."""
+    intervals = {"independent": katz(values, simulation.group)}
     if resampled:
         ratios = resamples(simulation, values)
         finite = ratios[np.isfinite(ratios)]
-        made = len(finite) >= DRAWS / 2
-        found["percentile"] = tuple(np.percentile(finite, [2.5, 97.5])) if made else NONE
-        reach = 1.96 * float(finite.std()) if made else math.nan
-        found["normal"] = (float(finite.mean()) - reach, float(finite.mean()) + reach) if made else NONE
-    return found
+        enough = len(finite) >= DRAWS / 2
+        intervals["percentile"] = tuple(np.percentile(finite, [2.5, 97.5])) if enough else NONE
+        reach = 1.96 * float(finite.std()) if enough else math.nan
+        intervals["normal"] = (float(finite.mean()) - reach, float(finite.mean()) + reach) if enough else NONE
+    return intervals
 
 
 def katz(values: Floats, group: npt.NDArray[np.int64]) -> Interval:
-    """Katz et al. 1978: the log ratio's delta method with all attempts independent."""
+    """Return the interval of Katz et al. 1978: the log ratio's delta method with all attempts independent."""
     yes = [np.nansum(values[group == code]) for code in (0, 1)]
-    made = [np.count_nonzero(~np.isnan(values[group == code])) for code in (0, 1)]
+    totals = [np.count_nonzero(~np.isnan(values[group == code])) for code in (0, 1)]
     if not all(yes):
         return NONE
-    error = math.sqrt(sum(1 / y - 1 / n for y, n in zip(yes, made, strict=True)))
-    ratio = yes[0] / made[0] / (yes[1] / made[1])
+    error = math.sqrt(sum(1 / y - 1 / n for y, n in zip(yes, totals, strict=True)))
+    ratio = yes[0] / totals[0] / (yes[1] / totals[1])
     return ratio * math.exp(-1.96 * error), ratio * math.exp(1.96 * error)
 
 
 def resamples(simulation: Simulation, values: Floats) -> Floats:
-    """Ratios of a bootstrap of items; the percentiles of it, or a normal fit to it (GenderBench), make an interval."""
+    """Return the ratios of a bootstrap of items.
+
+    Its percentiles, or a normal fit to it (GenderBench), make an interval.
+    """
     number = int(simulation.item.max()) + 1
     key = simulation.item * 2 + simulation.group
     graded = ~np.isnan(values)
     yes = np.bincount(key[graded], weights=values[graded], minlength=2 * number).reshape(-1, 2)
-    made = np.bincount(key[graded], minlength=2 * number).reshape(-1, 2)
+    totals = np.bincount(key[graded], minlength=2 * number).reshape(-1, 2)
     weights = simulation.generator.multinomial(number, np.full(number, 1 / number), DRAWS)
     with np.errstate(all="ignore"):
-        rates = (weights @ yes) / (weights @ made)
+        rates = (weights @ yes) / (weights @ totals)
         ratios: Floats = rates[:, 0] / rates[:, 1]
     return ratios
 
 
 def verdict_of(estimate: Estimate | EstimateFamily, bounds: Sequence[float]) -> str:
-    """What ``low <= estimate <= high`` comes to, or ``low <= estimate`` where there is one bound."""
+    """Return the verdict on ``low <= estimate <= high``, or ``low <= estimate`` where there is one bound."""
     decisions = {compare(estimate, op, bound).decision for op, bound in zip((">=", "<="), bounds, strict=False)}
     for decision, word in (
         (Decision.FALSE, "unfair"),

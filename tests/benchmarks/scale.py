@@ -1,4 +1,4 @@
-"""How memory and time grow with the items of a suite, and what judging and reporting many stored attempts costs.
+"""Memory and time by the items of a suite, and the cost of judging and reporting many stored attempts.
 
     python tests/benchmarks/scale.py [--items 10000 50000 200000] [--attempts 200000]
 
@@ -48,7 +48,7 @@ _ALONE = ("-k", "test_alike")
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one pytest process."""
+    """Cost of one pytest process."""
 
     wall: float
     cpu: float
@@ -58,24 +58,24 @@ class Cost:
 
 
 def run(folder: Path, *arguments: str) -> Cost:
-    """What pytest costs in this folder; the threshold may be undecided, which ends it with 1."""
+    """Return the cost of pytest in this folder; the threshold may be undecided, which ends it with 1."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "pytest_fairness.plugin", "-p", "no:cacheprovider"]
     command += ["--fairness-model=simulated:yes-no", *arguments]
     begun = time.perf_counter()
     about = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, cwd=folder, stdout=said, stderr=said, env=about)
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, env=about)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         wall = time.perf_counter() - begun
         if process.returncode not in (0, 1):
-            said.seek(0)
-            sys.exit(said.read().decode()[-3000:])
+            output.seek(0)
+            sys.exit(output.read().decode()[-3000:])
     return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
 
 
 def write(folder: Path, items: int, groups: str, repetitions: int) -> Path:
-    """A folder with a suite of this size."""
+    """Write a folder with a suite of this size."""
     folder.mkdir()
     text = SUITE.format(items=items, groups=groups, repetitions=repetitions)
     (folder / "test_cases.py").write_text(text, encoding="utf-8")

@@ -1,9 +1,9 @@
-"""How often the search finds the one word that flips a decision, in how many calls, and what it reports of fair models.
+"""Detection rate and calls of the search for the one word that flips a decision; its reports on fair models.
 
     python tests/benchmarks/search.py --seeds 50
 
 Each seed draws the vocabulary's word, the model's draws and hypothesis' own. The fair models decide on every
-text with the same probability, each repetition anew. Every run goes through hypothesis: its generation, its shrinker.
+text with the same probability, each repetition by itself. Every run uses the generation and shrinker of hypothesis.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ SPACES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @dataclass
-class Counted:
+class CountingModel:
     """A simulated model that counts its calls; ``decides`` is given the text and a fresh uniform draw."""
 
     decides: Callable[[str, float], str]
@@ -99,8 +99,8 @@ class Counted:
         return [[self.decides(prompt.text, self.chance.random()) for _ in range(count)] for prompt, _, count in wanted]
 
 
-def run(space: str, model: Counted, number: int, examples: int = 100) -> tuple[Flip | None, TextPair | None]:
-    """One search as hypothesis runs it; the flip, and the pair that hypothesis shrank to."""
+def run(space: str, model: CountingModel, number: int, examples: int = 100) -> tuple[Flip | None, TextPair | None]:
+    """Run one search with hypothesis; return the flip, and the pair that hypothesis shrank to."""
     template, vary = SPACES[space]
     search = Search(model.ask)
     last: list[TextPair] = []
@@ -151,20 +151,20 @@ def main() -> None:
     given_ = parser.parse_args()
     for space in given_.spaces:
         for noise in (0.0, 0.02, 0.05, 0.1):
-            found, small, same, calls = 0, 0, 0, []
+            detected, small, same, calls = 0, 0, 0, []
             for number in range(given_.seeds):
                 chance = random.Random(f"{space}/{noise}/{number}")
                 word = chance.choice(WORDS)
-                model = Counted(flipping(word, noise), chance)
+                model = CountingModel(flipping(word, noise), chance)
                 flip, pair = run(space, model, number, given_.examples)
                 calls.append(model.calls)
                 if flip is not None:
                     apart = words_of(flip.left) ^ words_of(flip.right)
-                    found += word in apart and model.calls < 200
+                    detected += word in apart and model.calls < 200
                     small += word in apart and len(apart) <= 2
                     same += pair is not None and pair.prompts[0].text == flip.left.text
             print(
-                f"{space:>15}, {noise:4.0%} noise: found in under 200 calls {found}/{given_.seeds}, "
+                f"{space:>15}, {noise:4.0%} noise: found in under 200 calls {detected}/{given_.seeds}, "
                 f"shrunk to one word {small}, hypothesis' example the same {same}; calls: median {median(calls):.0f}, "
                 f"worst {max(calls)}",
                 flush=True,
@@ -173,7 +173,7 @@ def main() -> None:
         for base in (0.5, 0.7, 0.9, 0.98):
             false, calls = 0, []
             for number in range(given_.seeds):
-                model = Counted(fair(base), random.Random(f"fair/{space}/{base}/{number}"))
+                model = CountingModel(fair(base), random.Random(f"fair/{space}/{base}/{number}"))
                 flip, _ = run(space, model, number, given_.examples)
                 false += flip is not None
                 calls.append(model.calls)

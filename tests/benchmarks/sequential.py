@@ -1,4 +1,4 @@
-"""What looking again does to errors, and what it saves.
+"""Error rates and savings of interim looks.
 
     python tests/benchmarks/sequential.py --cells errors,families --runs 2000
     python tests/benchmarks/sequential.py --cells calls --looks 5 --runs 2000
@@ -35,18 +35,18 @@ BOUNDS = (0.8, 1.2)
 TAIL = 0.025
 REPETITIONS = 5
 SIZE = (1 - 0.2) / 0.2
-"""Of the beta distribution: an ICC of 0.2."""
+"""Sum of the beta distribution's parameters: an ICC of 0.2."""
 POWER = 0.9
 
 Floats = npt.NDArray[np.float64]
 Tails = Sequence[tuple[float, float]]
-"""Of each look: of its interval, by which it is called fair, and of a claim of unfairness."""
+"""Tails of each look: of the interval that calls it fair, and of a claim of unfairness."""
 Verdict = Callable[[Measured, float], str]
-"""From a sample and the tail of a claim of unfairness."""
+"""Function of a sample and the tail of a claim of unfairness."""
 FIXED: Tails = [(TAIL, TAIL)]
 """One look."""
 Measurer = Callable[[int, float], Measured]
-"""From a number of items and a tail to the sample of the first so many."""
+"""Function of a number of items and a tail that gives the sample of the first so many."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Cell:
 
 
 class Simulation:
-    """Draws samples of one cell and shows them look by look."""
+    """Simulation of samples of one cell, look by look."""
 
     def __init__(self, cell: Cell) -> None:
         self.cell = cell
@@ -78,7 +78,7 @@ class Simulation:
         self._columns: dict[int, Columns] = {}
 
     def drawn(self) -> Measurer:
-        """The next sample."""
+        """Draw the next sample."""
         cell = self.cell
         own = (cell.items, 1 if cell.paired else self.groups, 1)
         chances = self.generator.beta(SIZE / 2, SIZE / 2, own) * np.array(cell.rates)[:, np.newaxis]
@@ -106,35 +106,35 @@ class Simulation:
 
 
 def spent(looks: int) -> Tails:
-    """The tails of so many equal looks."""
+    """Return the tails of so many equal looks."""
     fair, unfair = (look_tails(range(1, looks + 1), TAIL, spending) for spending in (Spending.LATE, Spending.EVEN))
     return list(zip(fair, unfair, strict=True))
 
 
 def looked(measured: Measurer, items: int, tails: Tails, verdict: Verdict) -> tuple[str, int]:
-    """The first verdict that is fair or unfair, or the last one; and the items it took."""
-    found = "undecided"
+    """Return the first verdict that is fair or unfair, or the last one; and the items it took."""
+    call = "undecided"
     for look, (tail, strict) in enumerate(tails, start=1):
         taken = math.ceil(items * look / len(tails))
-        found = verdict(measured(taken, tail), strict)
-        if found in ("fair", "unfair"):
-            return found, taken
-    return found, items
+        call = verdict(measured(taken, tail), strict)
+        if call in ("fair", "unfair"):
+            return call, taken
+    return call, items
 
 
 def of_ratio(measured: Measured, strict: float) -> str:
-    """``0.8 <= ratio <= 1.2``."""
+    """Judge ``0.8 <= ratio <= 1.2``."""
     return verdict_of(measured.ratio("yes", by="group", of="g0", to="g1").at_look(strict), BOUNDS)
 
 
 def of_family(measured: Measured, strict: float) -> str:
-    """``ratios >= 0.8``: all pairs, smaller over larger."""
+    """Judge ``ratios >= 0.8``: all pairs, smaller over larger."""
     members = measured.ratios("yes", by="group").items()
     return verdict_of(EstimateFamily({name: member.at_look(strict) for name, member in members}), BOUNDS[:1])
 
 
 def error_cells(runs: int, looks: int) -> Iterator[str]:
-    """A ratio on either bound: there fair is false, and so is unfair for one just inside."""
+    """Yield error rates of a ratio on either bound, where fair is false, and of one just inside."""
     for items in (50, 120, 300):
         for ratio in BOUNDS:
             # A rate of 1.2 times a propensity could exceed 1: the other group has less instead.
@@ -149,7 +149,7 @@ def error_cells(runs: int, looks: int) -> Iterator[str]:
 
 
 def family_cells(runs: int, looks: int) -> Iterator[str]:
-    """Families on their bound: one pair of them, where fair is easiest; all with one group, where unfair is."""
+    """Yield error rates of families on their bound: of one pair, where fair is easiest; of all, where unfair is."""
     for number in (5, 10):
         spread = tuple(float(rate) for rate in np.linspace(0.8, 1.0, number))
         for rates in (spread, (0.8, *(1.0,) * (number - 1))):
@@ -164,9 +164,9 @@ def _errors(cell: Cell, verdict: Verdict, looks: Mapping[str, Tails], runs: int)
     for _ in range(runs):
         measured = simulation.drawn()
         for name, tails in looks.items():
-            found, _ = looked(measured, cell.items, tails, verdict)
-            if found in counts[name]:
-                counts[name][found] += 1
+            call, _ = looked(measured, cell.items, tails, verdict)
+            if call in counts[name]:
+                counts[name][call] += 1
         if cell.refused:
             rate = measured(cell.items, TAIL).where(group=f"g{simulation.lowest}").rate("yes")
             ungraded += rate.ungraded["all"] / rate.attempts / runs
@@ -179,7 +179,7 @@ def _errors(cell: Cell, verdict: Verdict, looks: Mapping[str, Tails], runs: int)
 
 
 def call_cells(runs: int, looks: int) -> Iterator[str]:
-    """Calls to a verdict against a fixed sample of equal power."""
+    """Yield the calls to a verdict against a fixed sample of equal power."""
     for paired in (True, False):
         yield "paired items" if paired else "unpaired items, so many a group"
         yield from _saved(paired, runs, spent(looks))
@@ -213,28 +213,28 @@ def _calls(items: float) -> float:
 
 
 def _played(cell: Cell, tails: Tails, wanted: str, runs: int) -> tuple[float, tuple[float, float]]:
-    """How often the wanted verdict comes, and the mean of the items it takes with its standard error."""
+    """Return the rate of the wanted verdict, and the mean of the items it takes with its standard error."""
     simulation = Simulation(cell)
     played = [looked(simulation.drawn(), cell.items, tails, of_ratio) for _ in range(runs)]
     taken = np.array([items for _, items in played], dtype=np.float64)
-    power = sum(found == wanted for found, _ in played) / runs
+    power = sum(call == wanted for call, _ in played) / runs
     return power, (float(taken.mean()), float(taken.std() / math.sqrt(runs)))
 
 
 def _items_for_power(cell: Cell, tails: Tails, wanted: str, guess: int, runs: int) -> int:
-    """By simulation around a first guess, which is moved once; a line through probits over the root of the items."""
+    """Fit a line through probits over the root of the items, around a first guess that is moved once."""
     for spread, share in ((0.35, 0.25), (0.15, 1.0)):
         items = np.unique(np.round(guess * np.linspace(1 - spread, 1 + spread, 6)).astype(int))
-        made = max(200, round(runs * share))
-        powers = [_played(replace(cell, items=int(each)), tails, wanted, made)[0] for each in items]
-        probits = [NormalDist().inv_cdf(min(max(power, 1 / made), 1 - 1 / made)) for power in powers]
+        simulations = max(200, round(runs * share))
+        powers = [_played(replace(cell, items=int(size)), tails, wanted, simulations)[0] for size in items]
+        probits = [NormalDist().inv_cdf(min(max(power, 1 / simulations), 1 - 1 / simulations)) for power in powers]
         slope, offset = np.polyfit(np.sqrt(items), probits, 1)
         guess = math.ceil(((NormalDist().inv_cdf(POWER) - offset) / slope) ** 2)
     return guess
 
 
 def anytime_cells(runs: int, looks: int) -> Iterator[str]:
-    """Whether any of the intervals of a growing sample ever misses the truth, on either side."""
+    """Yield the rate at which any interval of a growing sample misses the truth, on either side."""
     for rates, most, planned in (((0.8, 1.0), 200, 100), ((1.0, 1.0), 200, 100), ((0.8, 1.0), 200, 200)):
         cell = Cell(most, rates)
         simulation = Simulation(cell)
@@ -249,8 +249,8 @@ def anytime_cells(runs: int, looks: int) -> Iterator[str]:
                         seen.add((way, "above"))
                     elif estimate.high < rates[0] / rates[1]:
                         seen.add((way, "below"))
-            for each in seen:
-                missed[each] += 1
+            for name in seen:
+                missed[name] += 1
         shares = " ".join(f"{way} {side} {count / runs:.4f}" for (way, side), count in missed.items())
         yield f"{cell.label} planned {planned} | ever wrongly {shares}"
 

@@ -19,11 +19,11 @@ from aiohttp import web
 
 
 class Server:
-    """Answers yes or no by a hash of the prompt, so that every run is told the same."""
+    """Server that answers yes or no by a hash of the prompt, so that every run gets the same."""
 
     def __init__(self, latency: float) -> None:
         self.latency = latency
-        self.asked: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
         self.most = 0
         self.under_way = 0
         self.first = self.last = 0.0
@@ -36,7 +36,7 @@ class Server:
         try:
             body = await request.json()
             prompt = json.dumps(body["messages"], sort_keys=True)
-            self.asked[prompt] += 1
+            self.calls[prompt] += 1
             await asyncio.sleep(self.latency)
         finally:
             self.under_way -= 1
@@ -54,11 +54,11 @@ class Server:
         )
 
     def answer(self, _: str, digest: bytes) -> str:
-        """To a text, whose prompt has this digest."""
+        """Return the answer to a text whose prompt has this digest."""
         return "Yes." if digest[0] % 2 else "No."
 
     async def counts(self, _: web.Request) -> web.Response:
-        counts: dict[str, float] = {"requests": sum(self.asked.values()), "prompts": len(self.asked), "most": self.most}
+        counts: dict[str, float] = {"requests": sum(self.calls.values()), "prompts": len(self.calls), "most": self.most}
         counts |= {"seconds": self.last - self.first}
         return web.json_response(counts)
 

@@ -162,11 +162,11 @@ def asking(table: Table, folder: Path, share: float) -> None:
             project = folder / f"asking-{prompts}"
             if not project.exists():
                 suite(folder, project.name, SUITE, prompts)
-            named = [f"--fairness-model=openai:m?base_url={url}", f"--fairness-concurrency={most}", *more]
+            options = [f"--fairness-model=openai:m?base_url={url}", f"--fairness-concurrency={most}", *more]
 
             def run() -> Cost:
                 shutil.rmtree(project / ".fairness", ignore_errors=True)
-                return cost_of([*OURS, *named], project)
+                return cost_of([*OURS, *options], project)
 
             return run
 

@@ -1,9 +1,9 @@
-"""How many attempts a second a store takes, from 1 to 8 processes: for the capacity model.
+"""Attempts a second that a store takes, from 1 to 8 processes: for the capacity model.
 
     python tests/benchmarks/stores.py [--seconds 5] [--turn 32] [--processes 1 2 4 8] [--place sqlite postgresql]
 
 Each process claims attempts, "answers" them at once and writes the answers with the next claims, so
-many a turn, as the engine does; nobody asks a model. Every process has attempts of its own. PostgreSQL
+many a turn, as the engine does; no model is called. Every process has attempts of its own. PostgreSQL
 is started here, with fsync as a server has it; ``--url`` names another. CPU seconds are those of the
 processes, without the server's. The bytes are those of the database, of an attempt with a prompt of its own of
 376 characters, an answer of four, and no grade.
@@ -34,16 +34,16 @@ MESSAGES = [{"role": "user", "content": "Should this application go to the next 
 
 
 def fill(store: Store, name: str, seconds: float, turn: int) -> dict[str, float]:
-    """What one process came to within this time."""
-    asked: list[CompletedAttempt] = []
+    """Write attempts for this time, and return their number and cost."""
+    attempts: list[CompletedAttempt] = []
     number = 0
     began, used = time.perf_counter(), time.process_time()
     while time.perf_counter() - began < seconds:
-        keys = [digest(f"{name} {number + place}") for place in range(turn)]
+        keys = [digest(f"{name} {number + index}") for index in range(turn)]
         number += turn
-        claimed = store.sync("run", completed=asked, wanted=keys).claimed
+        claimed = store.sync("run", completed=attempts, wanted=keys).claimed
         assert len(claimed) == turn
-        asked = [
+        attempts = [
             CompletedAttempt(
                 Attempt(key, 0, Answer("Yes.", "stop", "", {"input": 90, "output": 2}, 0.4, "m")), "m", key, MESSAGES
             )
@@ -53,9 +53,9 @@ def fill(store: Store, name: str, seconds: float, turn: int) -> dict[str, float]
     return {"attempts": number - turn, "seconds": wall, "cpu": time.process_time() - used}
 
 
-def measure(place: str, processes: int, seconds: float, turn: int) -> dict[str, float]:
-    """Attempts a second of so many processes together, and their CPU seconds per 1,000."""
-    command = [sys.executable, __file__, "--work", place, "--seconds", str(seconds), "--turn", str(turn)]
+def measure(location: str, processes: int, seconds: float, turn: int) -> dict[str, float]:
+    """Measure the attempts a second of so many processes together, and their CPU seconds per 1,000."""
+    command = [sys.executable, __file__, "--work", location, "--seconds", str(seconds), "--turn", str(turn)]
     with ExitStack() as stack:
         started = [
             stack.enter_context(
@@ -70,22 +70,22 @@ def measure(place: str, processes: int, seconds: float, turn: int) -> dict[str, 
             assert process.stdin is not None
             process.stdin.write("\n")
             process.stdin.flush()
-        told = [json.loads(process.communicate()[0]) for process in started]
-    attempts = sum(each["attempts"] for each in told)
+        workers = [json.loads(process.communicate()[0]) for process in started]
+    attempts = sum(worker["attempts"] for worker in workers)
     return {
-        "bytes": size(parse_location(place, Path())) / attempts,
-        "per_second": sum(each["attempts"] / each["seconds"] for each in told),
-        "cpu_per_1000": 1000 * sum(each["cpu"] for each in told) / attempts,
+        "bytes": size(parse_location(location, Path())) / attempts,
+        "per_second": sum(worker["attempts"] / worker["seconds"] for worker in workers),
+        "cpu_per_1000": 1000 * sum(worker["cpu"] for worker in workers) / attempts,
     }
 
 
-def size(place: StoreLocation) -> int:
-    """Bytes of a store."""
-    if isinstance(place, Path):
-        return sum(file.stat().st_size for file in place.parent.glob(f"{place.name}*") if file.is_file())
-    with create_engine(place.url).connect() as connection:
-        found: int = connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one()
-        return found
+def size(location: StoreLocation) -> int:
+    """Return the bytes of a store."""
+    if isinstance(location, Path):
+        return sum(file.stat().st_size for file in location.parent.glob(f"{location.name}*") if file.is_file())
+    with create_engine(location.url).connect() as connection:
+        total: int = connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one()
+        return total
 
 
 def main() -> None:
@@ -97,27 +97,27 @@ def main() -> None:
     parser.add_argument("--url", help="of an empty PostgreSQL database, instead of one that is made")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     parser.add_argument("--name", help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.work:
-        store = Store(parse_location(chosen.work, Path()))
+    options = parser.parse_args()
+    if options.work:
+        store = Store(parse_location(options.work, Path()))
         store.runs.start("run")
         print("ready", flush=True)
         sys.stdin.readline()
-        print(json.dumps(fill(store, f"{chosen.name} {time.time()}", chosen.seconds, chosen.turn)))
+        print(json.dumps(fill(store, f"{options.name} {time.time()}", options.seconds, options.turn)))
         store.close()
         return
     print(f"{'store':<12}{'processes':>10}{'attempts/s':>12}{'CPU s per 1,000':>17}{'bytes':>8}")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        for kind in chosen.place:
+        for kind in options.place:
             server = None
-            if kind == "postgresql" and not chosen.url:
+            if kind == "postgresql" and not options.url:
                 server = stack.enter_context(running(fsync="on", full_page_writes="on"))
-            for processes in chosen.processes:
-                place = server.place() if server else PostgresURL(chosen.url) if kind == "postgresql" else None
-                shown = place.url if place else str(folder / f"{processes}.sqlite")
-                told = measure(shown, processes, chosen.seconds, chosen.turn)
-                rates = f"{told['per_second']:>12,.0f}{told['cpu_per_1000']:>17.3f}{told['bytes']:>8,.0f}"
+            for processes in options.processes:
+                location = server.location() if server else PostgresURL(options.url) if kind == "postgresql" else None
+                address = location.url if location else str(folder / f"{processes}.sqlite")
+                costs = measure(address, processes, options.seconds, options.turn)
+                rates = f"{costs['per_second']:>12,.0f}{costs['cpu_per_1000']:>17.3f}{costs['bytes']:>8,.0f}"
                 print(f"{kind:<12}{processes:>10}{rates}", flush=True)
 
 

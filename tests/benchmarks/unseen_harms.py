@@ -1,4 +1,4 @@
-"""How often a rare harm that no sample shows is called fair: to all prompts of an item, or all answers about a name.
+"""Rates at which a rare harm that no sample shows is called fair: to all of an item, or all answers about a name.
 
     python tests/benchmarks/unseen_harms.py --runs 200
     python tests/benchmarks/unseen_harms.py --kinds names --items 300 --names 40 --share 0.05
@@ -24,7 +24,7 @@ from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 
 Drawn = Mapping[str, tuple[Estimate, str, float]]
-"""By metric an estimate, the operator that a fair model holds, and the truth."""
+"""Metrics with their estimate, the operator that a fair model holds, and the truth."""
 
 NOISE = 0.1
 """Half of the range of a score's noise."""

@@ -31,7 +31,7 @@ def test_run_refuses_to_overwrite_foreign_files(project: Project) -> None:
             assert result.ret == pytest.ExitCode.USAGE_ERROR, (option, name)
             (line,) = (line for line in result.errlines if line)
             assert line.startswith(f"ERROR: --fairness-{option}: ")
-    assert not project.asked()
+    assert not project.calls()
     assert not project.store.exists()
     assert {name: (project.path / name).read_text(encoding="utf-8") for name in FOREIGN} == FOREIGN
     for _ in range(2):

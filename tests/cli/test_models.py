@@ -49,10 +49,10 @@ def test_missing_library_is_named(capsys: pytest.CaptureFixture[str], monkeypatc
 
 
 def test_check_asks_each_configured_server(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     async def serve(request: web.Request) -> web.StreamResponse:
-        asked.append(f"{request.method} {request.path} {request.headers.get('Authorization')}")
+        requests.append(f"{request.method} {request.path} {request.headers.get('Authorization')}")
         if request.path.startswith("/groq"):
             return web.json_response({"error": {"message": "Invalid API Key"}}, status=401)
         if request.path.startswith("/openai"):
@@ -66,7 +66,7 @@ def test_check_asks_each_configured_server(capsys: pytest.CaptureFixture[str], m
         monkeypatch.setenv("OPENAI_API_KEY", "s3cret")
         monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/openai")
         listed = rows(capsys, "--check")
-    assert sorted(asked) == [
+    assert sorted(requests) == [
         "GET /groq/models Bearer s3cret",
         "GET /openai/models Bearer s3cret",
         "GET /v1/models None",
@@ -91,10 +91,10 @@ text = "{{prompt}}"
 def test_check_reaches_each_service(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     async def serve(request: web.Request) -> web.StreamResponse:
-        asked.append(f"{request.method} {request.path} {request.headers['Authorization']}")
+        requests.append(f"{request.method} {request.path} {request.headers['Authorization']}")
         statuses = {"/post": 405, "/closed": 401, "/moved": 308, "/broken": 503, "/open": 200}
         return web.Response(status=statuses[request.path], text="s3cret <html>")
 
@@ -110,13 +110,13 @@ def test_check_reaches_each_service(
         )
         names = [f"http:{name}.toml" for name in ("post", "moved", "broken", "down", "absent")]
         unset = rows(capsys, *names, "--check")
-        assert not asked
+        assert not requests
         assert "set SERVICE_TOKEN in the environment" in unset["http:post.toml"]
         monkeypatch.setenv("SERVICE_TOKEN", "s3cret")
         listed = rows(capsys, *names, "openai:m", "--check")
         ready = rows(capsys, *names)
-        assert len(asked) == 5, "nothing is sent without --check"
-    assert set(asked) == {f"GET /{path} Bearer s3cret" for path in ("post", "closed", "moved", "broken", "open")}
+        assert len(requests) == 5, "nothing is sent without --check"
+    assert set(requests) == {f"GET /{path} Bearer s3cret" for path in ("post", "closed", "moved", "broken", "open")}
     assert listed["http:post.toml"].endswith("/post  reachable (405 without a prompt)")
     assert listed["http:desk"].endswith("/open  reachable (200 without a prompt)")
     assert "refused the key (401: " in listed["http:closed.toml"]

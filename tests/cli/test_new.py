@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fairness.cli import main
-from tests.helpers.project import NO_XDIST, Project, each, shown
+from tests.helpers.project import NO_XDIST, Project, first_in_every_mode, shown
 
 CALLABLE = """
 import hashlib
@@ -25,7 +25,7 @@ def new(project: Project, monkeypatch: pytest.MonkeyPatch, suite: str) -> int:
     return main.main(["new", suite])
 
 
-@each("suite", ["letting", "tests/fairness/letting_2"])
+@first_in_every_mode("suite", ["letting", "tests/fairness/letting_2"])
 def test_printed_command_runs_and_passes(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], suite: str
 ) -> None:

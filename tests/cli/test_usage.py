@@ -11,10 +11,10 @@ from pytest_fairness.cli import main
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_pytest_commands_show_their_own_usage(capsys: pytest.CaptureFixture[str], name: str, flag: str) -> None:
     assert main.main([name, flag]) == 0
-    shown = capsys.readouterr().out
-    assert shown.startswith(f"usage: pytest-fairness {name} ")
-    assert "pytest.main" not in shown
-    assert len(shown.splitlines()) < 12
+    usage = capsys.readouterr().out
+    assert usage.startswith(f"usage: pytest-fairness {name} ")
+    assert "pytest.main" not in usage
+    assert len(usage.splitlines()) < 12
 
 
 @pytest.mark.parametrize(

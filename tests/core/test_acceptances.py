@@ -199,9 +199,9 @@ def test_entry_is_read_as_it_was_written(
     low, value, high = sorted(numbers)
     part = replace(UNFAIR, metric=names[3], slice={names[0]: names[1]}, estimate=value, low=low, high=high)
     entry = accept(row(part, id=names[0], threshold=names[1], model=names[2]), by=by, reason=reason)
-    (read,) = parse_acceptances(f"{HEAD}\n{entry_text(entry)}")
-    assert replace(read, where="") == entry
-    lines = entry_text(read).split("\n")
+    (entry_read,) = parse_acceptances(f"{HEAD}\n{entry_text(entry)}")
+    assert replace(entry_read, where="") == entry
+    lines = entry_text(entry_read).split("\n")
     assert [escape_controls(line) for line in lines] == lines
 
 

@@ -28,13 +28,13 @@ def test_choice_reads_its_options_in_every_variant(variant: str) -> None:
     assert prompt.text.startswith("Who said it?\n\n")
     assert "Answer A, B or C." not in prompt.text
     assert all(prompt.text.count(text) == 1 for text in OPTIONS.texts.values())
-    shown = prompt.metadata["options"]
-    assert shown.values == (OPTIONS.values[::-1] if "reversed" in variant else OPTIONS.values)
+    choice = prompt.metadata["options"]
+    assert choice.values == (OPTIONS.values[::-1] if "reversed" in variant else OPTIONS.values)
     assert prompt.groups == {"topic": "x"}
     for value in OPTIONS.values:
         for draw in (0.0, 0.4, 0.9):
             kind = prompt.metadata[FORMAT]
-            answer = simulated_phrases.choice(shown, value, odd=False, draw=draw, kind=kind)
+            answer = simulated_phrases.choice(choice, value, odd=False, draw=draw, kind=kind)
             assert Choice().grade(prompt, Answer(answer)).value == value, answer
 
 
@@ -75,10 +75,10 @@ def test_json_has_a_schema_and_no_other_kind() -> None:
 
 @pytest.mark.parametrize("text", ["Is it fair?", "Is it fair? Say no or yes!", "Fair?\n\nAnswer yes or no only."])
 def test_yes_no_instruction_is_replaced_or_added(text: str) -> None:
-    made = formatted(Prompt(text), "words/2", "i").text
-    assert made.endswith("Reply with one word, yes or no.")
-    assert made.count("yes") == 1
-    assert ("\n\n" in made) == ("\n\n" in text)
+    worded = formatted(Prompt(text), "words/2", "i").text
+    assert worded.endswith("Reply with one word, yes or no.")
+    assert worded.count("yes") == 1
+    assert ("\n\n" in worded) == ("\n\n" in text)
 
 
 def test_messages_before_the_last_stay() -> None:
@@ -86,9 +86,9 @@ def test_messages_before_the_last_stay() -> None:
         {"role": "system", "content": "Answer yes or no only."},
         {"role": "user", "content": "Fair? Answer yes or no only."},
     ]
-    made = formatted(Prompt(messages), "json/1", "i")
-    assert made.messages[0] == messages[0]
-    assert made.messages[1]["content"].startswith("Fair? Answer with JSON only")
+    prompt = formatted(Prompt(messages), "json/1", "i")
+    assert prompt.messages[0] == messages[0]
+    assert prompt.messages[1]["content"].startswith("Fair? Answer with JSON only")
 
 
 def items(count: int, prompts: int = 1, sources: int = 10) -> list[ProbeItem]:
@@ -126,7 +126,7 @@ def test_all_kinds_ask_every_prompt_in_every_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("value", "message"),
     [
         ("letters", "formats is 'letters': write a list"),
         (7, "formats is 7: write a list"),
@@ -139,9 +139,9 @@ def test_all_kinds_ask_every_prompt_in_every_kind() -> None:
     ],
     ids=["word", "number", "typo", "one", "twice", "none", "field", "flag"],
 )
-def test_invalid_formats_are_refused(given: object, message: str) -> None:
+def test_invalid_formats_are_refused(value: object, message: str) -> None:
     with pytest.raises(FairnessError) as caught:
-        Formats.of(given)
+        Formats.of(value)
     assert message in str(caught.value)
 
 

@@ -21,7 +21,7 @@ def options(count: int) -> AnswerOptions:
 @given(sizes, st.integers(1, 5), st.integers())
 def test_balanced_orders_put_each_option_equally_often_everywhere(count: int, times: int, seed: int) -> None:
     orders = options(count).balanced(count * times, seed)
-    places = Counter((value, place) for order in orders for place, value in enumerate(order.values))
+    places = Counter((value, position) for order in orders for position, value in enumerate(order.values))
     assert set(places.values()) == {times}
     assert len(places) == count * count
 
@@ -44,12 +44,12 @@ def test_seed_can_be_a_text() -> None:
 
 @given(sizes, st.integers())
 def test_labels_stay_while_values_are_shuffled(count: int, seed: int) -> None:
-    shown = options(count).shuffled(seed)
-    assert shown.labels == options(count).labels
-    assert sorted(shown.values) == sorted(options(count).values)
-    assert dict(shown.texts) == dict(options(count).texts)
-    for label, value in zip(shown.labels, shown.values, strict=True):
-        assert shown.value_of(label) == value
+    shuffled = options(count).shuffled(seed)
+    assert shuffled.labels == options(count).labels
+    assert sorted(shuffled.values) == sorted(options(count).values)
+    assert dict(shuffled.texts) == dict(options(count).texts)
+    for label, value in zip(shuffled.labels, shuffled.values, strict=True):
+        assert shuffled.value_of(label) == value
 
 
 def test_options_are_formatted_with_labels_and_form() -> None:

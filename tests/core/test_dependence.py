@@ -93,7 +93,7 @@ Body = tuple[str, list[Part]]
 
 @st.composite
 def bodies(draw: st.DrawFn) -> Body:
-    """Source of a test, and the parts that it asserts."""
+    """Draw the source of a test, and the parts that it asserts."""
     statements, asserted = [], []
     for _ in range(draw(st.integers(1, 3))):
         part = draw(EXPRESSIONS)
@@ -236,13 +236,13 @@ def test_negated_comparison_is_judged_by_its_complement(body: str, verdict: str,
 
 def test_several_metrics_share_the_error_rate() -> None:
     nearly = estimate("nearly", 0.695, 0.1)  # outside at 0.025, not at half of that
-    alone, beside = (
+    alone, with_other = (
         judge(written(body, {"nearly": nearly, "good": GOOD}))
         for body in ("assert nearly >= 0.8", "assert nearly >= 0.8\nassert good >= 0.5")
     )
     assert (alone.verdict.value, alone.asserted) == ("unfair", 1)
-    assert (beside.verdict.value, beside.asserted) == ("undecided", 2)
-    one, two = (p_unfair(judgment.comparisons, judgment.asserted) for judgment in (alone, beside))
+    assert (with_other.verdict.value, with_other.asserted) == ("undecided", 2)
+    one, two = (p_unfair(judgment.comparisons, judgment.asserted) for judgment in (alone, with_other))
     assert one is not None
     assert two is not None
     assert two == pytest.approx(2 * one)
@@ -268,7 +268,7 @@ def test_estimates_read_but_not_compared_are_listed() -> None:
 
     judgment = judge(reads)
     assert judgment.verdict is Verdict.FAIR
-    assert [each.metric for each in judgment.read] == ["ratio(yes; group: a/b)"]
+    assert [estimate.metric for estimate in judgment.read] == ["ratio(yes; group: a/b)"]
     assert judge(picks).read == []  # the only member is the one that is compared
 
 

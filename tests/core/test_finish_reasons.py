@@ -41,6 +41,6 @@ def test_finish_reasons_of_providers_have_one_meaning(word: str | None, meaning:
 @given(st.text())
 def test_unknown_finish_reasons_are_not_complete_answers(word: str) -> None:
     assert normalized(normalized(word)) == normalized(word)
-    known = word.strip().casefold().replace("-", "_").removeprefix("finish_reason_")
-    if known not in {str(each or "").casefold() for each in COMPLETE} | {"end", "completed", "endoftext"}:
+    reason = word.strip().casefold().replace("-", "_").removeprefix("finish_reason_")
+    if reason not in {str(complete or "").casefold() for complete in COMPLETE} | {"end", "completed", "endoftext"}:
         assert unfinished(Answer("Yes.", word)) is not None

@@ -55,7 +55,7 @@ def typed(value: Any) -> str:
     if isinstance(value, set):
         return f"set[{', '.join(sorted(map(typed, value)))}]"
     if isinstance(value, dict):
-        return f"dict[{', '.join(f'{key!r}: {typed(each)}' for key, each in value.items())}]"
+        return f"dict[{', '.join(f'{key!r}: {typed(item)}' for key, item in value.items())}]"
     return f"{type(value).__name__} {value!r}"
 
 
@@ -68,10 +68,10 @@ def test_grade_keys_are_the_same_in_every_process() -> None:
     keys = set()
     for seed in ("1", "2", "3"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", ONE_KEY], env=environment, capture_output=True, text=True, check=True
         )
-        keys.add(done.stdout.strip())
+        keys.add(process.stdout.strip())
     assert len(keys) == 1
     assert "None" not in keys
 
@@ -92,9 +92,9 @@ def test_grade_key_covers_every_part_of_the_prompt() -> None:
 
 
 def holding_itself() -> list[Any]:
-    found: list[Any] = []
-    found.append(found)
-    return found
+    items: list[Any] = []
+    items.append(items)
+    return items
 
 
 @pytest.mark.parametrize("make", [object, holding_itself, lambda: len, lambda: iter(())])

@@ -53,17 +53,17 @@ def estimates(draw: st.DrawFn) -> Estimate:
 
 @given(scales, floats)
 def test_every_finite_value_has_a_mark(scale: MarkScale, value: float) -> None:
-    found = scale.mark(value)
-    assert found in ("ABCD" if math.isfinite(value) else "-")
+    letter_of = scale.mark(value)
+    assert letter_of in ("ABCD" if math.isfinite(value) else "-")
     for letter in "ABC":
         holds = any(low <= value <= high for low, high in scale.region(letter))
-        assert holds == (found <= letter) or not math.isfinite(value)
+        assert holds == (letter_of <= letter) or not math.isfinite(value)
 
 
 @given(estimates(), st.sampled_from(["A", "B", "C"]))
-def test_estimate_is_at_least_its_own_mark(made: Estimate, letter: str) -> None:
-    assert str(made.mark) in RANKS
-    assert (made.mark >= letter) == (RANKS[str(made.mark)] >= RANKS[letter])
+def test_estimate_is_at_least_its_own_mark(rate: Estimate, letter: str) -> None:
+    assert str(rate.mark) in RANKS
+    assert (rate.mark >= letter) == (RANKS[str(rate.mark)] >= RANKS[letter])
 
 
 @given(scales, few, few, few, few, few)
@@ -87,36 +87,36 @@ def test_wider_range_never_makes_a_mark_worse(scale: MarkScale, added: list[tupl
     assert RANKS[wider.mark(value)] >= RANKS[scale.mark(value)]
 
 
-def verdicts(made: Estimate, letter: str) -> tuple[Verdict, Verdict]:
+def verdicts(rate: Estimate, letter: str) -> tuple[Verdict, Verdict]:
     """Return the verdicts of a threshold on this mark, and of its negation."""
 
-    def asked() -> None:
-        assert made.mark >= letter
+    def holds() -> None:
+        assert rate.mark >= letter
 
     def denied() -> None:
-        assert made.mark < letter
+        assert rate.mark < letter
 
-    return judge(asked).verdict, judge(denied).verdict
+    return judge(holds).verdict, judge(denied).verdict
 
 
 @settings(max_examples=300)
 @given(estimates(), st.sampled_from(["A", "B", "C"]))
-def test_mark_threshold_verdict_agrees_with_the_mark(made: Estimate, letter: str) -> None:
-    asked, denied = verdicts(made, letter)
-    at_least = RANKS[str(made.mark)] >= RANKS[letter]
-    if asked is Verdict.FAIR:
+def test_mark_threshold_verdict_agrees_with_the_mark(rate: Estimate, letter: str) -> None:
+    asserted, denied = verdicts(rate, letter)
+    at_least = RANKS[str(rate.mark)] >= RANKS[letter]
+    if asserted is Verdict.FAIR:
         assert at_least
         assert denied is Verdict.UNFAIR
-    elif asked is Verdict.UNFAIR:
+    elif asserted is Verdict.UNFAIR:
         assert not at_least
-        assert denied is Verdict.FAIR or made.suspect or made.sparse
+        assert denied is Verdict.FAIR or rate.suspect or rate.sparse
     else:
-        assert not at_least or str(made.mark) == "-"
-        assert denied is asked
+        assert not at_least or str(rate.mark) == "-"
+        assert denied is asserted
 
 
 @pytest.mark.parametrize(
-    ("found", "value", "low", "high"),
+    ("letter", "value", "low", "high"),
     [
         ("A", 1.0, 0.9, 1.1),
         ("A", 1.0, 0.85, 1 / 0.85),
@@ -135,8 +135,8 @@ def test_mark_threshold_verdict_agrees_with_the_mark(made: Estimate, letter: str
         ("-", 0.3, 0.9, 1.1),
     ],
 )
-def test_marks_of_a_ratio(found: str, value: float, low: float, high: float) -> None:
-    assert mark(value, low, high) == found
+def test_marks_of_a_ratio(letter: str, value: float, low: float, high: float) -> None:
+    assert mark(value, low, high) == letter
 
 
 def test_interval_over_both_sides_of_a_band_touches_two_marks() -> None:
@@ -165,14 +165,14 @@ def test_invalid_or_unscaled_estimate_has_no_mark() -> None:
 
 
 def test_marks_are_compared_as_letters_outside_of_thresholds() -> None:
-    made = estimate(0.86, 0.78, 0.95)
-    assert made.mark >= "B"
-    assert made.mark > "C"
-    assert made.mark <= "B"
-    assert made.mark < "A"
-    assert made.mark > "D"
-    assert not made.mark >= "A"
-    assert "C" < made.mark  # noqa: SIM300 - the letter asks
+    rate = estimate(0.86, 0.78, 0.95)
+    assert rate.mark >= "B"
+    assert rate.mark > "C"
+    assert rate.mark <= "B"
+    assert rate.mark < "A"
+    assert rate.mark > "D"
+    assert not rate.mark >= "A"
+    assert "C" < rate.mark  # noqa: SIM300 - the letter asks
     assert not estimate(0.9, 0.6, 1.3).mark >= "C"
 
 
@@ -229,8 +229,8 @@ def test_invalid_scale_is_refused(bad: Any, words: str) -> None:
 @given(few, few, few)
 def test_sign_does_not_change_a_mark(value: float, low: float, high: float) -> None:
     for scale in (DIFFERENCES, APART, RATIOS):
-        made = estimate(value, min(low, high), max(low, high), scale)
-        assert str((-made).mark) == str(made.mark)
+        signed = estimate(value, min(low, high), max(low, high), scale)
+        assert str((-signed).mark) == str(signed.mark)
     gap = estimate(value / 10, min(low, value) / 10, max(high, value) / 10, DIFFERENCES)
     assert RANKS[str(abs(gap).mark)] >= RANKS[str(gap.mark)]
 
@@ -262,16 +262,16 @@ def test_family_has_its_worst_mark() -> None:
     ],
 )
 def test_family_threshold_on_a_mark_follows_its_worst_member(b: tuple[float, float, float], verdict: Verdict) -> None:
-    made = family(a=(1, 0.9, 1.1), b=b, c=(0.95, 0.85, 1.05))
+    members = family(a=(1, 0.9, 1.1), b=b, c=(0.95, 0.85, 1.05))
 
     def threshold() -> None:
-        assert made.mark >= "B"
+        assert members.mark >= "B"
 
     judgment = judge(threshold)
     assert judgment.verdict is verdict
     assert judgment.bounds == (0.7, 1 / 0.7)
     assert judgment.deciding is not None
-    assert judgment.deciding.estimate is made["b"]
+    assert judgment.deciding.estimate is members["b"]
 
 
 def test_mark_bounds_are_those_of_the_region_around_the_value() -> None:
@@ -279,15 +279,15 @@ def test_mark_bounds_are_those_of_the_region_around_the_value() -> None:
         assert estimate(1.5, 1.2, 1.9, APART).mark >= "A"
         assert estimate(2.4, 2.1, 2.6, APART).mark < "A"
         assert estimate(7.0, 6.5, 8.0, APART).mark >= "C"
-    found = [(comparison.op, comparison.bound, comparison.decision.value) for comparison in record.comparisons]
-    assert found == [
+    comparisons = [(comparison.op, comparison.bound, comparison.decision.value) for comparison in record.comparisons]
+    assert comparisons == [
         (">=", 1, "true"), ("<=", 2, "true"), (">=", 1, "true"), ("<=", 2, "false"), (">=", 6, "true"),
     ]  # fmt: skip
 
 
 def test_verdict_considers_every_range_of_the_scale() -> None:
-    made = estimate(-0.2, -0.5, 1.5, APART)
-    assert verdicts(made, "A") == (Verdict.UNDECIDED, Verdict.UNDECIDED)
+    rate = estimate(-0.2, -0.5, 1.5, APART)
+    assert verdicts(rate, "A") == (Verdict.UNDECIDED, Verdict.UNDECIDED)
     assert verdicts(estimate(-0.2, -0.5, 0.5, APART), "A") == (Verdict.UNFAIR, Verdict.FAIR)
 
 
@@ -306,17 +306,17 @@ def test_threshold_scale_applies_to_all_its_estimates() -> None:
     rows = [{"i": n, "g": g, "yes": n % 10 < 5 + (g == "a")} for n in range(200) for g in "abc"]
     measured = Measured.from_rows(rows, item="i", groups=["g"])
     narrow = MarkScale(A=(0.99, 1.01), B=(0.98, 1.02), C=(0.97, 1.03))
-    found = []
+    estimates = []
 
     def threshold() -> None:
-        found.extend(
+        estimates.extend(
             [measured.ratio("yes", by="g", of="a", to="b"), *dict(measured.ratios("yes", by="g").items()).values()]
         )
         assert measured.rate("yes").mark < "C"
 
     judgment = judge(threshold, scale=narrow)
     assert judgment.verdict is Verdict.FAIR
-    assert {made.scale for made in (*found, *judgment.estimates)} == {narrow}
+    assert {one.scale for one in (*estimates, *judgment.estimates)} == {narrow}
     assert measured.ratio("yes", by="g", of="a", to="b").scale is RATIOS
     assert measured.difference("yes", by="g", of="a", to="b").scale is DIFFERENCES
     assert measured.correlation("yes", lambda attempt: attempt["yes"] + 1).scale is CORRELATIONS
@@ -335,16 +335,16 @@ def test_aggregate_mark_does_not_depend_on_order(marks: list[str], random: Any) 
 
 
 def rank(marks: list[str]) -> int:
-    found = aggregate(marks)
-    assert found is not None
-    return RANKS[found]
+    total = aggregate(marks)
+    assert total is not None
+    return RANKS[total]
 
 
 @given(st.lists(letters, min_size=1), st.data())
 def test_worse_mark_never_improves_an_aggregate(marks: list[str], data: st.DataObject) -> None:
-    place = data.draw(st.integers(0, len(marks) - 1))
-    worse = data.draw(st.sampled_from([other for other in RANKS if RANKS[other] <= RANKS[marks[place]]]))
-    assert rank([*marks[:place], worse, *marks[place + 1 :]]) <= rank(marks)
+    index = data.draw(st.integers(0, len(marks) - 1))
+    worse = data.draw(st.sampled_from([other for other in RANKS if RANKS[other] <= RANKS[marks[index]]]))
+    assert rank([*marks[:index], worse, *marks[index + 1 :]]) <= rank(marks)
 
 
 @given(st.lists(letters, min_size=1), st.sampled_from("D-"))
@@ -359,8 +359,8 @@ def test_two_ds_aggregate_to_d_and_one_to_at_most_c(marks: list[str]) -> None:
 
 
 def test_aggregate_marks_of_pairs() -> None:
-    found = {"".join(marks): aggregate(marks) for marks in itertools.combinations_with_replacement("ABCD", 2)}
-    assert found == {
+    aggregates = {"".join(marks): aggregate(marks) for marks in itertools.combinations_with_replacement("ABCD", 2)}
+    assert aggregates == {
         "AA": "A", "AB": "A", "AC": "B", "AD": "C", "BB": "B", "BC": "B", "BD": "C", "CC": "C", "CD": "C", "DD": "D",
     }  # fmt: skip
     assert (aggregate([]), aggregate("-"), aggregate("A-"), aggregate("--"), aggregate("-D")) == (
@@ -401,13 +401,13 @@ def _estimates(rows: list[dict[str, Any]]) -> list[Estimate]:
 @pytest.mark.parametrize("ratio", [1.0, 0.85])
 def test_true_a_is_seldom_marked_critical(items: int, ratio: float) -> None:
     generator = np.random.default_rng(items)
-    found = []
+    letters = []
     for _ in range(120):
         rates = np.array([ratio * 0.5, 0.5]) * generator.beta(3, 3, items)[:, np.newaxis] / 0.5
         drawn = generator.random((5, items, 2)) < np.minimum(rates, 1)
         rows = [
             {"item": item, "group": "ab"[group], "yes": bool(yes)} for (_, item, group), yes in np.ndenumerate(drawn)
         ]
-        found.append(str(_estimates(rows)[0].mark))
-    assert sum(letter in "CD" for letter in found) <= 0.05 * len(found)
-    assert len(set(found)) > 1
+        letters.append(str(_estimates(rows)[0].mark))
+    assert sum(letter in "CD" for letter in letters) <= 0.05 * len(letters)
+    assert len(set(letters)) > 1

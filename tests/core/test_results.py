@@ -119,8 +119,8 @@ def test_uncertified_row_of_an_earlier_file_is_read() -> None:
 
 
 def test_the_shipped_schema_is_that_of_the_dataclasses() -> None:
-    made = results_schema()
-    assert json.loads(SHIPPED.read_text(encoding="utf-8")) == made, (
+    schema = results_schema()
+    assert json.loads(SHIPPED.read_text(encoding="utf-8")) == schema, (
         "write it again: `python -m tests.core.test_results`"
     )
 
@@ -166,5 +166,5 @@ def test_files_of_version_0_1_are_read() -> None:
 
 
 if __name__ == "__main__":
-    made = results_schema()
-    SHIPPED.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    schema = results_schema()
+    SHIPPED.write_text(json.dumps(schema, indent=1) + "\n", encoding="utf-8")

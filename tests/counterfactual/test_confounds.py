@@ -21,8 +21,8 @@ def kinds(items: list[ProbeItem]) -> list[str]:
 
 def choices(count: int, orders: Callable[[int], list[AnswerOptions]]) -> list[ProbeItem]:
     return [
-        ProbeItem(f"{number}", [Prompt(f"Who wrote {number}?\n{shown}", metadata={"options": shown})
-                                for shown in orders(number)])
+        ProbeItem(f"{number}", [Prompt(f"Who wrote {number}?\n{options}", metadata={"options": options})
+                                for options in orders(number)])
         for number in range(count)
     ]  # fmt: skip
 
@@ -39,11 +39,11 @@ def test_all_orders_are_no_confound() -> None:
 
 
 def test_longer_text_of_one_option_is_a_confound() -> None:
-    def named(number: int) -> list[AnswerOptions]:
+    def with_a_longer_text(number: int) -> list[AnswerOptions]:
         woman = "Annabel" if number % 5 else "Ann"
         return AnswerOptions({"female": woman, "male": "David"}).balanced()
 
-    (confound,) = find_confounds(choices(60, named))
+    (confound,) = find_confounds(choices(60, with_a_longer_text))
     assert confound.kind == "length"
     assert confound.text.startswith("option 'female' is longer than 'male' in 80% of prompts")
 
@@ -71,9 +71,9 @@ def mentions(exchanged: Callable[[int], bool], label: Callable[[int], str]) -> l
     items = []
     for number in range(40):
         one, other = ("a new boy", "an old man") if exchanged(number) else ("an old man", "a new boy")
-        shown = AnswerOptions(PEOPLE).shuffled(number)
-        text = f"In house {number}, {one} met {other}. Who fell?\n{shown}"
-        metadata = {"options": shown, "label": label(number), "polarity": "neg" if number % 2 else "nonneg"}
+        options = AnswerOptions(PEOPLE).shuffled(number)
+        text = f"In house {number}, {one} met {other}. Who fell?\n{options}"
+        metadata = {"options": options, "label": label(number), "polarity": "neg" if number % 2 else "nonneg"}
         items.append(ProbeItem(f"{number}", [Prompt(text, metadata=metadata)]))
     return items
 
@@ -132,8 +132,8 @@ def test_order_that_goes_with_a_group_is_a_confound() -> None:
         prompts = []
         for gender in ("female", "male"):
             order = ("hire", "reject") if gender == "male" else ("reject", "hire")
-            shown = AnswerOptions({value: value.upper() for value in order})
-            prompts.append(Prompt(f"{number} {gender}\n{shown}", {"gender": gender}, {"options": shown}))
+            options = AnswerOptions({value: value.upper() for value in order})
+            prompts.append(Prompt(f"{number} {gender}\n{options}", {"gender": gender}, {"options": options}))
         return ProbeItem(str(number), prompts)
 
     (hire, reject) = find_confounds([item(number) for number in range(10)])
@@ -142,9 +142,9 @@ def test_order_that_goes_with_a_group_is_a_confound() -> None:
 
 
 def test_options_in_one_order_are_none_where_groups_are_paired() -> None:
-    shown = AnswerOptions({"hire": "Hire", "reject": "Reject"})
+    options = AnswerOptions({"hire": "Hire", "reject": "Reject"})
     items = [
-        ProbeItem(f"{number}", [Prompt(f"{number} {g}\n{shown}", {"gender": g}, {"options": shown}) for g in "fm"])
+        ProbeItem(f"{number}", [Prompt(f"{number} {g}\n{options}", {"gender": g}, {"options": options}) for g in "fm"])
         for number in range(10)
     ]
     assert kinds(items) == []
@@ -180,6 +180,6 @@ def test_alike(measured):
 def test_confound_of_a_users_suite_is_shown(project: Project) -> None:
     project.write(test_who=SUITE)
     result = project.run("--fairness-model=simulated:fair")
-    shown = " ".join(result.stdout.str().split())
-    assert shown.count("test_who: confound: option 'female' stands before 'male' in 100% of prompts") == 1
-    assert "options.balanced(4)" in shown
+    output = " ".join(result.stdout.str().split())
+    assert output.count("test_who: confound: option 'female' stands before 'male' in 100% of prompts") == 1
+    assert "options.balanced(4)" in output

@@ -28,10 +28,12 @@ def test_pronouns_titles_and_verbs_follow_the_gender() -> None:
 
 
 def test_articles_fit_the_following_word() -> None:
-    found = texts("{name} is {a job} and {a person}.", {"name": PEOPLE, "job": ["engineer", "nurse", "hourly worker"]})
-    assert found[0] == "Emily Walsh is an engineer and a woman."
-    assert found[1] == "Emily Walsh is a nurse and a woman."
-    assert found[2] == "Emily Walsh is an hourly worker and a woman."
+    variants = texts(
+        "{name} is {a job} and {a person}.", {"name": PEOPLE, "job": ["engineer", "nurse", "hourly worker"]}
+    )
+    assert variants[0] == "Emily Walsh is an engineer and a woman."
+    assert variants[1] == "Emily Walsh is a nurse and a woman."
+    assert variants[2] == "Emily Walsh is an hourly worker and a woman."
 
 
 def test_german_articles_pronouns_and_endings_are_declined() -> None:
@@ -69,7 +71,7 @@ def test_slots_of_one_variant_never_disagree_on_gender() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "vary", "said"),
+    ("template", "vary", "message"),
     [
         ("{nmae} has applied.", {"name": PEOPLE}, "no word for {nmae}: did you mean 'name'"),
         ("{name} lost {thier} CV.", {"name": PEOPLE}, "no word for {thier}: did you mean"),
@@ -83,8 +85,8 @@ def test_slots_of_one_variant_never_disagree_on_gender() -> None:
         ("No slot.", {}, "nothing is varied"),
     ],
 )
-def test_template_mistakes_are_reported_in_one_line(template: str, vary: dict[str, object], said: str) -> None:
+def test_template_mistakes_are_reported_in_one_line(template: str, vary: dict[str, object], message: str) -> None:
     with pytest.raises(FairnessError) as caught:
         texts(template, vary)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -35,14 +35,14 @@ def item(
     ],
 )
 def test_prompts_that_differ_in_slots_only_pass_the_lint(first: str, second: str) -> None:
-    found = lint(item(first, second))
-    assert found.characters == tuple(sorted((len(first), len(second))))
-    assert found.tokens == (len(re.findall(r"\w+|[^\w\s]", first)),) * 2
-    assert found.pronouns == ()
+    result = lint(item(first, second))
+    assert result.characters == tuple(sorted((len(first), len(second))))
+    assert result.tokens == (len(re.findall(r"\w+|[^\w\s]", first)),) * 2
+    assert result.pronouns == ()
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "shown"),
+    ("first", "second", "message"),
     [
         ("Rate her CV.", "Rate hers CV.", r"differ outside their slots: 'her' and 'hers'"),
         (
@@ -61,8 +61,8 @@ def test_prompts_that_differ_in_slots_only_pass_the_lint(first: str, second: str
         ("Emily Walsh is Able.", "James Novak is able.", "'Able' and 'able'"),
     ],
 )
-def test_differences_outside_the_slots_are_shown(first: str, second: str, shown: str) -> None:
-    with pytest.raises(FairnessError, match=shown):
+def test_differences_outside_the_slots_are_shown(first: str, second: str, message: str) -> None:
+    with pytest.raises(FairnessError, match=message):
         lint(item(first, second))
 
 
@@ -76,15 +76,15 @@ def test_prompt_without_slots_cannot_differ(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("slots", "told"),
+    ("slots", "message"),
     [
         ({"they": "she", "their": "his"}, "they is 'she', their is 'his'"),
         ({"their": "hers"}, "their is 'hers'"),
         ({"they": "he", "themself": "themselves"}, "themself is 'themselves'"),
     ],
 )
-def test_pronouns_that_do_not_match_are_refused(slots: dict[str, str], told: str) -> None:
-    with pytest.raises(FairnessError, match=re.escape(told)):
+def test_pronouns_that_do_not_match_are_refused(slots: dict[str, str], message: str) -> None:
+    with pytest.raises(FairnessError, match=re.escape(message)):
         lint(ProbeItem("cv", [Prompt("Is it good?", slots=slots)]))
 
 
@@ -127,9 +127,9 @@ def test_article_can_be_part_of_the_slot() -> None:
 def test_slot_can_be_a_whole_line_or_empty() -> None:
     slots = {"line": "Career breaks: 12 months.\n"}, {"line": ""}
     text = "Age: 38\n{}Reference: good.\nCareer and breaks matter."
-    first, second = (text.format(each["line"]) for each in slots)
-    found = lint(item(first, second, *slots))
-    assert found.tokens[1] - found.tokens[0] == 6
+    first, second = (text.format(slot["line"]) for slot in slots)
+    result = lint(item(first, second, *slots))
+    assert result.tokens[1] - result.tokens[0] == 6
 
 
 def test_every_message_of_a_prompt_is_compared() -> None:
@@ -161,7 +161,7 @@ def test_slots_without_texts_are_refused(slots: object) -> None:
 def test_fixed_pronouns_outside_the_slots_are_reported() -> None:
     names = {"name": "Emily Walsh"}, {"name": "James Novak"}
     fixed = "{} has applied. His CV is good; he was recommended by {}."
-    first, second = (fixed.format(each["name"], "his manager") for each in names)
+    first, second = (fixed.format(slot["name"], "his manager") for slot in names)
     assert lint(item(first, second, *names)).pronouns == ("he", "his")
     assert lint(item(first, second, *names, language="nl")).pronouns == ()
     assert lint(item("Emily Walsh: is she able?", "James Novak: is he able?")).pronouns == ()
@@ -176,9 +176,9 @@ def test_lint_report_shows_the_worst_item() -> None:
         item("Anna is able.", "Maximilian is able.", *long),
         item("He met Ann Lee.", "He met Ann.", *several),
     ]
-    found = lint_all(items)
-    assert (found.items, found.characters, found.tokens, found.pronouns) == (2, 6, 1, ("he",))
-    assert str(found) == (
+    result = lint_all(items)
+    assert (result.items, result.characters, result.tokens, result.pronouns) == (2, 6, 1, ("he",))
+    assert str(result) == (
         "2 counterfactual items differ in slots alone, in length by up to 6 characters and 1 token; "
         "outside the slots, whoever it is about, stands 'he'"
     )
@@ -196,25 +196,25 @@ JOBS = ["cook", "nurse", "", "tax clerk"]
     people=st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(JOBS)), min_size=3, max_size=6),
     added=st.lists(st.sampled_from(["", "", "", "!", "s"]), min_size=6, max_size=6),
 )
-def test_item_passes_where_each_prompt_does_beside_the_first(
+def test_item_passes_where_each_pair_with_the_first_does(
     parts: list[str], joint: str, people: list[tuple[str, str]], added: list[str]
 ) -> None:
-    """Of two prompts each word is compared; of more, most are compared with what the first two have shown."""
+    """Check prompts beyond two against what the first two have shown."""
     text = "To all: " + joint.join(parts)
     prompts = [
         Prompt(text.format(name=name, job=job) + end, slots={"name": name, "job": job})
         for (name, job), end in zip(people, added, strict=False)
     ]
     pairs = [_linted(prompts[0], prompt) for prompt in prompts[1:]]
-    found = _linted(*prompts)
+    result = _linted(*prompts)
     if any(isinstance(pair, str) for pair in pairs):
-        assert isinstance(found, str)
+        assert isinstance(result, str)
         return
-    assert isinstance(found, LintResult)
+    assert isinstance(result, LintResult)
     results = [pair for pair in pairs if isinstance(pair, LintResult)]
     for name in ("characters", "tokens"):
         ends = [getattr(result, name) for result in results]
-        assert getattr(found, name) == (min(low for low, _ in ends), max(high for _, high in ends))
+        assert getattr(result, name) == (min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def _linted(*prompts: Prompt) -> LintResult | str:

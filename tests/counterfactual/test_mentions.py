@@ -11,8 +11,8 @@ from pytest_fairness.cli.main import main
 from pytest_fairness.counterfactual.detection import mentions
 
 
-def found(text: str, language: str = "en") -> list[tuple[str, str]]:
-    return [(text[each.start : each.end], each.slot) for each in mentions(text, language)]
+def slots_of(text: str, language: str = "en") -> list[tuple[str, str]]:
+    return [(text[mention.start : mention.end], mention.slot) for mention in mentions(text, language)]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def found(text: str, language: str = "en") -> list[tuple[str, str]]:
     ],
 )
 def test_english_mentions_are_found(text: str, slots: list[tuple[str, str]]) -> None:
-    assert found(text) == slots
+    assert slots_of(text) == slots
 
 
 @pytest.mark.parametrize(
@@ -54,11 +54,11 @@ def test_english_mentions_are_found(text: str, slots: list[tuple[str, str]]) -> 
     ],
 )
 def test_german_and_spanish_mentions_are_found(text: str, language: str, slots: list[tuple[str, str]]) -> None:
-    assert found(text, language) == slots
+    assert slots_of(text, language) == slots
 
 
 @pytest.mark.parametrize(
-    ("text", "word", "said"),
+    ("text", "word", "message"),
     [
         ("She knows her boss.", "her", "read as {their}, since 'boss' follows"),
         ("They are late.", "They", "several people"),
@@ -67,9 +67,9 @@ def test_german_and_spanish_mentions_are_found(text: str, language: str, slots: 
         ("Zebulon Quux left.", "Zebulon Quux", "may be a name"),
     ],
 )
-def test_broken_grammar_around_a_mention_is_reported(text: str, word: str, said: str) -> None:
-    (told,) = [each.breaks for each in mentions(text) if text[each.start : each.end] == word]
-    assert said in told
+def test_broken_grammar_around_a_mention_is_reported(text: str, word: str, message: str) -> None:
+    (breaks,) = [mention.breaks for mention in mentions(text) if text[mention.start : mention.end] == word]
+    assert message in breaks
 
 
 def test_vary_prints_lines_and_columns_of_a_text_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,20 +101,20 @@ def test_vary_counts_json_columns_behind_escapes(tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize(
-    ("content", "arguments", "said"),
+    ("content", "arguments", "message"),
     [
         ('{"a": "x"}\n{broken\n', [], "p.jsonl:2: "),
         ('{"a": "x y"}', ["--language", "fr"], "language is 'fr'"),
     ],
 )
 def test_vary_reports_mistakes_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, arguments: list[str], said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, arguments: list[str], message: str
 ) -> None:
     file = tmp_path / "p.jsonl"
     file.write_text(content, encoding="utf-8")
     assert main(["vary", str(file), *arguments]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert said in line
+    assert message in line
     assert main(["vary", str(tmp_path / "none.txt")]) == 2
 
 

@@ -19,10 +19,10 @@ def test_broken_file_is_reported_with_file_line_and_mistake(name: str, tmp_path:
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(FairnessError) as raised:
         read_probes(path)
-    said = str(raised.value)
-    assert re.match(rf"{path.name}:{line}(:\d+)?: ", said), said
-    assert words in said
-    assert "\n" not in said
+    message = str(raised.value)
+    assert re.match(rf"{path.name}:{line}(:\d+)?: ", message), message
+    assert words in message
+    assert "\n" not in message
 
 
 def test_good_file_is_read(tmp_path: Path) -> None:

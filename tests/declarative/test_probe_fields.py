@@ -177,7 +177,7 @@ def test_schema_rejects_files_that_the_reader_rejects(name: str) -> None:
         jsonschema.validate(read_yaml(text, "x")[0].plain, editor_schema())
 
 
-KNOWN = ProbeVocabulary({"a": ["true", "false"], "b": None}, {"sex": ["female", "non-binary"]}, {"level": ["1"]})
+VOCABULARY = ProbeVocabulary({"a": ["true", "false"], "b": None}, {"sex": ["female", "non-binary"]}, {"level": ["1"]})
 
 
 @pytest.mark.parametrize("text", ["abs(difference(a, by=sex, of=female, to='non-binary')) < 0.1",
@@ -185,7 +185,7 @@ KNOWN = ProbeVocabulary({"a": ["true", "false"], "b": None}, {"sex": ["female", 
                                   "where(level=1, sex=[female]).worst_ratio(a, by=sex).mark >= B",
                                   "-1 <= correlation(a, b) <= .5", "rates(b, equals=[x, y]) < 0.6"])  # fmt: skip
 def test_valid_expressions_are_parsed(text: str) -> None:
-    assert Expression.parse(text, KNOWN).text == text
+    assert Expression.parse(text, VOCABULARY).text == text
 
 
 @pytest.mark.parametrize("text", ["rate(a) > 1 if True else False", "(lambda: 1)() > 1", "rate(*a) > 1", "[a] > 1",
@@ -196,11 +196,11 @@ def test_valid_expressions_are_parsed(text: str) -> None:
                                   "ratios(a, by=sex, to=non-binary) > 1", "rate(a, equals=maybe) > 1"])  # fmt: skip
 def test_invalid_expressions_are_refused(text: str) -> None:
     with pytest.raises(ExpressionError):
-        Expression.parse(text, KNOWN)
+        Expression.parse(text, VOCABULARY)
 
 
 @pytest.mark.parametrize(
-    ("text", "named"),
+    ("text", "outside"),
     [
         ("template: 'A {{ job }}?'\ngrade: {a: yes-no}\nitems: ../jobs.csv\n", "../jobs.csv"),
         ("template: 'A {{ job }}?'\ngrade: {a: yes-no}\nitems: {file: /etc/passwd}\n", "/etc/passwd"),
@@ -210,14 +210,14 @@ def test_invalid_expressions_are_refused(text: str) -> None:
         ("template: 'A?'\ngrade: {a: yes-no}\nitems: {dataset: ..}\n", ".."),
     ],
 )
-def test_file_outside_of_the_folder_is_refused(tmp_path: Path, text: str, named: str) -> None:
+def test_file_outside_of_the_folder_is_refused(tmp_path: Path, text: str, outside: str) -> None:
     (tmp_path / "jobs.csv").write_text("job\nnurse\n", encoding="utf-8")
     folder = tmp_path / "suite"
     folder.mkdir()
     (folder / "link.csv").symlink_to(tmp_path / "jobs.csv")
-    with pytest.raises(FairnessError, match=rf"{re.escape(named)} lies outside of the declaration's folder"):
+    with pytest.raises(FairnessError, match=rf"{re.escape(outside)} lies outside of the declaration's folder"):
         items(folder, text)
-    if "jobs" in named:
+    if "jobs" in outside:
         path = folder / "pay.probe.yaml"
         (probe,) = read_probes(path, allowed=tmp_path)
         assert len(probe.arguments["items"]) == 1

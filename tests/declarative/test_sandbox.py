@@ -43,10 +43,10 @@ def rendered(text: str) -> str:
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.timeout(30)
 def test_hostile_templates_end_in_one_line(name: str) -> None:
-    text, said = HOSTILE[name]
+    text, message = HOSTILE[name]
     with pytest.raises(DeclarationError) as refused:
         rendered(text)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert str(refused.value).startswith("f.probe.yaml:3:")
     assert "\n" not in str(refused.value)
 

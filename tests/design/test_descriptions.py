@@ -27,8 +27,8 @@ def batch(
     return next(generate(parameters, n=n, group=group, seed=seed))
 
 
-def told(text: str, channel: str) -> list[int]:
-    """Valence, arousal and control as a reader finds them who knows the sentences: -2 to 2 each."""
+def numbers(text: str, channel: str) -> list[int]:
+    """Return valence, arousal and control as a reader finds them who knows the sentences: -2 to 2 each."""
     return [
         next(int(grade) for grade, ways in grades.items() if any(way in text for way in ways))
         for grades in texts()[channel].values()
@@ -37,27 +37,27 @@ def told(text: str, channel: str) -> list[int]:
 
 def share_right(parameters: EmotionParameters, *channels: str, group: Group = "neurotypical") -> float:
     """Return how often a reader is right who sums the channels, and guesses each sign that they do not show."""
-    found = batch(parameters, n=1500, group=group)
+    samples = batch(parameters, n=1500, group=group)
     right = 0.0
-    for sample, emotion in zip(describe(found.features), found.emotions.tolist(), strict=True):
-        told_values = [told({"words": sample.spoken, "voice": sample.heard}[channel], channel) for channel in channels]
+    for sample, emotion in zip(describe(samples.features), samples.emotions.tolist(), strict=True):
+        columns = [numbers({"words": sample.spoken, "voice": sample.heard}[channel], channel) for channel in channels]
         chance = 1.0
-        for value, true in zip(map(sum, zip(*told_values, strict=True)), emotion, strict=True):
+        for value, true in zip(map(sum, zip(*columns, strict=True)), emotion, strict=True):
             chance *= 0.5 if value == 0 else float((value > 0) == (true > 0))
         right += chance
-    return right / len(found.labels)
+    return right / len(samples.labels)
 
 
 def sentences() -> Iterator[str]:
-    def within(found: object) -> Iterator[str]:
-        if isinstance(found, str):
-            yield found
-        elif isinstance(found, dict):
-            for each in found.values():
-                yield from within(each)
-        elif isinstance(found, list):
-            for each in found:
-                yield from within(each)
+    def within(value: object) -> Iterator[str]:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            for part in value.values():
+                yield from within(part)
+        elif isinstance(value, list):
+            for part in value:
+                yield from within(part)
 
     for name in ("words", "voice", "movement", "situations", "settings", "manners"):
         yield from within(texts()[name])
@@ -90,8 +90,8 @@ def test_accuracy_from_both_falls_with_noise_and_beats_one() -> None:
 
 def test_group_descriptions_differ_in_the_voice_only() -> None:
     one, other = (describe(batch(group=group).features) for group in GROUPS)
-    assert [(each.speaker, each.setting, each.spoken) for each in one] == [
-        (each.speaker, each.setting, each.spoken) for each in other
+    assert [(description.speaker, description.setting, description.spoken) for description in one] == [
+        (description.speaker, description.setting, description.spoken) for description in other
     ]
     assert sum(a.heard != b.heard for a, b in zip(one, other, strict=True)) > 100
     assert not re.search("neurotyp|alexithym|autis", json.dumps(texts()), re.IGNORECASE)
@@ -100,14 +100,14 @@ def test_group_descriptions_differ_in_the_voice_only() -> None:
 def test_description_does_not_depend_on_the_batch() -> None:
     features = batch().features
     whole = describe(features)
-    assert [describe(features[place : place + 1])[0] for place in range(20)] == whole[:20]
+    assert [describe(features[index : index + 1])[0] for index in range(20)] == whole[:20]
 
 
 def test_descriptions_vary_widely() -> None:
-    found = describe(batch(n=1000).features)
-    assert len({each.spoken for each in found}) > 800
-    assert len({each.setting for each in found}) > 300
-    assert len({each.heard for each in found}) > 400
+    descriptions = describe(batch(n=1000).features)
+    assert len({description.spoken for description in descriptions}) > 800
+    assert len({description.setting for description in descriptions}) > 300
+    assert len({description.heard for description in descriptions}) > 400
 
 
 def test_sentences_name_no_emotion_and_are_unambiguous() -> None:
@@ -118,56 +118,56 @@ def test_sentences_name_no_emotion_and_are_unambiguous() -> None:
     for kind, count in (("words", 5), ("voice", 4)):
         for grades in texts()[kind].values():
             assert list(grades) == ["2", "1", "0", "-1", "-2"]
-            ways = [way for each in grades.values() for way in each]
+            ways = [way for ways_of_grade in grades.values() for way in ways_of_grade]
             assert len(ways) == len(set(ways)) == 5 * count
             # A sentence within another one could not be told from it.
             assert not [(a, b) for a in ways for b in ways if a != b and a in b]
 
 
 def test_prompts_carry_metadata_and_letters_are_balanced() -> None:
-    found = batch(n=1600)
-    asked = prompts(found.features, verification=False, labels=found.labels, group="neurotypical")
-    assert {prompt.groups["neurotype"] for prompt in asked} == {"neurotypical"}
-    assert [EMOTIONS.index(prompt.metadata["label"]) for prompt in asked] == found.labels.tolist()
-    places = [prompt.metadata["options"].values.index(prompt.metadata["label"]) for prompt in asked]
-    assert all(120 < places.count(place) < 290 for place in range(8)), [places.count(place) for place in range(8)]
-    for prompt in asked[:20]:
+    samples = batch(n=1600)
+    questions = prompts(samples.features, verification=False, labels=samples.labels, group="neurotypical")
+    assert {prompt.groups["neurotype"] for prompt in questions} == {"neurotypical"}
+    assert [EMOTIONS.index(prompt.metadata["label"]) for prompt in questions] == samples.labels.tolist()
+    places = [prompt.metadata["options"].values.index(prompt.metadata["label"]) for prompt in questions]
+    assert all(120 < places.count(index) < 290 for index in range(8)), [places.count(index) for index in range(8)]
+    for prompt in questions[:20]:
         assert str(prompt.metadata["options"]) in prompt.text
         assert not re.search(r"[{}]", prompt.text)
-    checked = prompts(found.features, verification=True)
+    checked = prompts(samples.features, verification=True)
     assert all("check it backwards" in prompt.text for prompt in checked)
-    assert not any("backwards" in prompt.text for prompt in asked)
+    assert not any("backwards" in prompt.text for prompt in questions)
 
 
-def answer(*said: str | None) -> list[Answer | None]:
-    return [None if text is None else Answer(text) for text in said]
+def answer(*texts: str | None) -> list[Answer | None]:
+    return [None if text is None else Answer(text) for text in texts]
 
 
 def test_answers_become_a_reading() -> None:
-    asked = prompts(batch(n=8).features, verification=True)
-    values = [prompt.metadata["options"].values for prompt in asked]
+    questions = prompts(batch(n=8).features, verification=True)
+    values = [prompt.metadata["options"].values for prompt in questions]
     answers = answer(
         "A, 70%", "B, 85 %, no", "**C**, 100%, Yes", "D", "I would rather not say", None, "E, 700%, yes", "no, 20%"
     )
-    reading = reading_of(asked, answers, Choice().grade, verification=True)
+    reading = reading_of(questions, answers, Choice().grade, verification=True)
     read = {0: 0, 1: 1, 2: 2, 3: 3, 6: 4}
-    expected = [EMOTIONS.index(values[place][read[place]]) if place in read else -1 for place in range(8)]
+    expected = [EMOTIONS.index(values[index][read[index]]) if index in read else -1 for index in range(8)]
     assert reading.labels.tolist() == expected
     nan = float("nan")
     assert reading.confidence.tolist() == pytest.approx([0.7, 0.85, 1.0, nan, nan, nan, nan, nan], nan_ok=True)
     assert reading.verified is not None
     assert reading.verified.tolist() == [False, False, True, False, False, False, True, False]
-    assert reading_of(asked, answers, Choice().grade, verification=False).verified is None
+    assert reading_of(questions, answers, Choice().grade, verification=False).verified is None
 
 
 def test_a_language_model_is_a_student() -> None:
-    def reads(asked: Sequence[Prompt]) -> list[Answer | None]:
-        found: list[Answer | None] = []
-        for prompt in asked:
-            sums = [a + b for a, b in zip(told(prompt.text, "words"), told(prompt.text, "voice"), strict=True)]
+    def reads(questions: Sequence[Prompt]) -> list[Answer | None]:
+        answers: list[Answer | None] = []
+        for prompt in questions:
+            sums = [a + b for a, b in zip(numbers(prompt.text, "words"), numbers(prompt.text, "voice"), strict=True)]
             emotion = EMOTIONS[sum(weight * (value < 0) for weight, value in zip((4, 2, 1), sums, strict=True))]
-            found.append(Answer(f"{emotion}, 80%, yes") if len(found) % 10 else None)
-        return found
+            answers.append(Answer(f"{emotion}, 80%, yes") if len(answers) % 10 else None)
+        return answers
 
     student = TextStudent(reads, Choice().grade)
     outcomes = evaluate(student, FIRST, n=300, seed=2)
@@ -176,7 +176,7 @@ def test_a_language_model_is_a_student() -> None:
         assert outcome.correct[outcome.correct == outcome.correct].mean() > 0.6
         assert outcome.verified is not None
     with pytest.raises(FairnessError, match="2 prompts got 1 answers"):
-        TextStudent(lambda asked: [None], Choice().grade).read(torch.zeros(2, 5, 48), verification=False)
+        TextStudent(lambda questions: [None], Choice().grade).read(torch.zeros(2, 5, 48), verification=False)
 
 
 def test_described_sample_has_readable_texts() -> None:

@@ -19,9 +19,9 @@ from tests.benchmarks.generation import one_at_a_time
 FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)
 
 
-def drawn(parameters: EmotionParameters = FIRST, **given: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    asked: dict[str, Any] = {"n": 300, "group": "neurotypical", "seed": 7, **given}
-    batches = list(generate(parameters, **asked))
+def drawn(parameters: EmotionParameters = FIRST, **changes: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    arguments: dict[str, Any] = {"n": 300, "group": "neurotypical", "seed": 7, **changes}
+    batches = list(generate(parameters, **arguments))
     return tuple(torch.cat([getattr(batch, name) for batch in batches]) for name in ("features", "labels", "emotions"))
 
 
@@ -49,9 +49,9 @@ def test_samples_do_not_depend_on_process_threads_or_global_seed() -> None:
         "print(batch.features.double().sum().item(), batch.labels.tolist())"
     )
     features, labels, _ = drawn()
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    total, found = done.stdout.split(" ", 1)
-    assert (float(total), json.loads(found)) == (features.double().sum().item(), labels.tolist())
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    total, printed = process.stdout.split(" ", 1)
+    assert (float(total), json.loads(printed)) == (features.double().sum().item(), labels.tolist())
 
 
 def test_generation_streams_bounded_batches() -> None:
@@ -117,7 +117,7 @@ def test_other_seeds_give_other_samples() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("arguments", "message"),
     [
         ({"n": 0}, "n is 0: it must be at least 1"),
         ({"batch": 0}, "batch is 0: it must be at least 1"),
@@ -127,10 +127,10 @@ def test_other_seeds_give_other_samples() -> None:
         ({"group": "alexithymc"}, "group is 'alexithymc': did you mean 'alexithymic'?"),
     ],
 )
-def test_invalid_generation_arguments_are_refused(given: dict[str, Any], said: str) -> None:
+def test_invalid_generation_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(FairnessError, match=r"^[^\n]*$") as caught:
-        drawn(**given)
-    assert said in str(caught.value)
+        drawn(**arguments)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("bad", [-0.1, float("nan"), float("inf"), "0.5", True, None])

@@ -16,16 +16,16 @@ from pytest_fairness.design.metrics import figures, values
 
 def outcomes(correct: float, confidence: float, n: int = 100, verified: float | None = None) -> StudentOutcomes:
     right = (np.arange(n) < correct * n).astype(float)
-    held = None if verified is None else (np.arange(n) < verified * n).astype(float)
-    return StudentOutcomes(right, np.full(n, confidence), held)
+    verdicts = None if verified is None else (np.arange(n) < verified * n).astype(float)
+    return StudentOutcomes(right, np.full(n, confidence), verdicts)
 
 
-KNOWN = {"alexithymic": outcomes(0.6, 0.55, verified=0.3), "neurotypical": outcomes(0.8, 0.95, verified=0.6)}
+OUTCOMES = {"alexithymic": outcomes(0.6, 0.55, verified=0.3), "neurotypical": outcomes(0.8, 0.95, verified=0.6)}
 
 
 def test_each_figure_matches_its_formula() -> None:
-    found = values([KNOWN], target=1.0)
-    assert found == pytest.approx(
+    expected = values([OUTCOMES], target=1.0)
+    assert expected == pytest.approx(
         {
             "accuracy_ratio": 0.75,
             "confidence_ratio": 0.55 / 0.95,
@@ -41,26 +41,26 @@ def test_each_figure_matches_its_formula() -> None:
             "calibration_error_neurotypical": 0.15,
         }
     )
-    told = figures([KNOWN], target=1.0)
-    assert {name: figure.value for name, figure in told.items()} == pytest.approx(found)
-    for name, figure in told.items():
+    results = figures([OUTCOMES], target=1.0)
+    assert {name: figure.value for name, figure in results.items()} == pytest.approx(expected)
+    for name, figure in results.items():
         assert figure.low <= figure.value <= figure.high, name
 
 
 def test_target_other_than_parity_shifts_the_gap() -> None:
-    assert values([KNOWN], target=0.75)["gap"] == pytest.approx(0)
+    assert values([OUTCOMES], target=0.75)["gap"] == pytest.approx(0)
 
 
 def test_intervals_cover_the_true_ratio() -> None:
     """Check coverage of the ratio, whose true value has a closed form: at 95%, at least 33 of 40 intervals hold it."""
-    chosen = EmotionParameters(**EMOTION.start)  # type: ignore[arg-type]
-    true = LinearReader().exact_ratio(chosen)
+    parameters = EmotionParameters(**EMOTION.start)  # type: ignore[arg-type]
+    true = LinearReader().exact_ratio(parameters)
     benchmark = EmotionBenchmark(LinearReader(), samples=200)
-    held = 0
+    covered = 0
     for seed in range(40):
         ratio = benchmark(EMOTION.start, [seed])["accuracy_ratio"]
-        held += ratio.low <= true <= ratio.high
-    assert held >= 33
+        covered += ratio.low <= true <= ratio.high
+    assert covered >= 33
 
 
 def test_seed_interval_needs_three_seeds() -> None:
@@ -78,7 +78,7 @@ def test_unread_answers_never_narrow_an_interval() -> None:
     some = right.copy()
     some[::20] = math.nan
     sure = np.full(200, 0.8)
-    whole = figures([{group: StudentOutcomes(right, sure, None) for group in KNOWN}])
+    whole = figures([{group: StudentOutcomes(right, sure, None) for group in OUTCOMES}])
     lacking = figures(
         [{"alexithymic": StudentOutcomes(some, sure, None), "neurotypical": StudentOutcomes(right, sure, None)}]
     )
@@ -88,9 +88,9 @@ def test_unread_answers_never_narrow_an_interval() -> None:
 
 
 def test_student_that_is_never_right_has_no_ratio() -> None:
-    found = figures([{"alexithymic": outcomes(0.5, 0.5), "neurotypical": outcomes(0, 0.5)}])
-    assert math.isnan(found["accuracy_ratio"].value)
-    assert found["accuracy_ratio"].document()["value"] is None
+    results = figures([{"alexithymic": outcomes(0.5, 0.5), "neurotypical": outcomes(0, 0.5)}])
+    assert math.isnan(results["accuracy_ratio"].value)
+    assert results["accuracy_ratio"].document()["value"] is None
 
 
 def test_other_groups_are_refused() -> None:

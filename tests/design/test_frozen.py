@@ -39,9 +39,9 @@ print(sorted((name, figure.value) for name, figure in frozen.again().items()))
 def frozen(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the frozen winner of a short design for a trained student."""
     benchmark = EmotionBenchmark(train(seed=1, settings=4, epochs=1), samples=120)
-    found = design(benchmark, EMOTION, objective=Target(1.3), iterations=2, fresh=3)
+    result = design(benchmark, EMOTION, objective=Target(1.3), iterations=2, fresh=3)
     path = tmp_path_factory.mktemp("frozen") / "design.json"
-    Frozen.of(found, benchmark).write(path)
+    Frozen.of(result, benchmark).write(path)
     return path
 
 
@@ -50,11 +50,11 @@ def test_frozen_file_reproduces_its_numbers_in_another_process(frozen: Path, tmp
     """Read the file alone: in another folder, with nothing else, and with another number of threads."""
     path = tmp_path / "copied.json"
     path.write_bytes(frozen.read_bytes())
-    said = set()
+    outputs = set()
     for threads in ("1", "2"):
         environment = {"PATH": os.environ["PATH"], "OMP_NUM_THREADS": threads}
         source = str(Path(__file__).parents[2])
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", f"import sys; sys.path.insert(0, {source!r})\n{AGAIN}", path.name, threads],
             cwd=tmp_path,
             env=environment,
@@ -62,10 +62,10 @@ def test_frozen_file_reproduces_its_numbers_in_another_process(frozen: Path, tmp
             text=True,
             check=True,
         )
-        differences, figures = done.stdout.splitlines()
+        differences, figures = process.stdout.splitlines()
         assert differences == "[]"
-        said.add(figures)
-    assert len(said) == 1
+        outputs.add(figures)
+    assert len(outputs) == 1
 
 
 def test_changed_number_is_found(frozen: Path, tmp_path: Path) -> None:
@@ -78,28 +78,33 @@ def test_changed_number_is_found(frozen: Path, tmp_path: Path) -> None:
 
 
 def test_frozen_items_come_from_unseen_seeds(frozen: Path) -> None:
-    found = Frozen.read(frozen)
-    seen = {*found.seeds, *found.search["seeds"]}
+    stored = Frozen.read(frozen)
+    seen = {*stored.seeds, *stored.search["seeds"]}
     assert len(seen) == 3 + 2
-    assert found.items_seed not in seen
+    assert stored.items_seed not in seen
 
 
 def test_both_kinds_of_items_are_the_same_samples(frozen: Path) -> None:
-    found = Frozen.read(frozen)
-    told, addressed = list(found.described_items(20)), list(found.feature_items(20))
-    assert [item.id for item in told] == [item.id for item in addressed]
-    labels = [[[prompt.metadata["label"] for prompt in item.prompts] for item in items] for items in (told, addressed)]
+    stored = Frozen.read(frozen)
+    described, addressed = list(stored.described_items(20)), list(stored.feature_items(20))
+    assert [item.id for item in described] == [item.id for item in addressed]
+    labels = [
+        [[prompt.metadata["label"] for prompt in item.prompts] for item in items] for items in (described, addressed)
+    ]
     assert labels[0] == labels[1]
-    assert {prompt.groups["neurotype"] for item in told for prompt in item.prompts} == {"neurotypical", "alexithymic"}
-    readings = found.readings(found.made_student(), 20)
+    assert {prompt.groups["neurotype"] for item in described for prompt in item.prompts} == {
+        "neurotypical",
+        "alexithymic",
+    }
+    readings = stored.readings(stored.made_student(), 20)
     assert len(readings) == 40
     assert set(readings["alexithymic", 0]) >= {"emotion", "confidence"}
 
 
 def test_linear_reader_is_restored() -> None:
     benchmark = EmotionBenchmark(LinearReader(0.25), samples=20)
-    kept = Frozen.of(design(benchmark, EMOTION, iterations=1, fresh=1), benchmark)
-    assert kept.made_student() == LinearReader(0.25)
+    frozen = Frozen.of(design(benchmark, EMOTION, iterations=1, fresh=1), benchmark)
+    assert frozen.made_student() == LinearReader(0.25)
 
 
 def test_callable_student_cannot_be_frozen() -> None:
@@ -108,9 +113,9 @@ def test_callable_student_cannot_be_frozen() -> None:
     benchmark = EmotionBenchmark(
         CallableStudent(lambda features: torch.eye(8)[features[:, 0, :8].argmax(1)]), samples=20
     )
-    found = design(benchmark, EMOTION, iterations=1, fresh=1)
+    result = design(benchmark, EMOTION, iterations=1, fresh=1)
     with pytest.raises(FairnessError, match="a CallableStudent, which no file can hold"):
-        Frozen.of(found, benchmark)
+        Frozen.of(result, benchmark)
 
 
 @pytest.mark.parametrize(
@@ -139,9 +144,9 @@ def test_design_command_designs_and_freezes(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["design", "--student", "linear", "--samples", "60", "--iterations", "2", "--out", "made.json"]) == 0
-    told = capsys.readouterr().out
-    assert "  1  1.5, 0.3, 0.7, 0.1, on  ratio " in told
-    assert "prosody ratio = " in told
+    output = capsys.readouterr().out
+    assert "  1  1.5, 0.3, 0.7, 0.1, on  ratio " in output
+    assert "prosody ratio = " in output
     assert Frozen.read(tmp_path / "made.json").differences() == []
     options = ["--student", "linear", "--samples", "60", "--iterations", "3", "--objective", "front", "--out", "f.json"]
     assert main(["design", *options, "--designer", "rs-ppr"]) == 0
@@ -172,9 +177,9 @@ def test_command_mistakes_are_reported_in_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["design", "--student", "linear", *options]) == 2
-    said = capsys.readouterr().err.strip().splitlines()
-    assert len(said) == 1
-    assert wrong in said[0]
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    assert wrong in lines[0]
 
 
 def test_api_works_without_torch() -> None:
@@ -183,8 +188,8 @@ def test_api_works_without_torch() -> None:
         "from pytest_fairness.design import *\n"
         "from pytest_fairness.design import design, BestOfTarget, Space, NumericParameter\n"
         "space = Space({'x': NumericParameter(0, 2, 'x')}, {'x': 2.0})\n"
-        "found = design(lambda p, s: {'accuracy_ratio': p['x']}, space, iterations=6)\n"
-        "print(found.best.loss < 1)"
+        "result = design(lambda p, s: {'accuracy_ratio': p['x']}, space, iterations=6)\n"
+        "print(result.best.loss < 1)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "True"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "True"

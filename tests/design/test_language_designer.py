@@ -26,17 +26,17 @@ UNMET = ("--target", "1.9", "--samples", "50")
 """A target that no proposal here comes near."""
 
 
-def said(parameters: object, reasoning: str = "because") -> str:
+def reply(parameters: object, reasoning: str = "because") -> str:
     return json.dumps({"reasoning": reasoning, "parameters": parameters})
 
 
 class Designer:
-    """Gives its answers in order, then the last again; remembers what it was asked."""
+    """Designer that gives its answers in order, then the last again, and records its requests."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.answers: list[str | int] = []
-        self.asked: list[list[dict[str, str]]] = []
+        self.requests: list[list[dict[str, str]]] = []
 
     @property
     def model(self) -> str:
@@ -48,8 +48,8 @@ def designer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Design
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            found.asked.append(body["messages"])
-            answer = found.answers.pop(0) if len(found.answers) > 1 else found.answers[0]
+            scripted.requests.append(body["messages"])
+            answer = scripted.answers.pop(0) if len(scripted.answers) > 1 else scripted.answers[0]
             status = answer if isinstance(answer, int) else 200
             message = {"role": "assistant", "content": answer}
             reply = {"error": {"message": "no"}} if status != 200 else {"choices": [{"message": message}]}
@@ -66,10 +66,10 @@ def designer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Design
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    found = Designer(f"http://127.0.0.1:{server.server_port}")
+    scripted = Designer(f"http://127.0.0.1:{server.server_port}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    yield found
+    yield scripted
     server.shutdown()
     server.server_close()
     thread.join()
@@ -92,11 +92,11 @@ def run(designer: Designer, tmp_path: Path) -> Run:
 
 
 def test_designer_sees_the_history_and_proposes(designer: Designer, run: Run, tmp_path: Path) -> None:
-    code, iterations = run(said(GOOD, "the voices should differ less"), said(OTHER), iterations=3)
+    code, iterations = run(reply(GOOD, "the voices should differ less"), reply(OTHER), iterations=3)
     assert code == 0
-    assert [each["parameters"] for each in iterations[1:]] == [GOOD, OTHER]
+    assert [iteration["parameters"] for iteration in iterations[1:]] == [GOOD, OTHER]
     assert iterations[1]["reasoning"] == "the voices should differ less"
-    first, second = (asked[-1]["content"] for asked in designer.asked)
+    first, second = (messages[-1]["content"] for messages in designer.requests)
     assert "- noise_level: a number from 0 to 0.5." in first
     assert "1 evaluations are left" in second
     assert json.dumps(GOOD) in second
@@ -111,71 +111,71 @@ def test_designer_sees_the_history_and_proposes(designer: Designer, run: Run, tm
         ("I'm sorry, I can't help with that.", 'there is no JSON object with "parameters"'),
         ("", 'there is no JSON object with "parameters"'),
         ('{"reasoning": "cut o', 'there is no JSON object with "parameters"'),
-        (said({**GOOD, "noise_level": 0.9}), "noise_level is 0.9: it must be a number from 0 to 0.5"),
-        (said({**GOOD, "noise_level": "0.2"}), "noise_level is '0.2': it must be a number"),
-        (said({**GOOD, "verification": "on"}), "verification is 'on': it must be true or false"),
-        (said({**GOOD, "noise_level": float("nan")}), "noise_level is nan: it must be a number"),
-        (said({k: v for k, v in GOOD.items() if k != "noise_level"}), "noise_level is missing"),
-        (said({**GOOD, "volume": 3}), "'volume' is no parameter"),
-        (said([1, 2]), '"parameters" is [1, 2]: it must be an object'),
-        (f"{said(GOOD)} or {said(OTHER)}", "there are 2 JSON objects that differ: give one"),
+        (reply({**GOOD, "noise_level": 0.9}), "noise_level is 0.9: it must be a number from 0 to 0.5"),
+        (reply({**GOOD, "noise_level": "0.2"}), "noise_level is '0.2': it must be a number"),
+        (reply({**GOOD, "verification": "on"}), "verification is 'on': it must be true or false"),
+        (reply({**GOOD, "noise_level": float("nan")}), "noise_level is nan: it must be a number"),
+        (reply({k: v for k, v in GOOD.items() if k != "noise_level"}), "noise_level is missing"),
+        (reply({**GOOD, "volume": 3}), "'volume' is no parameter"),
+        (reply([1, 2]), '"parameters" is [1, 2]: it must be an object'),
+        (f"{reply(GOOD)} or {reply(OTHER)}", "there are 2 JSON objects that differ: give one"),
         ("[" * 3000 + "{", 'there is no JSON object with "parameters"'),
     ],
 )
 def test_unusable_reply_is_repaired_by_one_request(designer: Designer, run: Run, bad: str, wrong: str) -> None:
-    code, iterations = run(bad, said(GOOD))
+    code, iterations = run(bad, reply(GOOD))
     assert code == 0
     assert iterations[1]["parameters"] == GOOD
     (note,) = iterations[1]["notes"]
     assert wrong in note
-    repair = designer.asked[1]
+    repair = designer.requests[1]
     assert [message["role"] for message in repair] == ["system", "user", "assistant", "user"]
     assert wrong in repair[-1]["content"]
 
 
 def test_twice_unusable_reply_is_skipped_and_recorded(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    out = said({**GOOD, "noise_level": 0.9})
-    code, iterations = run(out, "No.\x1b[31m", said(GOOD), iterations=3)
+    out = reply({**GOOD, "noise_level": 0.9})
+    code, iterations = run(out, "No.\x1b[31m", reply(GOOD), iterations=3)
     assert code == 0
     assert iterations[1]["parameters"] is None
     assert len(iterations[1]["notes"]) == 2
     assert iterations[2]["parameters"] == GOOD
-    told = capsys.readouterr().out
-    assert "  2  skipped: " in told
-    assert "1 of 3 proposals were skipped: the record says why" in told
-    assert "\x1b" not in told
+    output = capsys.readouterr().out
+    assert "  2  skipped: " in output
+    assert "1 of 3 proposals were skipped: the record says why" in output
+    assert "\x1b" not in output
 
 
 def test_prose_and_fences_around_the_reply_are_ignored(run: Run) -> None:
-    _, iterations = run(f"Let me think {{so}}.\n```json\n{said(GOOD)}\n```\nGood luck!")
+    _, iterations = run(f"Let me think {{so}}.\n```json\n{reply(GOOD)}\n```\nGood luck!")
     assert iterations[1]["parameters"] == GOOD
     assert iterations[1]["notes"] == []
 
 
 def test_request_that_fails_later_costs_its_iteration(run: Run) -> None:
-    code, iterations = run(said(GOOD), 400, said(OTHER), iterations=4)
+    code, iterations = run(reply(GOOD), 400, reply(OTHER), iterations=4)
     assert code == 0
-    assert [each["parameters"] is None for each in iterations] == [False, False, True, False]
+    assert [iteration["parameters"] is None for iteration in iterations] == [False, False, True, False]
     assert "no answer" in iterations[2]["notes"][0]
 
 
 def test_designer_that_never_answers_ends_in_one_line(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     code, iterations = run(401)
-    said = capsys.readouterr().err.strip().splitlines()
+    lines = capsys.readouterr().err.strip().splitlines()
     assert code == 2
     assert len(iterations) == 1
-    assert len(said) == 1
-    assert "does not answer" in said[0]
-    assert KEY not in said[0]
+    assert len(lines) == 1
+    assert "does not answer" in lines[0]
+    assert KEY not in lines[0]
 
 
 def test_resumed_design_repeats_no_request(designer: Designer, run: Run, tmp_path: Path) -> None:
-    run(said(GOOD), said(OTHER), iterations=3)
+    run(reply(GOOD), reply(OTHER), iterations=3)
     record = tmp_path / "design.jsonl"
     lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
     record.write_text("".join(lines[:3]), encoding="utf-8")
-    before = len(designer.asked)
+    before = len(designer.requests)
     options = ["--iterations", "3", *UNMET, "--resume"]
     assert main(["design", "--student", "linear", "--designer", designer.model, *options]) == 0
     assert record.read_text(encoding="utf-8") == "".join(lines)
-    assert len(designer.asked) == before
+    assert len(designer.requests) == before

@@ -51,8 +51,8 @@ def exact(point: Point, seeds: Sequence[int]) -> dict[str, float]:
     return {"accuracy_ratio": ours / theirs, "accuracy": (ours + theirs) / 2, "calibration_error": 1 - theirs}
 
 
-class Told:
-    """Proposes what it was told to, in order."""
+class Scripted:
+    """Designer that proposes a list of points, in order."""
 
     name = "told"
 
@@ -70,49 +70,49 @@ def test_design_starts_with_the_method_parameters() -> None:
 
 
 def test_design_stops_under_the_threshold_with_the_best() -> None:
-    found = design(itself, ONE, designer=Told({"x": 1.3}, {"x": 0.98}, {"x": 1.0}))
-    assert [each.loss for each in found.iterations] == pytest.approx([1.0, 0.3, 0.02])
-    assert found.best.number == 3
-    assert found.converged == 3
-    assert found.best.reasoning == "as told"
+    result = design(itself, ONE, designer=Scripted({"x": 1.3}, {"x": 0.98}, {"x": 1.0}))
+    assert [iteration.loss for iteration in result.iterations] == pytest.approx([1.0, 0.3, 0.02])
+    assert result.best.number == 3
+    assert result.converged == 3
+    assert result.best.reasoning == "as told"
 
 
 def test_design_stops_at_the_last_iteration_with_the_best() -> None:
-    found = design(itself, ONE, designer=Told({"x": 1.2}, {"x": 1.6}), iterations=3)
-    assert (len(found.iterations), found.best.number, found.converged) == (3, 2, None)
+    result = design(itself, ONE, designer=Scripted({"x": 1.2}, {"x": 1.6}), iterations=3)
+    assert (len(result.iterations), result.best.number, result.converged) == (3, 2, None)
 
 
 def test_skipped_proposal_is_recorded_and_costs_an_iteration() -> None:
-    designer = Told(None, {"x": 1.01})
-    found = design(itself, ONE, designer=designer)
-    assert found.iterations[1] == Iteration(2, None, "as told", ("refused",))
+    designer = Scripted(None, {"x": 1.01})
+    result = design(itself, ONE, designer=designer)
+    assert result.iterations[1] == Iteration(2, None, "as told", ("refused",))
     assert designer.seen == [1, 2]
-    assert "1 of 3 proposals were skipped: the record says why" in explained(found)
+    assert "1 of 3 proposals were skipped: the record says why" in explained(result)
 
 
 def test_proposal_outside_the_space_is_refused() -> None:
     with pytest.raises(
         FairnessError, match="told proposed what is not in the space: x is 3: it must be a number from 0"
     ):
-        design(itself, ONE, designer=Told({"x": 3.0}))
+        design(itself, ONE, designer=Scripted({"x": 3.0}))
 
 
 def test_winner_is_evaluated_again_on_fresh_seeds() -> None:
-    asked: list[tuple[int, ...]] = []
+    evaluated: list[tuple[int, ...]] = []
 
     def noisy(point: Point, seeds: Sequence[int]) -> dict[str, float]:
-        asked.append(tuple(seeds))
+        evaluated.append(tuple(seeds))
         return {"accuracy_ratio": 1.1 + float(np.mean([np.random.default_rng(seed).normal(0, 0.1) for seed in seeds]))}
 
     gaps = []
     for seed in range(20):
-        asked.clear()
-        found = design(noisy, ONE, designer=BestOfTarget(), threshold=1e-9, iterations=15, seed=seed, fresh=200)
-        searched = {each for seeds in asked[:-1] for each in seeds}
+        evaluated.clear()
+        result = design(noisy, ONE, designer=BestOfTarget(), threshold=1e-9, iterations=15, seed=seed, fresh=200)
+        searched = {seed for seeds in evaluated[:-1] for seed in seeds}
         assert len(searched) == 15
-        assert asked[-1] == found.fresh_seeds
-        assert searched.isdisjoint(found.fresh_seeds)
-        gaps.append((found.best.loss, found.fresh_losses[0]))
+        assert evaluated[-1] == result.fresh_seeds
+        assert searched.isdisjoint(result.fresh_seeds)
+        gaps.append((result.best.loss, result.fresh_losses[0]))
     seen, true = np.array(gaps).mean(axis=0)
     assert seen < 0.03
     assert true == pytest.approx(0.1, abs=0.01)
@@ -129,23 +129,25 @@ def test_stopped_design_resumes_to_the_same_end(tmp_path: Path) -> None:
     assert len(lines) == 7
     path.write_text("".join(lines[:4]) + lines[4][:30], encoding="utf-8")  # killed while it wrote
     seen: list[int] = []
-    again = of(path, resume=True, on_iteration=lambda each: seen.append(each.number))
+    again = of(path, resume=True, on_iteration=lambda iteration: seen.append(iteration.number))
     assert seen == [4, 5, 6]
-    assert [each.document() for each in again.iterations] == [each.document() for each in whole.iterations]
+    assert [iteration.document() for iteration in again.iterations] == [
+        iteration.document() for iteration in whole.iterations
+    ]
     assert path.read_text(encoding="utf-8") == "".join(lines)
 
 
 def test_each_iteration_is_written_before_the_next(tmp_path: Path) -> None:
     path = tmp_path / "design.jsonl"
-    kept: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
 
     def last(_: Iteration) -> None:
-        kept.append(json.loads(path.read_text(encoding="utf-8").splitlines()[-1]))
+        lines.append(json.loads(path.read_text(encoding="utf-8").splitlines()[-1]))
 
     of(path, on_iteration=last)
-    assert [each["iteration"] for each in kept] == [1, 2, 3, 4, 5, 6]
-    assert kept[0]["reasoning"] == "the first parameters"
-    assert set(kept[0]["figures"]["accuracy_ratio"]) == {"value", "low", "high", "seeds_low", "seeds_high"}
+    assert [line["iteration"] for line in lines] == [1, 2, 3, 4, 5, 6]
+    assert lines[0]["reasoning"] == "the first parameters"
+    assert set(lines[0]["figures"]["accuracy_ratio"]) == {"value", "low", "high", "seeds_low", "seeds_high"}
 
 
 def test_record_of_another_design_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -169,7 +171,7 @@ def test_objective_requires_its_figures() -> None:
 
 def test_figure_without_a_value_cannot_win() -> None:
     with pytest.raises(FairnessError, match="none of 2 proposals could be evaluated"):
-        design(lambda point, seeds: {"accuracy_ratio": float("nan")}, ONE, designer=Told({"x": 1.0}), iterations=2)
+        design(lambda point, seeds: {"accuracy_ratio": float("nan")}, ONE, designer=Scripted({"x": 1.0}), iterations=2)
 
 
 def test_explanation_describes_the_best_parameters() -> None:
@@ -182,8 +184,8 @@ def test_explanation_describes_the_best_parameters() -> None:
 def test_optimizer_finds_a_target() -> None:
     steps = []
     for seed in range(3):
-        found = design(exact, EMOTION, objective=Target(1.1), iterations=15, threshold=0.02, seed=seed)
-        steps.append(len(found.iterations) if found.best.loss < 0.02 else 99)
+        result = design(exact, EMOTION, objective=Target(1.1), iterations=15, threshold=0.02, seed=seed)
+        steps.append(len(result.iterations) if result.best.loss < 0.02 else 99)
     assert np.median(steps) <= 8
 
 
@@ -191,19 +193,19 @@ def test_optimizer_finds_the_worst_case() -> None:
     draws = np.random.default_rng(0)
     worst = Worst(0.85)
     seen = [exact(EMOTION.drawn(draws), ()) for _ in range(4000)]
-    optimum = 1 - min(float(worst.losses({k: np.array(v) for k, v in each.items()})[0]) for each in seen)
-    found = design(exact, EMOTION, objective=worst, iterations=14)
-    assert 1 - found.best.loss >= 0.95 * optimum
-    assert found.best.figures["accuracy"].value >= 0.85
+    optimum = 1 - min(float(worst.losses({k: np.array(v) for k, v in arguments.items()})[0]) for arguments in seen)
+    result = design(exact, EMOTION, objective=worst, iterations=14)
+    assert 1 - result.best.loss >= 0.95 * optimum
+    assert result.best.figures["accuracy"].value >= 0.85
 
 
 def test_several_objectives_give_a_pareto_front() -> None:
-    found = design(exact, EMOTION, objective=Front(target=1.1), iterations=8)
-    losses = np.array([each.losses for each in found.iterations])
+    result = design(exact, EMOTION, objective=Front(target=1.1), iterations=8)
+    losses = np.array([iteration.losses for iteration in result.iterations])
     assert losses.shape == (8, 3)
-    assert {each.number for each in found.front} == {1 + place for place in front_of(losses.T)}
-    for each in found.front:
-        assert not any(np.all(other <= each.losses) and np.any(other < each.losses) for other in losses)
+    assert {iteration.number for iteration in result.front} == {1 + index for index in front_of(losses.T)}
+    for iteration in result.front:
+        assert not any(np.all(other <= iteration.losses) and np.any(other < iteration.losses) for other in losses)
 
 
 def test_learned_designer_improves_on_chance() -> None:
@@ -212,7 +214,7 @@ def test_learned_designer_improves_on_chance() -> None:
     space = Space(numbers, dict.fromkeys(numbers, 0.5))
     after = []
     for seed in range(2):
-        found = design(
+        result = design(
             lambda point, seeds: {"accuracy_ratio": 1 + float(point["a"])},
             space,
             designer=BestOfLearned(),
@@ -220,16 +222,16 @@ def test_learned_designer_improves_on_chance() -> None:
             threshold=1e-9,
             seed=seed,
         )
-        after += [each.loss for each in found.iterations[5:]]
+        after += [iteration.loss for iteration in result.iterations[5:]]
     assert np.mean(after) < 0.3
 
 
 def test_replay_designer_returns_to_good_points() -> None:
-    found = design(itself, ONE, designer=RandomReplay(), iterations=30, threshold=1e-9)
-    replayed = [each for each in found.iterations if each.reasoning.startswith("near")]
-    drawn = [each for each in found.iterations if each.reasoning == "drawn at random"]
+    result = design(itself, ONE, designer=RandomReplay(), iterations=30, threshold=1e-9)
+    replayed = [iteration for iteration in result.iterations if iteration.reasoning.startswith("near")]
+    drawn = [iteration for iteration in result.iterations if iteration.reasoning == "drawn at random"]
     assert 8 <= len(replayed) <= 22
-    assert np.median([each.loss for each in replayed]) < np.median([each.loss for each in drawn])
+    assert np.median([iteration.loss for iteration in replayed]) < np.median([iteration.loss for iteration in drawn])
 
 
 def test_space_validates_values() -> None:
@@ -261,4 +263,4 @@ def test_number_parameter_refuses_values_out_of_range(value: object) -> None:
 
 
 def test_designer_names_are_unique() -> None:
-    assert len({each.name for each in (Optimizer(), RandomReplay(), BestOfTarget(), BestOfLearned())}) == 4
+    assert len({designer.name for designer in (Optimizer(), RandomReplay(), BestOfTarget(), BestOfLearned())}) == 4

@@ -93,7 +93,7 @@ def benchmark(engine: Engine) -> ProbeBenchmark:
 
 
 def test_hiring_probe_is_designed_to_its_worst_case(benchmark: ProbeBenchmark) -> None:
-    found = design(
+    result = design(
         benchmark,
         benchmark.space,
         objective=Worst(accuracy=0.4),
@@ -102,26 +102,26 @@ def test_hiring_probe_is_designed_to_its_worst_case(benchmark: ProbeBenchmark) -
         fresh=1,
         fresh_evaluate=benchmark.held_out,
     )
-    best = found.best.parameters
+    best = result.best.parameters
     assert best is not None
     assert best["evidence"] == "none"
     truth = share(int(best["years"]), str(best["evidence"]), woman=True) / share(
         int(best["years"]), str(best["evidence"]), woman=False
     )
     assert truth < 0.75
-    fresh = found.fresh["accuracy_ratio"]
+    fresh = result.fresh["accuracy_ratio"]
     assert fresh.low < truth < fresh.high
 
 
 def test_hiring_probe_is_designed_to_a_target(benchmark: ProbeBenchmark) -> None:
-    found = design(benchmark, SPACE, objective=Target(1.0), threshold=0.03, iterations=12, fresh=1)
-    assert found.best.loss < 0.03
+    result = design(benchmark, SPACE, objective=Target(1.0), threshold=0.03, iterations=12, fresh=1)
+    assert result.best.loss < 0.03
 
 
 def test_search_and_evaluation_share_no_item(benchmark: ProbeBenchmark) -> None:
     items = list(applications(3, "none"))
-    held = [item for item in items if is_held_out(item.id)]
-    assert 0.3 < len(held) / len(items) < 0.7
+    held_out = [item for item in items if is_held_out(item.id)]
+    assert 0.3 < len(held_out) / len(items) < 0.7
     search, after = benchmark(SPACE.start, [1]), benchmark.held_out(SPACE.start, [1])
     assert search["accuracy"].value != after["accuracy"].value
     assert np.isfinite(after["accuracy_ratio"].low)
@@ -132,13 +132,13 @@ def test_probe_without_a_space_is_refused(engine: Engine) -> None:
     def bare(probe_item: Any, model: object) -> None: ...
 
     @pytest.mark.probe(items=applications, grade={"advance": "fixture"}, space=SPACE)
-    def named(probe_item: Any, model: object) -> None: ...
+    def unspaced(probe_item: Any, model: object) -> None: ...
 
     model = as_model(lambda text: "Yes.", "run")
     with pytest.raises(FairnessError, match="probe bare declares no space: write space=Space"):
         ProbeBenchmark(bare, model, figures, engine)
     with pytest.raises(FairnessError, match="its graders must stand in its mark, not in fixtures"):
-        ProbeBenchmark(named, model, figures, engine)
+        ProbeBenchmark(unspaced, model, figures, engine)
 
 
 def test_pytest_runs_the_items_of_the_start_parameters(pytester: pytest.Pytester) -> None:

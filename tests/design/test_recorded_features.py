@@ -20,11 +20,11 @@ FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, False)
 
 
 def arrays(**changed: Any) -> dict[str, Any]:
-    """Generated samples as a user would have recorded them: 60 of each group, words, voice, face and gesture."""
+    """Return samples as a user would have recorded them: 60 of each group, words, voice, face and gesture."""
     batches = {group: next(generate(FIRST, n=60, group=group, seed=3)) for group in GROUPS}
     features = np.concatenate([batch.features.numpy() for batch in batches.values()])
     words, voice, other = (features[:, :, third] for third in thirds(48))
-    found = {
+    recorded = {
         "voice": voice,
         "words": words,
         "gesture": other[:, :, 10:],
@@ -32,21 +32,21 @@ def arrays(**changed: Any) -> dict[str, Any]:
         "labels": np.array([EMOTIONS[label] for batch in batches.values() for label in batch.labels]),
         "groups": np.array([group for group in GROUPS for _ in range(60)]),
     }
-    return {name: array for name, array in {**found, **changed}.items() if array is not None}
+    return {name: array for name, array in {**recorded, **changed}.items() if array is not None}
 
 
-def written(folder: Path, found: dict[str, Any], kind: str = "npz") -> Path:
+def written(folder: Path, recorded: dict[str, Any], kind: str = "npz") -> Path:
     path = folder / f"own.{kind}"
     if kind == "npz":
-        np.savez(path, **found)
+        np.savez(path, **recorded)
     else:
         from safetensors.numpy import save_file
 
         places = {
-            "labels": np.array([EMOTIONS.index(name) for name in found["labels"]]),
-            "groups": np.array([GROUPS.index(name) for name in found["groups"]]),
+            "labels": np.array([EMOTIONS.index(name) for name in recorded["labels"]]),
+            "groups": np.array([GROUPS.index(name) for name in recorded["groups"]]),
         }
-        save_file({name: np.ascontiguousarray(array) for name, array in {**found, **places}.items()}, path)
+        save_file({name: np.ascontiguousarray(array) for name, array in {**recorded, **places}.items()}, path)
     return path
 
 
@@ -60,10 +60,10 @@ def test_recording_gives_the_outcomes_of_its_samples(tmp_path: Path, kind: str) 
         "gesture": slice(42, 48),
     }
     student = CallableStudent(lambda features: features.mean(1)[:, 8:16])
-    found, expected = recording.evaluate(student, verification=False), evaluate(student, FIRST, n=60, seed=3)
+    outcomes, expected = recording.evaluate(student, verification=False), evaluate(student, FIRST, n=60, seed=3)
     for group in GROUPS:
-        assert found[group].correct.tolist() == expected[group].correct.tolist()
-        assert found[group].confidence.tolist() == pytest.approx(expected[group].confidence.tolist())
+        assert outcomes[group].correct.tolist() == expected[group].correct.tolist()
+        assert outcomes[group].confidence.tolist() == pytest.approx(expected[group].confidence.tolist())
 
 
 def test_classifier_is_trained_on_a_recording(tmp_path: Path) -> None:
@@ -71,9 +71,9 @@ def test_classifier_is_trained_on_a_recording(tmp_path: Path) -> None:
     student = train_on(
         recording.features, recording.labels, blocks=recording.blocks, emotions=recording.emotions, seed=1, epochs=60
     )
-    found = recording.evaluate(student, verification=True)
-    assert all(outcome.correct.mean() > 0.8 for outcome in found.values())
-    assert all(outcome.verified is not None for outcome in found.values())
+    outcomes = recording.evaluate(student, verification=True)
+    assert all(outcome.correct.mean() > 0.8 for outcome in outcomes.values())
+    assert all(outcome.verified is not None for outcome in outcomes.values())
 
 
 def test_recording_may_have_other_groups_and_emotions(tmp_path: Path) -> None:
@@ -86,23 +86,23 @@ def test_recording_may_have_other_groups_and_emotions(tmp_path: Path) -> None:
 
 
 def spoilt(name: str, value: float) -> Callable[[dict[str, Any]], None]:
-    def spoil(found: dict[str, Any]) -> None:
-        array = found[name].astype(float)
+    def spoil(data: dict[str, Any]) -> None:
+        array = data[name].astype(float)
         array[3, 2, 1] = value
-        found[name] = array
+        data[name] = array
 
     return spoil
 
 
 def changed(name: str, array: Any) -> Callable[[dict[str, Any]], None]:
-    return lambda found: found.update({name: array})
+    return lambda data: data.update({name: array})
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
-        (lambda found: found.pop("voice"), "has no 'voice': it needs words, voice, labels, groups"),
-        (lambda found: found.pop("groups"), "has no 'groups'"),
+        (lambda data: data.pop("voice"), "has no 'voice': it needs words, voice, labels, groups"),
+        (lambda data: data.pop("groups"), "has no 'groups'"),
         (spoilt("face", np.nan), "'face' is nan at sample 3, step 2, feature 1: all must be finite"),
         (spoilt("words", -np.inf), "'words' is -inf at sample 3"),
         (spoilt("voice", 1e60), "'voice' is 1e+60 at sample 3"),
@@ -125,13 +125,15 @@ def changed(name: str, array: Any) -> Callable[[dict[str, Any]], None]:
         (changed("face", np.full((120, 5, 2), None)), "cannot be read (Object arrays cannot be loaded"),
     ],
 )
-def test_recording_mistakes_are_reported_in_one_line(tmp_path: Path, change: Callable[[Any], Any], said: str) -> None:
-    found = arrays()
-    change(found)
-    path = written(tmp_path, found)
+def test_recording_mistakes_are_reported_in_one_line(
+    tmp_path: Path, change: Callable[[Any], Any], message: str
+) -> None:
+    data = arrays()
+    change(data)
+    path = written(tmp_path, data)
     with pytest.raises(FairnessError) as caught:
         load_recording(path)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 

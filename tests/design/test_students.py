@@ -46,9 +46,11 @@ def test_linear_reader_accuracy_matches_its_closed_form(
     words: float, parameters: EmotionParameters, seq_len: int, dim: int
 ) -> None:
     reader, n = LinearReader(words), 6_000
-    for group, found in evaluate(reader, parameters, n=n, seed=11, seq_len=seq_len, dim=dim).items():
+    for group, outcomes in evaluate(reader, parameters, n=n, seed=11, seq_len=seq_len, dim=dim).items():
         exact = reader.exact_accuracy(parameters, group, seq_len=seq_len, dim=dim)  # type: ignore[arg-type]
-        assert found.correct.mean() == pytest.approx(exact, abs=4.5 * math.sqrt(exact * (1 - exact) / n) + 1e-12), group
+        assert outcomes.correct.mean() == pytest.approx(exact, abs=4.5 * math.sqrt(exact * (1 - exact) / n) + 1e-12), (
+            group
+        )
 
 
 def test_exact_ratio_is_one_at_equal_variances() -> None:
@@ -73,8 +75,8 @@ def test_verification_of_the_linear_reader_changes_no_label() -> None:
 
 
 def test_trained_classifier_generalizes(classifier: Classifier) -> None:
-    for group, found in evaluate(classifier, FIRST, n=1_500, seed=5).items():
-        assert found.correct.mean() > 0.87, group
+    for group, outcomes in evaluate(classifier, FIRST, n=1_500, seed=5).items():
+        assert outcomes.correct.mean() > 0.87, group
         # Better than a reader of fixed weights, since it learned which third is the noisy one.
     assert evaluate(classifier, FIRST, n=1_500, seed=5)["neurotypical"].correct.mean() > LinearReader().exact_accuracy(
         FIRST, "neurotypical"
@@ -89,24 +91,24 @@ def test_trained_classifier_generalizes(classifier: Classifier) -> None:
 @pytest.mark.slow
 def test_backward_reading_alone_predicts_emotions(classifier: Classifier) -> None:
     """Agreement would verify nothing if the reverse direction guessed: by chance it would agree in an eighth."""
-    for group, found in evaluate(classifier, FIRST, n=1_000, seed=6).items():
-        assert found.verified is not None
-        assert found.verified.mean() > 0.8, group
+    for group, outcomes in evaluate(classifier, FIRST, n=1_000, seed=6).items():
+        assert outcomes.verified is not None
+        assert outcomes.verified.mean() > 0.8, group
 
 
 def test_verified_readings_are_right_more_often(classifier: Classifier) -> None:
-    found = list(generate(HARD, n=4_000, group="neurotypical", seed=8))
-    features, labels = torch.cat([each.features for each in found]), torch.cat([each.labels for each in found])
+    batches = list(generate(HARD, n=4_000, group="neurotypical", seed=8))
+    features, labels = torch.cat([part.features for part in batches]), torch.cat([part.labels for part in batches])
     plain, verified = (classifier.read(features, verification=on) for on in (False, True))
     assert plain.verified is None
     assert verified.verified is not None
-    held = verified.verified
-    assert 0.5 < held.double().mean() < 1
+    is_verified = verified.verified
+    assert 0.5 < is_verified.double().mean() < 1
     right = (verified.labels == labels).double()
-    assert right[held].mean() > right[~held].mean() + 0.15
-    assert torch.equal(plain.labels[held], verified.labels[held])
-    assert not torch.equal(plain.labels[~held], verified.labels[~held])
-    assert verified.confidence[held].mean() > verified.confidence[~held].mean() + 0.15
+    assert right[is_verified].mean() > right[~is_verified].mean() + 0.15
+    assert torch.equal(plain.labels[is_verified], verified.labels[is_verified])
+    assert not torch.equal(plain.labels[~is_verified], verified.labels[~is_verified])
+    assert verified.confidence[is_verified].mean() > verified.confidence[~is_verified].mean() + 0.15
     for reading in (plain, verified):
         assert ((reading.confidence > 1 / 8) & (reading.confidence <= 1)).all()
 
@@ -157,15 +159,15 @@ def test_weights_are_restored_in_another_process(classifier: Classifier, tmp_pat
         "from pytest_fairness.design.classifier import Classifier\n"
         "from pytest_fairness.design.environment import EmotionParameters\n"
         "from pytest_fairness.design.evaluation import evaluate\n"
-        "found = evaluate(Classifier.load(sys.argv[1]), EmotionParameters(1.5, 0.3, 0.7, 0.1, True), n=500, seed=1)\n"
-        "print(*[value for each in found.values() for value in (each.correct.sum(), each.confidence.sum())])"
+        "groups = evaluate(Classifier.load(sys.argv[1]), EmotionParameters(1.5, 0.3, 0.7, 0.1, True), n=500, seed=1)\n"
+        "print(*[value for group in groups.values() for value in (group.correct.sum(), group.confidence.sum())])"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, cwd=Path.cwd()
     )
     here = evaluate(classifier, FIRST, n=500, seed=1)
-    expected = [value for each in here.values() for value in (each.correct.sum(), each.confidence.sum())]
-    assert [float(value) for value in done.stdout.split()] == pytest.approx(expected, rel=1e-12)
+    expected = [value for outcomes in here.values() for value in (outcomes.correct.sum(), outcomes.confidence.sum())]
+    assert [float(value) for value in process.stdout.split()] == pytest.approx(expected, rel=1e-12)
     assert Classifier.load(path).emotions == EMOTIONS
 
 
@@ -175,12 +177,12 @@ def test_files_without_a_classifier_are_refused(tmp_path: Path, classifier: Clas
     other, text = tmp_path / "other.safetensors", tmp_path / "text.safetensors"
     save_file({"weight": torch.zeros(2)}, other)
     text.write_bytes(b"no weights")
-    for path, said in (
+    for path, message in (
         (other, "holds no weights of a classifier"),
         (text, "cannot be read as safetensors"),
         (tmp_path / "none.safetensors", "cannot be read as safetensors"),
     ):
-        with pytest.raises(FairnessError, match=rf"^[^\n]*{said}[^\n]*$"):
+        with pytest.raises(FairnessError, match=rf"^[^\n]*{message}[^\n]*$"):
             Classifier.load(path)
     with pytest.raises(
         FairnessError, match=r"features have shape \[2, 5, 30\]: this classifier reads \[n, seq_len, 48\]"
@@ -205,24 +207,24 @@ def test_classifier_is_trained_on_given_features() -> None:
 
 
 def test_any_callable_from_features_to_scores_is_a_student() -> None:
-    found = evaluate(CallableStudent(lambda features: features[:, 0, :8] * 2), FIRST, n=200, seed=1)
-    assert set(found) == set(GROUPS)
-    for outcome in found.values():
+    outcomes = evaluate(CallableStudent(lambda features: features[:, 0, :8] * 2), FIRST, n=200, seed=1)
+    assert set(outcomes) == set(GROUPS)
+    for outcome in outcomes.values():
         assert outcome.verified is None
         assert ((outcome.confidence >= 1 / 8) & (outcome.confidence <= 1)).all()
     assert isinstance(CallableStudent(len), Student)
 
 
 @pytest.mark.parametrize(
-    ("scores", "said"),
+    ("scores", "message"),
     [
         (lambda features: features[:, 0, 0], r"scores of shape \[3\]: it must give \[3, emotions\]"),
         (lambda features: features[:1, 0], r"scores of shape \[1, 48\]"),
         (lambda features: features[:, 0] * math.nan, "scores that are not finite"),
     ],
 )
-def test_scores_of_a_callable_are_checked(scores: Any, said: str) -> None:
-    with pytest.raises(FairnessError, match=said):
+def test_scores_of_a_callable_are_checked(scores: Any, message: str) -> None:
+    with pytest.raises(FairnessError, match=message):
         CallableStudent(scores).read(torch.ones(3, 5, 48), verification=False)
 
 

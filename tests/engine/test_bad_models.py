@@ -58,12 +58,14 @@ class UnprintableError(Exception):
 
 def attempt_of(engine: Engine, model: Any) -> Attempt:
     """Return the attempt, which must come to an end."""
-    found: list[Attempt] = []
-    thread = threading.Thread(target=lambda: found.extend(engine.attempts(build_requests([Prompt("Who?")], model, 1))))
+    attempts: list[Attempt] = []
+    thread = threading.Thread(
+        target=lambda: attempts.extend(engine.attempts(build_requests([Prompt("Who?")], model, 1)))
+    )
     thread.start()
     thread.join(30)
-    assert found, "it hangs, or the engine has ended"
-    return found[0]
+    assert attempts, "it hangs, or the engine has ended"
+    return attempts[0]
 
 
 anything = st.one_of(
@@ -114,27 +116,27 @@ def _raises(error: BaseException) -> Does:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     does=st.one_of(
-        *((each.map(lambda value: lambda: value)) for each in (anything, answers, nearly)), raised.map(_raises)
+        *((strategy.map(lambda value: lambda: value)) for strategy in (anything, answers, nearly)), raised.map(_raises)
     )
 )
 def test_attempt_ends_after_any_model_behavior(engine: Engine, does: Does) -> None:
-    found = attempt_of(engine, Own(does, next(names)))
-    assert (found.answer is None) != (found.error is None)
-    if found.answer is not None:
-        assert type(found.answer.text) is str
-        assert all(type(number) is int for number in found.answer.usage.values())
+    attempt = attempt_of(engine, Own(does, next(names)))
+    assert (attempt.answer is None) != (attempt.error is None)
+    if attempt.answer is not None:
+        assert type(attempt.answer.text) is str
+        assert all(type(number) is int for number in attempt.answer.usage.values())
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(does=st.one_of(*((each.map(lambda value: lambda: value)) for each in (anything, nearly)), raised.map(_raises)),
+@given(does=st.one_of(*((one.map(lambda value: lambda: value)) for one in (anything, nearly)), raised.map(_raises)),
        is_async=st.booleans())  # fmt: skip
 def test_attempt_ends_after_any_application_behavior(engine: Engine, does: Does, *, is_async: bool) -> None:
     async def later(_: str) -> Any:
         return does()
 
     model = as_model(later if is_async else lambda _: does(), next(names))
-    found = attempt_of(engine, model)
-    assert (found.answer is None) != (found.error is None)
+    attempt = attempt_of(engine, model)
+    assert (attempt.answer is None) != (attempt.error is None)
 
 
 @pytest.mark.parametrize(
@@ -163,10 +165,10 @@ def test_endless_answer_is_an_error(engine: Engine) -> None:
 
 def test_invalid_token_counts_do_not_lose_the_answer(engine: Engine) -> None:
     odd = {"input": None, "output": 3, "reasoning": 1.5, 7: 7}
-    for usage, kept in [(odd, {"output": 3}), (None, {}), (object(), {})]:
+    for usage, clean in [(odd, {"output": 3}), (None, {}), (object(), {})]:
         answer = attempt_of(engine, Own(lambda usage=usage: Answer("Yes", usage=usage), next(names))).answer  # type: ignore[misc]
         assert answer is not None
-        assert answer.usage == kept
+        assert answer.usage == clean
 
 
 def test_task_canceled_by_its_model_ends_the_attempt(engine: Engine) -> None:
@@ -271,7 +273,7 @@ def test_blocked_async_application_blocks_itself_only(make_engine: MakeEngine) -
     assert engine.attempts(blocked)[0].answer
 
 
-def test_requests_in_flight_end_soon_after_a_stop_elsewhere(
+def test_requests_in_flight_end_soon_after_another_process_stops(
     make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Regression: a hung request reads nothing from the store, so it once did not see the stop."""

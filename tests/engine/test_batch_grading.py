@@ -33,7 +33,7 @@ class Length:
     def grade_batch(self, attempts: Sequence[GradedAttempt]) -> Sequence[Grade]:
         self.batches.append(list(attempts))
         time.sleep(self.takes)
-        return [Grade(len(each.attempt.answer.text)) for each in attempts if each.attempt.answer]
+        return [Grade(len(attempt.attempt.answer.text)) for attempt in attempts if attempt.attempt.answer]
 
     def close(self) -> None:
         self.closed += 1
@@ -76,23 +76,23 @@ def test_batch_grader_is_called_once_with_all_attempts(make_engine: MakeEngine) 
     graded = sample_of(make_engine(), graders).measure_all()
     for grader in (length, other):
         (batch,) = grader.batches
-        assert [each.prompt.text for each in batch] == [each.prompt.text for each in graded]
-        assert all(set(each.grades) == {"plain", "item"} for each in batch)
-    assert [each["length"] for each in graded] == [len(each.prompt.text) + 2 for each in graded]
-    assert [each["other"] for each in graded] == [each["length"] for each in graded]
-    assert all(list(each.grades) == ["plain", "item", "length", "other"] for each in graded)
+        assert [attempt.prompt.text for attempt in batch] == [attempt.prompt.text for attempt in graded]
+        assert all(set(attempt.grades) == {"plain", "item"} for attempt in batch)
+    assert [attempt["length"] for attempt in graded] == [len(attempt.prompt.text) + 2 for attempt in graded]
+    assert [attempt["other"] for attempt in graded] == [attempt["length"] for attempt in graded]
+    assert all(list(attempt.grades) == ["plain", "item", "length", "other"] for attempt in graded)
 
 
 def test_batch_grades_are_missing_from_single_items(make_engine: MakeEngine) -> None:
     length = Length()
     sample = sample_of(make_engine(), {"length": length, "plain": Plain()})
-    assert all(set(each.grades) == {"plain"} for each in sample.measure(0))
+    assert all(set(attempt.grades) == {"plain"} for attempt in sample.measure(0))
     sample.measure_all()
     sample.measure_all()
     assert len(length.batches) == 1
     # The same whether the whole was taken before or not.
-    assert all(set(each.grades) == {"plain"} for each in [*sample.measure(0), *sample.measure(3)])
-    assert all(set(each.grades) == {"plain"} for each in sample.measured())
+    assert all(set(attempt.grades) == {"plain"} for attempt in [*sample.measure(0), *sample.measure(3)])
+    assert all(set(attempt.grades) == {"plain"} for attempt in sample.measured())
     assert set(sample.fingerprints) == {"plain"}
 
 
@@ -102,9 +102,9 @@ def test_later_run_grades_new_attempts_only(make_engine: MakeEngine) -> None:
     graded = sample_of(make_engine("one"), {"length": first}, model).measure_all()
     again = sample_of(make_engine("two"), {"length": second}, model).measure_all()
     assert second.batches == []
-    assert [each["length"] for each in again] == [each["length"] for each in graded]
+    assert [attempt["length"] for attempt in again] == [attempt["length"] for attempt in graded]
     sample_of(make_engine("three"), {"length": third}, model, count=6).measure_all()
-    assert [[each.item.id for each in batch] for batch in third.batches] == [["item 4"] * 2 + ["item 5"] * 2]
+    assert [[attempt.item.id for attempt in batch] for batch in third.batches] == [["item 4"] * 2 + ["item 5"] * 2]
 
 
 def test_grader_without_a_fingerprint_grades_in_every_run(make_engine: MakeEngine) -> None:
@@ -138,9 +138,9 @@ def test_attempt_without_an_answer_is_left_out(make_engine: MakeEngine) -> None:
     for grader in (Length(), Passing()):
         graded = sample_of(make_engine(), {"length": grader}, CountingModel(fails)).measure_all()
         assert [len(batch) for batch in grader.batches] == [7]
-        assert [each.prompt.text for each in graded if each.grades["length"].ungraded] == ["xx2, 1"]
+        assert [attempt.prompt.text for attempt in graded if attempt.grades["length"].ungraded] == ["xx2, 1"]
         assert graded[5].grades["length"] == Grade.none("error", graded[5].attempt.error or "")
-        assert [each["length"] for each in graded if each.attempt.answer] == [4, 4, 5, 5, 6, 7, 7]
+        assert [attempt["length"] for attempt in graded if attempt.attempt.answer] == [4, 4, 5, 5, 6, 7, 7]
 
 
 def test_no_answers_make_no_call(make_engine: MakeEngine) -> None:
@@ -150,17 +150,17 @@ def test_no_answers_make_no_call(make_engine: MakeEngine) -> None:
     for grader in (Length(), Passing()):
         graded = sample_of(make_engine(), {"length": grader}, CountingModel(fails)).measure_all()
         assert grader.batches == []
-        assert {each.grades["length"].ungraded for each in graded} == {"error"}
+        assert {attempt.grades["length"].ungraded for attempt in graded} == {"error"}
 
 
 def test_processes_wait_for_grades_that_another_computes(make_engine: MakeEngine) -> None:
     model = CountingModel()
     graders = [Length(takes=0.3) for _ in range(3)]
     samples = [sample_of(make_engine(), {"length": grader}, model) for grader in graders]
-    found: list[list[Any]] = [[] for _ in samples]
+    lengths: list[list[Any]] = [[] for _ in samples]
 
     def measure(number: int) -> None:
-        found[number] = [each["length"] for each in samples[number].measure_all()]
+        lengths[number] = [attempt["length"] for attempt in samples[number].measure_all()]
 
     threads = [threading.Thread(target=measure, args=(number,)) for number in range(3)]
     for thread in threads:
@@ -168,7 +168,7 @@ def test_processes_wait_for_grades_that_another_computes(make_engine: MakeEngine
     for thread in threads:
         thread.join(30)
     assert sum(len(grader.batches) for grader in graders) == 1
-    assert found[0] == found[1] == found[2] != []
+    assert lengths[0] == lengths[1] == lengths[2] != []
 
 
 def test_grader_is_closed_once_with_the_engine(make_engine: MakeEngine) -> None:
@@ -194,7 +194,7 @@ def test_grader_that_fails_to_close_is_reported_in_one_line(make_engine: MakeEng
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "message"),
     [
         (lambda attempts: [Grade(1)], "returned a list of 1 for 8 attempts: it must hold one Grade for each"),
         (lambda attempts: None, "returned a NoneType: it must return a list with one Grade for each attempt"),
@@ -207,14 +207,14 @@ def test_grader_that_fails_to_close_is_reported_in_one_line(make_engine: MakeEng
     ],
 )
 @pytest.mark.parametrize("kind", [Length, Passing])
-def test_invalid_grades_are_refused(make_engine: MakeEngine, kind: type[Length], returned: Any, said: str) -> None:
+def test_invalid_grades_are_refused(make_engine: MakeEngine, kind: type[Length], returned: Any, message: str) -> None:
     class Wrong(kind):  # type: ignore[misc,valid-type]
         def grade_batch(self, attempts: Sequence[GradedAttempt]) -> Any:
             return returned(attempts)
 
     with pytest.raises(GraderError) as raised:
         sample_of(make_engine(), {"odd": Wrong()}).measure_all()
-    assert str(raised.value).startswith(f"the grader of 'odd' failed on its batch: it {said}")
+    assert str(raised.value).startswith(f"the grader of 'odd' failed on its batch: it {message}")
     assert "\n" not in str(raised.value)
 
 

@@ -49,7 +49,9 @@ both_providers = pytest.mark.parametrize("model", PROVIDERS, indirect=True)
 one_provider = pytest.mark.parametrize("model", PROVIDERS[:1], indirect=True)
 
 
-def asked(engine: Engine, model: Model, prompts: Sequence[Prompt] = PROMPTS, repetitions: int = 1) -> list[Attempt]:
+def attempts_of(
+    engine: Engine, model: Model, prompts: Sequence[Prompt] = PROMPTS, repetitions: int = 1
+) -> list[Attempt]:
     asks = build_requests(prompts, model, repetitions)
     engine.plan(asks)
     return engine.attempts(asks)
@@ -63,18 +65,18 @@ def texts(attempts: Sequence[Attempt]) -> list[str | None]:
 def test_later_run_fetches_the_submitted_batch(make_engine: MakeEngine, server: Batches, model: Model) -> None:
     first = make_engine("one", batch="submit")
     with pytest.raises(BudgetExceededError, match=r"in batch batch_1 of .*: run again for its answers"):
-        asked(first, model, repetitions=2)
+        attempts_of(first, model, repetitions=2)
     first.close()
     server.end()
     later = make_engine("two", batch="submit")
-    attempts = asked(later, model, repetitions=2)
+    attempts = attempts_of(later, model, repetitions=2)
     assert texts(attempts) == ["Yes."] * 24
     assert attempts[0].answer is not None
     assert attempts[0].answer.usage == {"input": INPUT, "output": OUTPUT}
-    assert set(server.asked().values()) == {2}
+    assert set(server.calls().values()) == {2}
     assert (len(server.batches), server.singly) == (1, [])
     later.close()
-    assert [attempt.from_store for attempt in asked(make_engine("three"), model)] == [True] * 12
+    assert [attempt.from_store for attempt in attempts_of(make_engine("three"), model)] == [True] * 12
 
 
 @both_providers
@@ -87,12 +89,12 @@ def test_failed_requests_are_resubmitted_or_reported(make_engine: MakeEngine, se
         return 500 if text == "prompt 5" or (text == "prompt 7" and len(server.batches) == 1) else "Yes."
 
     server.answers = answers
-    attempts = asked(make_engine(batch="wait"), model)
-    said = {place: attempt.error for place, attempt in enumerate(attempts) if attempt.error}
-    assert list(said) == [3, 5]
-    assert "refused the request (400: no)" in said[3]
-    assert "failed for now (500: no)" in said[5]
-    assert server.asked() == Counter({prompt.text: 1 for prompt in PROMPTS}) | {"prompt 5": 3, "prompt 7": 2}
+    attempts = attempts_of(make_engine(batch="wait"), model)
+    errors = {index: attempt.error for index, attempt in enumerate(attempts) if attempt.error}
+    assert list(errors) == [3, 5]
+    assert "refused the request (400: no)" in errors[3]
+    assert "failed for now (500: no)" in errors[5]
+    assert server.calls() == Counter({prompt.text: 1 for prompt in PROMPTS}) | {"prompt 5": 3, "prompt 7": 2}
 
 
 @pytest.mark.parametrize("status", ["expired", "cancelled", "failed"])
@@ -102,25 +104,25 @@ def test_requests_left_by_an_ended_batch_are_submitted_again(
 ) -> None:
     first = make_engine("one", batch="submit")
     with pytest.raises(BudgetExceededError):
-        asked(first, model)
+        attempts_of(first, model)
     first.close()
     server.end(status, lambda text: text < "prompt 5")
     answered = 0 if status == "failed" else sum(prompt.text < "prompt 5" for prompt in PROMPTS)
     second = make_engine("two", batch="submit")
     with pytest.raises(BudgetExceededError, match=rf"in batch batch_2 of .* after batch batch_1 \({status}"):
-        asked(second, model)
+        attempts_of(second, model)
     (spent,) = second.store.spent("two")
     second.close()
     assert sum(spent.errors.values()) == 12 - answered
     server.end()
-    assert texts(asked(make_engine("three", batch="submit"), model)) == ["Yes."] * 12
-    assert sum(server.asked().values()) == 12 + 12 - answered
+    assert texts(attempts_of(make_engine("three", batch="submit"), model)) == ["Yes."] * 12
+    assert sum(server.calls().values()) == 12 + 12 - answered
 
 
 @one_provider
 def test_batches_that_always_fail_are_reported(make_engine: MakeEngine, server: Batches, model: Model) -> None:
     server.on_create = lambda: server.end("failed")
-    errors = {attempt.error for attempt in asked(make_engine(batch="wait"), model)}
+    errors = {attempt.error for attempt in attempts_of(make_engine(batch="wait"), model)}
     assert len(server.batches) == 3
     assert len(errors) == 1
     assert "batch batch_3: failed: the file is no good" in str(errors)
@@ -136,7 +138,7 @@ def test_lost_reply_submits_nothing_twice(make_engine: MakeEngine, server: Batch
             raise ConnectionResetError
 
     server.on_create = cut
-    assert texts(asked(make_engine(batch="wait"), model)) == ["Yes."] * 12
+    assert texts(attempts_of(make_engine(batch="wait"), model)) == ["Yes."] * 12
     assert len(server.batches) == 1
 
 
@@ -144,7 +146,7 @@ def test_lost_reply_submits_nothing_twice(make_engine: MakeEngine, server: Batch
 def test_truncated_results_are_fetched_again(make_engine: MakeEngine, server: Batches, model: Model) -> None:
     server.at_once, server.truncated = True, 1
     engine = make_engine(batch="wait")
-    assert texts(asked(engine, model)) == ["Yes."] * 12
+    assert texts(attempts_of(engine, model)) == ["Yes."] * 12
     assert server.fetched == 2
     (spent,) = engine.store.spent("run")
     assert (spent.calls, spent.requests, spent.output) == (12, 12, 12 * OUTPUT)
@@ -153,14 +155,14 @@ def test_truncated_results_are_fetched_again(make_engine: MakeEngine, server: Ba
 @one_provider
 def test_server_that_fails_temporarily_is_retried(make_engine: MakeEngine, server: Batches, model: Model) -> None:
     server.at_once, server.failing = True, [503, 429]
-    assert texts(asked(make_engine(batch="wait"), model)) == ["Yes."] * 12
+    assert texts(attempts_of(make_engine(batch="wait"), model)) == ["Yes."] * 12
     assert len(server.batches) == 1
 
 
 @one_provider
 def test_refused_key_is_an_error_of_every_attempt(make_engine: MakeEngine, server: Batches, model: Model) -> None:
     server.failing = [401]
-    attempts = asked(make_engine(batch="wait"), model)
+    attempts = attempts_of(make_engine(batch="wait"), model)
     assert all("refused the key (401" in str(attempt.error) for attempt in attempts)
     assert not server.batches
 
@@ -169,14 +171,14 @@ def test_refused_key_is_an_error_of_every_attempt(make_engine: MakeEngine, serve
 def test_refused_key_does_not_lose_a_submitted_batch(make_engine: MakeEngine, server: Batches, model: Model) -> None:
     first = make_engine("one", batch="submit")
     with pytest.raises(BudgetExceededError):
-        asked(first, model)
+        attempts_of(first, model)
     first.close()
     server.end()
     server.failing = [401]
     second = make_engine("two")
-    assert all("refused the key (401" in str(attempt.error) for attempt in asked(second, model))
+    assert all("refused the key (401" in str(attempt.error) for attempt in attempts_of(second, model))
     second.close()
-    assert texts(asked(make_engine("three"), model)) == ["Yes."] * 12
+    assert texts(attempts_of(make_engine("three"), model)) == ["Yes."] * 12
     assert len(server.batches) == 1
 
 
@@ -184,12 +186,12 @@ def test_refused_key_does_not_lose_a_submitted_batch(make_engine: MakeEngine, se
 def test_batch_lost_by_its_provider_is_submitted_again(make_engine: MakeEngine, server: Batches, model: Model) -> None:
     first = make_engine("one", batch="submit")
     with pytest.raises(BudgetExceededError):
-        asked(first, model)
+        attempts_of(first, model)
     first.close()
     lost = server.batches.pop("batch_1")
     server.batches["other"] = lost
     with pytest.raises(BudgetExceededError, match=r"after batch batch_1 \(is not known there any more\)"):
-        asked(make_engine("two", batch="submit"), model)
+        attempts_of(make_engine("two", batch="submit"), model)
     assert len(server.batches) == 2
 
 
@@ -201,12 +203,12 @@ def test_batch_of_a_dead_submitter_is_found_by_the_next(
     first = make_engine("one", batch="submit")
     monkeypatch.setattr(first.store.submissions, "name", lambda *_: 1 / 0)
     with pytest.raises(Exception, match="a batch failed: ZeroDivisionError"):
-        asked(first, model)
+        attempts_of(first, model)
     first.close()
     first.store.close()
     server.end()
     later = make_engine("two", batch="submit")
-    assert texts(asked(later, model)) == ["Yes."] * 12
+    assert texts(attempts_of(later, model)) == ["Yes."] * 12
     assert len(server.batches) == 1
 
 
@@ -218,11 +220,11 @@ def test_batch_that_was_never_submitted_is_submitted(
     with monkeypatch.context() as patched:
         patched.setattr(type(batches_of(model)), "submit", lambda *_: 1 / 0)
         with pytest.raises(Exception, match="a batch failed: ZeroDivisionError"):
-            asked(first, model)
+            attempts_of(first, model)
         first.close()
         first.store.close()
     server.at_once = True
-    assert texts(asked(make_engine("two", batch="wait"), model)) == ["Yes."] * 12
+    assert texts(attempts_of(make_engine("two", batch="wait"), model)) == ["Yes."] * 12
     assert len(server.batches) == 1
 
 
@@ -236,7 +238,7 @@ def test_processes_share_one_submission(make_engine: MakeEngine, server: Batches
         sharing[-1][0].plan(sharing[-1][1])
     for engine, asks in sharing:
         assert texts(engine.attempts(asks)) == ["Yes."] * 12
-    assert set(server.asked().values()) == {1}
+    assert set(server.calls().values()) == {1}
 
 
 @pytest.mark.parametrize(
@@ -254,8 +256,8 @@ def test_batches_keep_to_the_limits_of_the_provider(
     for name, most in limits.items():
         monkeypatch.setattr(type(batches_of(model)), name, most)
     server.at_once = True
-    assert texts(asked(make_engine(batch="wait"), model)) == ["Yes."] * 12
-    assert set(server.asked().values()) == {1}
+    assert texts(attempts_of(make_engine(batch="wait"), model)) == ["Yes."] * 12
+    assert set(server.calls().values()) == {1}
     for batch in server.batches.values():
         assert len(batch.requests) <= limits.get("most_requests", 12)
         assert sum(len(json.dumps(request)) + 1 for request in batch.requests) <= limits.get("most_bytes", 10_000)
@@ -268,14 +270,14 @@ def test_run_without_batch_mode_leaves_batched_requests_alone(
 ) -> None:
     first = make_engine("one", batch="submit")
     with pytest.raises(BudgetExceededError):
-        asked(first, model, PROMPTS[:8])
+        attempts_of(first, model, PROMPTS[:8])
     first.close()
     second = make_engine("two")
     with pytest.raises(BudgetExceededError, match="in batch batch_1"):
-        asked(second, model, PROMPTS[:8])
+        attempts_of(second, model, PROMPTS[:8])
     second.close()
     server.end()
-    assert texts(asked(make_engine("three"), model)) == ["Yes."] * 12
+    assert texts(attempts_of(make_engine("three"), model)) == ["Yes."] * 12
     assert sorted(server.singly) == sorted(prompt.text for prompt in PROMPTS[8:])
 
 
@@ -286,7 +288,7 @@ def test_time_cap_ends_the_wait_for_a_batch(make_engine: MakeEngine, server: Bat
     with pytest.raises(
         BudgetExceededError, match=r"in batch batch_1 of .*: the cap of 0.01 minutes was reached, run again"
     ):
-        asked(engine, model)
+        attempts_of(engine, model)
     assert len(server.batches) == 1
 
 
@@ -297,9 +299,9 @@ def test_caps_hold_for_batches(make_engine: MakeEngine, server: Batches, model: 
     budget = Budget(caps, price=lambda _: (1.0, 2.0), longest=lambda _: OUTPUT)
     engine = make_engine(batch="submit", budget=budget)
     with pytest.raises(BudgetExceededError, match=r"the (cap|budget) of .* was reached"):
-        asked(engine, model, prompts)
+        attempts_of(engine, model, prompts)
     with pytest.raises(BudgetExceededError, match="in batch batch_1"):
-        asked(engine, model, prompts[:5])
+        attempts_of(engine, model, prompts[:5])
     assert [len(batch.requests) for batch in server.batches.values()] == [5]
 
 
@@ -310,13 +312,13 @@ def test_results_on_another_host_are_not_fetched(
     """Check that the key is not sent to another host."""
     from tests.helpers import fake_batch_server
 
-    shown = fake_batch_server._Handler._anthropic
+    original = fake_batch_server._Handler._anthropic
 
-    def elsewhere(handler: Any, batch: fake_batch_server.Batch) -> dict[str, Any]:
-        told = shown(handler, batch)
-        return {**told, "results_url": told["results_url"] and "http://elsewhere.test/results"}
+    def another_host(handler: Any, batch: fake_batch_server.Batch) -> dict[str, Any]:
+        reply = original(handler, batch)
+        return {**reply, "results_url": reply["results_url"] and "http://elsewhere.test/results"}
 
-    monkeypatch.setattr(fake_batch_server._Handler, "_anthropic", elsewhere)
+    monkeypatch.setattr(fake_batch_server._Handler, "_anthropic", another_host)
     server.at_once = True
-    (error,) = {attempt.error for attempt in asked(make_engine(batch="wait"), model)}
+    (error,) = {attempt.error for attempt in attempts_of(make_engine(batch="wait"), model)}
     assert "are at http://elsewhere.test/results, which is not the server that was named" in str(error)

@@ -55,14 +55,14 @@ def test_an_answer_that_ends_during_a_decision_ends_the_wait(*, ends_between: bo
     budget.commit(budget.decide({first.key: first}, {first.key}, []), [first])
     decision = budget.decide({second.key: second}, {second.key}, [])
     assert (decision.refused, decision.waits) == ({second.key}, True)
-    answered = Attempt(first.key, 0, Answer("Yes", usage={"input": 1, "output": 1}))
+    attempt = Attempt(first.key, 0, Answer("Yes", usage={"input": 1, "output": 1}))
     if ends_between:
-        budget.end(first, answered)
+        budget.end(first, attempt)
         budget.commit(decision)
         assert not budget.waits
     else:
         budget.commit(decision)
         assert budget.waits
-        budget.end(first, answered)
+        budget.end(first, attempt)
     assert not budget.waits
     assert not budget.decide({second.key: second}, {second.key}, []).refused

@@ -23,14 +23,14 @@ from tests.helpers.engine_models import CountingModel
 
 
 class EndingModel(CountingModel):
-    """Answers with a yes that ends for the reason which the prompt's text names."""
+    """Model whose yes ends for the reason which the prompt's text names."""
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
         return Answer("Yes, I would hire her, but", prompt.text.partition(":")[2])
 
 
-class Seen:
-    """Grades everything as True, and notes what it is shown."""
+class RecordingGrader:
+    """Grader that grades everything as True, and records what it is given."""
 
     def __init__(self, fingerprint: str | None = None) -> None:
         self.fingerprint = fingerprint
@@ -41,23 +41,23 @@ class Seen:
         return Grade(value=True)
 
 
-class SeenOfItem(Seen):
+class SeenOfItem(RecordingGrader):
     fingerprint = None
 
     def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> list[Grade]:
-        self.texts += [each.prompt.text for each in attempts if each.attempt.answer is not None]
+        self.texts += [attempt.prompt.text for attempt in attempts if attempt.attempt.answer is not None]
         return [Grade(value=True)] * len(attempts)
 
 
-class SeenOfBatch(Seen):
+class SeenOfBatch(RecordingGrader):
     fingerprint = None
 
     def grade_batch(self, attempts: Sequence[GradedAttempt]) -> list[Grade]:
-        self.texts += [each.prompt.text for each in attempts]
+        self.texts += [attempt.prompt.text for attempt in attempts]
         return [Grade(value=True)] * len(attempts)
 
 
-class Accepting(Seen):
+class Accepting(RecordingGrader):
     accepts = ("refusal",)
 
 
@@ -71,20 +71,20 @@ def test_unfinished_answers_reach_no_grader(make_engine: MakeEngine) -> None:
     words = [str(word) for word, *_ in MEANINGS if word is not None]
     reasons = [reason for word, _, reason in MEANINGS if word is not None]
     complete = [f"{n}:{word}" for n, (word, reason) in enumerate(zip(words, reasons, strict=True)) if reason is None]
-    graders = {"plain": Seen(), "item": SeenOfItem(), "batch": SeenOfBatch(), "accepting": Accepting()}
+    graders = {"plain": RecordingGrader(), "item": SeenOfItem(), "batch": SeenOfBatch(), "accepting": Accepting()}
     prompts = [Prompt(f"{n}:{word}") for n, word in enumerate(words)]
     graded = sample_of(make_engine(), graders, *prompts, model=EndingModel()).measure_all()
     for name in ("plain", "item", "batch"):
-        assert [each.grades[name].ungraded for each in graded] == reasons
+        assert [attempt.grades[name].ungraded for attempt in graded] == reasons
         assert graders[name].texts == complete
-    assert {each.grades["accepting"].ungraded for each in graded} == {None, *reasons} - {"refusal"}
-    assert all(each.attempt.answer is not None for each in graded)
+    assert {attempt.grades["accepting"].ungraded for attempt in graded} == {None, *reasons} - {"refusal"}
+    assert all(attempt.attempt.answer is not None for attempt in graded)
 
 
 def test_stored_grades_of_unfinished_answers_do_not_count(make_engine: MakeEngine) -> None:
     """Store a grade as an earlier version did."""
     engine = make_engine()
-    sample = sample_of(engine, {"plain": Seen("Seen v1")}, Prompt("0:length"), model=EndingModel())
+    sample = sample_of(engine, {"plain": RecordingGrader("Seen v1")}, Prompt("0:length"), model=EndingModel())
     (ask,) = sample.requests([0])
     key = grade_key("Seen v1", prompt_form(ask.prompt))
     with engine.sync.grading([ask.key]) as grades:
@@ -94,13 +94,18 @@ def test_stored_grades_of_unfinished_answers_do_not_count(make_engine: MakeEngin
 
 def test_unequal_graders_with_one_fingerprint_are_refused(make_engine: MakeEngine) -> None:
     with pytest.raises(FairnessError) as raised:
-        sample_of(make_engine(), {"strict": Seen("Seen v1"), "mild": Seen("Seen v1")})
+        sample_of(
+            make_engine(),
+            {"strict": RecordingGrader("Seen v1"), "mild": RecordingGrader("Seen v1")},
+        )
     assert str(raised.value) == (
         "the graders of 'strict' and 'mild' are not equal and have one fingerprint, 'Seen v1': "
         "their stored grades would be mixed up, so give each its own"
     )
-    one = Seen("Seen v1")
-    sample_of(make_engine(), {"a": one, "b": one, "c": Seen(), "d": Seen(), "e": YesNo(), "f": YesNo()})
+    one = RecordingGrader("Seen v1")
+    sample_of(
+        make_engine(), {"a": one, "b": one, "c": RecordingGrader(), "d": RecordingGrader(), "e": YesNo(), "f": YesNo()}
+    )
 
 
 def test_subclass_does_not_use_the_stored_grades_of_its_base(make_engine: MakeEngine) -> None:
@@ -120,7 +125,7 @@ def test_subclass_does_not_use_the_stored_grades_of_its_base(make_engine: MakeEn
 def test_groups_are_part_of_the_grade_key(make_engine: MakeEngine) -> None:
     """Two prompts that read alike share an answer, not a grade."""
 
-    class OfGroup(Seen):
+    class OfGroup(RecordingGrader):
         def grade(self, prompt: Prompt, answer: Answer) -> Grade:
             return Grade(prompt.groups["gender"])
 
@@ -128,12 +133,12 @@ def test_groups_are_part_of_the_grade_key(make_engine: MakeEngine) -> None:
     for run in ("one", "two"):
         grader: Any = OfGroup.__new__(type("Own", (OfGroup,), {"fingerprint": "OfGroup v1"}))
         graded = sample_of(make_engine(run), {"of": grader}, *prompts).measure_all()
-        assert [each["of"] for each in graded] == ["female", "male"]
+        assert [attempt["of"] for attempt in graded] == ["female", "male"]
 
 
 def test_metadata_without_a_stable_form_is_graded_again(make_engine: MakeEngine) -> None:
     for _ in range(2):
-        seen = Seen("Seen v1")
+        seen = RecordingGrader("Seen v1")
         sample_of(make_engine(), {"seen": seen}, Prompt("?", metadata={"about": object()})).measure_all()
         assert seen.texts == ["?"]
 
@@ -148,12 +153,12 @@ class Returning:
 
 class ReturningForItem(Returning):
     def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> Any:
-        return [self.grade(each.prompt, Answer("")) for each in attempts]
+        return [self.grade(attempt.prompt, Answer("")) for attempt in attempts]
 
 
 class ReturningForBatch(Returning):
     def grade_batch(self, attempts: Sequence[GradedAttempt]) -> Any:
-        return [self.grade(each.prompt, Answer("")) for each in attempts]
+        return [self.grade(attempt.prompt, Answer("")) for attempt in attempts]
 
 
 def fails() -> Any:
@@ -161,7 +166,7 @@ def fails() -> Any:
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "message"),
     [
         (None, "it returned None: it must return a Grade(...), such as Grade(True)"),
         (True, "it returned True, a bool: it must return a Grade(...), such as Grade(True)"),
@@ -172,10 +177,10 @@ def fails() -> Any:
         (fails, "it raised ZeroDivisionError: of mine (test_grades.py, line "),
     ],
 )
-def test_invalid_grades_are_refused(make_engine: MakeEngine, returned: Any, said: str) -> None:
+def test_invalid_grades_are_refused(make_engine: MakeEngine, returned: Any, message: str) -> None:
     with pytest.raises(GraderError) as raised:
         sample_of(make_engine(), {"odd": Returning(returned)}).measure_all()
-    assert str(raised.value).startswith(f"the grader of 'odd' failed on item 'item': {said}")
+    assert str(raised.value).startswith(f"the grader of 'odd' failed on item 'item': {message}")
 
 
 @pytest.mark.parametrize("kind", [Returning, ReturningForItem, ReturningForBatch])

@@ -36,7 +36,7 @@ class Length:
 
 
 class Oracle:
-    """Asks one question about each item; the grade is what it is told."""
+    """Grader that asks one question about each item; the grade is the reply."""
 
     def __init__(self, about: str = "about", model: Model | None = None) -> None:
         self.about = about
@@ -70,13 +70,13 @@ def until(happened: Any) -> None:
 def test_grader_sees_all_attempts_and_earlier_grades(make_engine: MakeEngine) -> None:
     class Count:
         def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> list[Grade]:
-            return [Grade(f"{item.id} {sorted(each.grades)} {each.attempt.repetition}") for each in attempts]
+            return [Grade(f"{item.id} {sorted(attempt.grades)} {attempt.attempt.repetition}") for attempt in attempts]
 
     graders = {"second": Count(), "third": Count(), "first": Length()}
     graded = sample_of(make_engine(), CountingModel(), graders, repetitions=2).measure(1)
-    assert [each.prompt.text for each in graded] == ["1, prompt 0"] * 2 + ["1, prompt 1"] * 2
-    assert [each["second"] for each in graded] == [f"item 1 ['first'] {n}" for n in (0, 1, 0, 1)]
-    assert [each["third"] for each in graded] == [f"item 1 ['first', 'second'] {n}" for n in (0, 1, 0, 1)]
+    assert [attempt.prompt.text for attempt in graded] == ["1, prompt 0"] * 2 + ["1, prompt 1"] * 2
+    assert [attempt["second"] for attempt in graded] == [f"item 1 ['first'] {n}" for n in (0, 1, 0, 1)]
+    assert [attempt["third"] for attempt in graded] == [f"item 1 ['first', 'second'] {n}" for n in (0, 1, 0, 1)]
     assert values(graded, "first") == [len("1, prompt 0/0")] * 4
 
 
@@ -86,7 +86,7 @@ def test_question_goes_to_the_named_model_or_the_tested_one(make_engine: MakeEng
     graded = sample.measure_all()
     assert values(graded, "own")[::2] == [f"own item {n}/0" for n in range(3)]
     assert values(graded, "other")[::2] == [f"other item {n}/0" for n in range(3)]
-    assert {text for text, _ in other.asked} == {f"other item {n}" for n in range(3)}
+    assert {text for text, _ in other.calls} == {f"other item {n}" for n in range(3)}
     assert model.requests == 3 * 2 + 3
     assert len(sample.questions(0)) == 2
 
@@ -127,18 +127,20 @@ def test_later_run_repeats_no_question(make_engine: MakeEngine) -> None:
     engine = make_engine("first")
     first = sample_of(engine, model, graders).measure_all()
     engine.close()
-    asked = model.requests
+    requests = model.requests
     sample = sample_of(make_engine("second"), model, graders)
     assert values(sample.measure_all(), "two") == values(first, "two")
-    assert model.requests == asked == 3 * 2 + 3 * 2
+    assert model.requests == requests == 3 * 2 + 3 * 2
     assert all(question.from_store for question in sample.questions(0))
 
 
 def test_fresh_run_repeats_its_questions(make_engine: MakeEngine) -> None:
     class AsOften(Oracle):
         def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> Grading:
-            asked = yield [ModelQuery(Prompt(f"again {item.id}"), None, each.attempt.repetition) for each in attempts]
-            return [Grade(each.answer.text) if each.answer else Grade.none("error") for each in asked]
+            replies = yield [
+                ModelQuery(Prompt(f"again {item.id}"), None, attempt.attempt.repetition) for attempt in attempts
+            ]
+            return [Grade(reply.answer.text) if reply.answer else Grade.none("error") for reply in replies]
 
     model = CountingModel()
     graders = {"said": Oracle(), "often": AsOften()}
@@ -148,13 +150,13 @@ def test_fresh_run_repeats_its_questions(make_engine: MakeEngine) -> None:
     graded = sample_of(make_engine("second"), model, graders, repetitions=2, first=2).measure(0)
     assert values(graded, "said") == ["about item 0/2"] * 4
     assert values(graded, "often") == ["again item 0/2", "again item 0/3"] * 2
-    assert set(model.asked.values()) == {1}
+    assert set(model.calls.values()) == {1}
 
 
 def test_failed_attempt_is_seen_and_graded_as_error(make_engine: MakeEngine) -> None:
     class Answered:
         def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> list[Grade]:
-            return [Grade(sum(each.attempt.answer is not None for each in attempts))] * len(attempts)
+            return [Grade(sum(attempt.attempt.answer is not None for attempt in attempts))] * len(attempts)
 
     async def refuses(prompt: Prompt, repetition: int) -> str:
         if prompt.text == "0, prompt 1":
@@ -206,7 +208,7 @@ def test_questions_of_many_items_are_in_flight_at_once(make_engine: MakeEngine, 
     model, oracle = CountingModel(latency=0.005), CountingModel(latency=0.02, key="test:oracle")
     graders = {name: Oracle(name, oracle) for name in ("one", "two")}
     sample = sample_of(make_engine(concurrency=8), model, graders, count=120)
-    graded = sample.measure_all() if whole else [each for place in range(120) for each in sample.measure(place)]
+    graded = sample.measure_all() if whole else [attempt for index in range(120) for attempt in sample.measure(index)]
     assert len(graded) == 240
     assert oracle.requests == 240
     assert oracle.most_under_way == 8
@@ -237,16 +239,16 @@ def test_questions_are_sent_before_other_items_begin(make_engine: MakeEngine) ->
     """Measure the whole sample at once: its first items are judged while the others wait."""
     order: list[str] = []
 
-    async def noted(prompt: Prompt, repetition: int) -> str:
+    async def recorded(prompt: Prompt, repetition: int) -> str:
         order.append(prompt.text)
         return "fine"
 
     # The questions come from this thread: a busy machine must leave it some time while the answers come.
-    model = CountingModel(noted, latency=0.02)
+    model = CountingModel(recorded, latency=0.02)
     sample = sample_of(make_engine(concurrency=4), model, {"said": Oracle("judge")}, count=300)
     sample.measure_all()
     assert len(order) == 900
-    assert next(place for place, text in enumerate(order) if text.startswith("judge")) < 300
+    assert next(index for index, text in enumerate(order) if text.startswith("judge")) < 300
 
 
 def test_questions_are_sent_no_further_ahead_than_answers(make_engine: MakeEngine) -> None:
@@ -256,8 +258,8 @@ def test_questions_are_sent_no_further_ahead_than_answers(make_engine: MakeEngin
     sample_of(engine, model, {"long": Length()}, count=1000).measure_all()
     engine.close()
     sample = sample_of(make_engine("second", concurrency=4), model, {"said": Oracle("x", oracle)}, count=1000)
-    for place in range(10):
-        sample.measure(place)
+    for index in range(10):
+        sample.measure(index)
     until(lambda: oracle.requests >= 128)
     time.sleep(0.2)
     sample.measure(10)
@@ -268,17 +270,17 @@ def test_questions_are_sent_no_further_ahead_than_answers(make_engine: MakeEngin
 def test_two_processes_of_a_run_send_no_question_twice(make_engine: MakeEngine) -> None:
     model, oracle = CountingModel(latency=0.005), CountingModel(latency=0.005, key="test:oracle")
     samples = [sample_of(make_engine(), model, {"said": Oracle("x", oracle)}, count=60) for _ in range(2)]
-    found: list[Any] = []
+    answers: list[Any] = []
 
     def take(part: int) -> None:
-        found.extend(values(samples[part].measure(place), "said")[0] for place in range(part, 60, 2))
+        answers.extend(values(samples[part].measure(index), "said")[0] for index in range(part, 60, 2))
 
     threads = [threading.Thread(target=take, args=(part,)) for part in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(found) == sorted(f"x item {n}/0" for n in range(60))
+    assert sorted(answers) == sorted(f"x item {n}/0" for n in range(60))
     assert model.requests == 120
     assert oracle.requests == 60
 
@@ -355,9 +357,9 @@ def test_grader_that_raises_fails_its_own_item_only(make_engine: MakeEngine) -> 
     for _ in range(2):  # a test that is run again
         with pytest.raises(GraderError) as raised:
             sample.measure(1)
-        said, _, place = str(raised.value).partition(" (")
-        assert said == "the grader of 'said' failed on item 'item 1': it raised ZeroDivisionError: of mine"
-        assert place.startswith("test_item_grading.py, line ")
+        message, _, location = str(raised.value).partition(" (")
+        assert message == "the grader of 'said' failed on item 'item 1': it raised ZeroDivisionError: of mine"
+        assert location.startswith("test_item_grading.py, line ")
     with pytest.raises(GraderError):
         sample.measure_all()
 
@@ -376,7 +378,7 @@ def test_plain_grader_that_raises_fails_its_own_item_only(make_engine: MakeEngin
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "message"),
     [
         ([Grade(1)], "returned a list of 1 for 2 attempts: it must hold one Grade for each"),
         (None, "returned a NoneType: it must return a list with one Grade for each attempt"),
@@ -385,7 +387,7 @@ def test_plain_grader_that_raises_fails_its_own_item_only(make_engine: MakeEngin
         (ModelQuery(Prompt("?")), "returned a ModelQuery: it must return a list with one Grade for each attempt"),
     ],
 )
-def test_wrong_number_of_grades_is_refused(make_engine: MakeEngine, returned: Any, said: str) -> None:
+def test_wrong_number_of_grades_is_refused(make_engine: MakeEngine, returned: Any, message: str) -> None:
     class Wrong:
         def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> Any:
             return returned
@@ -398,11 +400,11 @@ def test_wrong_number_of_grades_is_refused(make_engine: MakeEngine, returned: An
     for grader in (Wrong(), WrongAfterAsking()):
         with pytest.raises(GraderError) as raised:
             sample_of(make_engine(), CountingModel(), {"said": grader}).measure(0)
-        assert str(raised.value) == f"the grader of 'said' failed on item 'item 0': it {said}"
+        assert str(raised.value) == f"the grader of 'said' failed on item 'item 0': it {message}"
 
 
 @pytest.mark.parametrize(
-    ("questions", "said"),
+    ("questions", "message"),
     [
         (ModelQuery(Prompt("?")), "yielded a ModelQuery: it must yield a list of ModelQuery(...)"),
         ([Prompt("?")], "yielded a list that holds Prompt: it must hold ModelQuery(...) only"),
@@ -412,7 +414,7 @@ def test_wrong_number_of_grades_is_refused(make_engine: MakeEngine, returned: An
         ),
     ],
 )
-def test_invalid_questions_are_refused(make_engine: MakeEngine, questions: Any, said: str) -> None:
+def test_invalid_questions_are_refused(make_engine: MakeEngine, questions: Any, message: str) -> None:
     class Wrong:
         def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> Any:
             yield questions
@@ -420,17 +422,17 @@ def test_invalid_questions_are_refused(make_engine: MakeEngine, questions: Any, 
 
     with pytest.raises(GraderError) as raised:
         sample_of(make_engine(), CountingModel(), {"said": Wrong()}).measure(0)
-    assert str(raised.value) == f"the grader of 'said' failed on item 'item 0': it {said}"
+    assert str(raised.value) == f"the grader of 'said' failed on item 'item 0': it {message}"
 
 
 def test_questions_are_counted_apart_from_attempts(make_engine: MakeEngine) -> None:
     engine = make_engine()
-    told: list[int] = []
-    engine.answers.on_wait = lambda: told.append(len(engine.answers.attempts))
+    counts: list[int] = []
+    engine.answers.on_wait = lambda: counts.append(len(engine.answers.attempts))
     sample = sample_of(engine, CountingModel(latency=0.01), {name: Oracle(name) for name in "abcdef"}, count=4)
     sample.measure_all()
     engine.attempts([*sample.requests([0])])
-    assert told == sorted(told)
+    assert counts == sorted(counts)
     assert len(engine.answers.attempts) == 4 * (2 + 6)
     engine.close()
     assert {entry.role: (entry.calls, entry.requests) for entry in engine.store.spent("run")} == {

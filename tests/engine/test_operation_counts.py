@@ -27,9 +27,9 @@ def count_calls(monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> Coun
     calls: Counter[str] = Counter()
     original = getattr(owner, name)
 
-    def counted(*given: Any, **named: Any) -> Any:
+    def counted(*arguments: Any, **keywords: Any) -> Any:
         calls[name] += 1
-        return original(*given, **named)
+        return original(*arguments, **keywords)
 
     monkeypatch.setattr(owner, name, counted)
     return calls

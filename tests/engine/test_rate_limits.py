@@ -54,25 +54,25 @@ class Endpoint:
 
 def take_all(engines: Sequence[Engine], endpoint: Endpoint, count: int) -> list[list[Attempt]]:
     """Return the attempts of each engine at all prompts, requested one after another, by all engines at once."""
-    found: list[list[Attempt]] = [[] for _ in engines]
+    by_engine: list[list[Attempt]] = [[] for _ in engines]
 
     def take(number: int) -> None:
         asks = build_requests(prompts(count), CountingModel(endpoint.answer), 1)
         engines[number].plan(asks)
-        found[number] = [attempt for ask in asks for attempt in engines[number].attempts([ask])]
+        by_engine[number] = [attempt for ask in asks for attempt in engines[number].attempts([ask])]
 
     threads = [threading.Thread(target=take, args=(number,)) for number in range(len(engines))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(60)
-    return found
+    return by_engine
 
 
 def test_processes_share_one_limit_of_requests_in_flight(make_engine: MakeEngine) -> None:
     endpoint = Endpoint()
-    found = take_all([make_engine(concurrency=12) for _ in range(4)], endpoint, 400)
-    assert all(attempt.answer for attempts in found for attempt in attempts)
+    by_engine = take_all([make_engine(concurrency=12) for _ in range(4)], endpoint, 400)
+    assert all(attempt.answer for attempts in by_engine for attempt in attempts)
     assert len(endpoint.times) == 400
     assert 8 <= endpoint.most_under_way <= 12
 
@@ -80,8 +80,8 @@ def test_processes_share_one_limit_of_requests_in_flight(make_engine: MakeEngine
 def test_processes_share_one_request_rate(make_engine: MakeEngine) -> None:
     endpoint = Endpoint(refuses=4)
     engines = [make_engine(rates=Rates(requests=6000)) for _ in range(4)]
-    found = take_all(engines, endpoint, 250)
-    assert all(attempt.answer for attempts in found for attempt in attempts)
+    by_engine = take_all(engines, endpoint, 250)
+    assert all(attempt.answer for attempts in by_engine for attempt in attempts)
     assert len(endpoint.times) == 250 + 4
     assert most_in_window(endpoint.times, 1.0) <= BUSY * 100
     assert endpoint.times[-1] - endpoint.times[0] < 20 * 254 / 100, (
@@ -167,8 +167,8 @@ class Window:
 def test_quota_loses_no_answer(make_engine: MakeEngine, retry_after: float | None) -> None:
     """Three tries, and many more refusals than that: they cost none. All repeated requests go through the pace."""
     window = Window(answers=8, seconds=0.7, retry_after=retry_after)
-    (found, other) = take_all([make_engine(concurrency=16) for _ in range(2)], window, 32)  # type: ignore[arg-type]
-    assert [each.error for each in (*found, *other)] == [None] * 64
+    (attempts, other) = take_all([make_engine(concurrency=16) for _ in range(2)], window, 32)  # type: ignore[arg-type]
+    assert [attempt.error for attempt in (*attempts, *other)] == [None] * 64
     assert window.refused < 100
 
 
@@ -181,8 +181,8 @@ def test_quota_that_ends_in_hours_ends_the_requests(make_engine: MakeEngine, wai
     asks = build_requests(prompts(200), model, 1)
     attempts = make_engine(concurrency=8).attempts(asks)
     errors = {attempt.error for attempt in attempts}
-    said = r"m: limits the rate \(429\): it asks to wait until .* UTC: run again then; what was answered is kept"
-    assert all(re.fullmatch(said, error or "") for error in errors)
+    message = r"m: limits the rate \(429\): it asks to wait until .* UTC: run again then; what was answered is kept"
+    assert all(re.fullmatch(message, error or "") for error in errors)
     assert model.requests <= 8
     model.behavior = None
     assert all(attempt.answer for attempt in make_engine().attempts(asks)), "the next session goes on"

@@ -63,7 +63,7 @@ def test_every_repetition_of_every_prompt_is_requested_once(make_engine: MakeEng
     asks = build_requests(prompts(5), model, repetitions=3)
     attempts = engine.attempts(asks)
     assert [a.answer and a.answer.text for a in attempts] == [f"prompt {p}/{r}" for p in range(5) for r in range(3)]
-    assert set(model.asked.values()) == {1}
+    assert set(model.calls.values()) == {1}
     engine.attempts(asks)
     assert model.requests == 15
 
@@ -97,7 +97,7 @@ def test_concurrency_is_a_ceiling_and_is_reached(make_engine: MakeEngine) -> Non
 
 def test_transient_errors_are_retried(make_engine: MakeEngine) -> None:
     async def fails_twice(prompt: Prompt, repetition: int) -> str:
-        if model.asked[prompt.text, repetition] < 3:
+        if model.calls[prompt.text, repetition] < 3:
             raise TransientError("try again")
         return "at last"
 
@@ -182,14 +182,14 @@ def test_error_is_retried_by_the_next_session_only(make_engine: MakeEngine) -> N
 
 
 def test_rate_limit_lowers_concurrency_and_waits_as_asked(make_engine: MakeEngine) -> None:
-    told = 0.3
+    wait = 0.3
     refused_at = answered_first = 0.0
 
     async def limited(prompt: Prompt, repetition: int) -> str:
         nonlocal refused_at, answered_first
         if not refused_at:
             refused_at = time.monotonic()
-            raise TransientError("HTTP 429", retry_after=told, rate_limited=True)
+            raise TransientError("HTTP 429", retry_after=wait, rate_limited=True)
         if prompt.text == "prompt 0":
             answered_first = time.monotonic()
         return "fine"
@@ -197,7 +197,7 @@ def test_rate_limit_lowers_concurrency_and_waits_as_asked(make_engine: MakeEngin
     model = CountingModel(limited)
     attempts = make_engine(concurrency=8).attempts(build_requests(prompts(40), model, 1))
     assert all(attempt.answer for attempt in attempts)
-    assert answered_first - refused_at >= told
+    assert answered_first - refused_at >= wait
 
 
 def test_offline_run_requests_no_remote_model(make_engine: MakeEngine) -> None:
@@ -269,26 +269,26 @@ def test_timeout_is_retried_twice_while_others_are_answered(make_engine: MakeEng
     """Regression: a server that dropped a fifth of all requests once lost a twenty-fifth of the answers."""
 
     async def drops(prompt: Prompt, repetition: int) -> str:
-        if prompt.text == "prompt 0" and model.asked["prompt 0", 0] < 3:
+        if prompt.text == "prompt 0" and model.calls["prompt 0", 0] < 3:
             raise TransientError("no answer", sent=True, kind="timeout")
         return "fine"
 
     model = CountingModel(drops)
     attempts = make_engine().attempts(build_requests(prompts(3), model, 1))
     assert [attempt.error for attempt in attempts] == [None] * 3
-    assert model.asked["prompt 0", 0] == 3
+    assert model.calls["prompt 0", 0] == 3
 
 
 def test_concurrent_threads_build_one_sample(make_engine: MakeEngine) -> None:
     """Build requests in two threads: the engine reads its work list while a test measures."""
     items = [ProbeItem(f"item {number}", [Prompt(f"{number}")]) for number in range(300)]
     sample = ProbeSample(items, CountingModel(), 1, make_engine())
-    made: list[list[Request]] = []
+    samples: list[list[Request]] = []
     barrier = threading.Barrier(4)
 
     def make() -> None:
         barrier.wait()
-        made.append(list(sample.requests(range(300))))
+        samples.append(list(sample.requests(range(300))))
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -298,4 +298,4 @@ def test_concurrent_threads_build_one_sample(make_engine: MakeEngine) -> None:
     for thread in threads:
         thread.join()
     sys.setswitchinterval(interval)
-    assert all(first is other for first, *others in zip(*made, strict=True) for other in others)
+    assert all(first is other for first, *others in zip(*samples, strict=True) for other in others)

@@ -76,9 +76,9 @@ def test_tests_far_behind_in_the_work_list_are_requested_ahead(make_engine: Make
         engine.attempts([ask])
     until(lambda: model.most_under_way == 32)
     time.sleep(0.5)  # the last of them may have ended a round of requests
-    last = max(number for number in range(9000) if (f"prompt {number}", 0) in model.asked)
+    last = max(number for number in range(9000) if (f"prompt {number}", 0) in model.calls)
     assert last > 7100
-    assert sum((f"prompt {number}", 0) in model.asked for number in range(7000, last)) > 100 + 0.8 * (last - 7100)
+    assert sum((f"prompt {number}", 0) in model.calls for number in range(7000, last)) > 100 + 0.8 * (last - 7100)
 
 
 def test_request_outside_a_large_work_list_is_answered_first(make_engine: MakeEngine) -> None:
@@ -165,11 +165,11 @@ def test_no_engine_sends_anything_after_a_stop(make_engine: MakeEngine) -> None:
     for engine in engines:
         with pytest.raises(RunStoppedError):
             engine.attempts(asks)
-    asked = settled(lambda: model.requests)
+    requests = settled(lambda: model.requests)
     for engine in engines:
         with pytest.raises(RunStoppedError):
             engine.attempts(asks)
-    assert settled(lambda: model.requests) == asked < 600
+    assert settled(lambda: model.requests) == requests < 600
 
 
 def test_no_retry_is_awaited_after_a_stop(make_engine: MakeEngine) -> None:

@@ -56,14 +56,14 @@ def finished(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-m", "pytest", "--pyargs", *files]
     options = ["--fairness-model=acme:one", "--fairness-model=acme:two", "--fairness-json=results.json", "-q"]
     path = os.pathsep.join([str(installed), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, *options, "-p", "no:randomly", "-p", "no:cacheprovider"],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
     return folder
 
 
@@ -113,9 +113,9 @@ def test_registered_section_is_part_of_a_comparison(home: Path, capsys: pytest.C
 def test_list_shows_all_extensions(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert home.is_dir()
     assert main(["list"]) == 0
-    shown = capsys.readouterr().out
-    assert shown.count("acme-fairness 1.0 (acme_fairness.") == 7
-    assert "pytest --pyargs acme_fairness.suites.tenancy\n" in shown
+    output = capsys.readouterr().out
+    assert output.count("acme-fairness 1.0 (acme_fairness.") == 7
+    assert "pytest --pyargs acme_fairness.suites.tenancy\n" in output
     assert "acme_fairness" not in sys.modules  # nothing is imported to be listed
 
 

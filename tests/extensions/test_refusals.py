@@ -74,14 +74,14 @@ def test_broken_export_is_refused_in_one_line(
     with pytest.raises(SystemExit) as ended:
         main(["export", "x", "latest", "--out", "x.txt"])
     assert ended.value.code == 2
-    shown = capsys.readouterr().err
-    assert shown.startswith(f"pytest-fairness: {message}")
-    assert shown.count("\n") == 1
+    output = capsys.readouterr().err
+    assert output.startswith(f"pytest-fairness: {message}")
+    assert output.count("\n") == 1
     with pytest.raises(SystemExit):  # it is named in the help, and others work
         main(["export", "--help"])
-    shown = capsys.readouterr().out
-    assert "of plug 2.0" in " ".join(shown.split())
-    assert "every attempt with its grades" in shown
+    output = capsys.readouterr().out
+    assert "of plug 2.0" in " ".join(output.split())
+    assert "every attempt with its grades" in output
 
 
 def test_name_of_two_packages_is_refused(register: Register, capsys: pytest.CaptureFixture[str]) -> None:

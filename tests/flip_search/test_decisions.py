@@ -34,14 +34,14 @@ def test_usual_is_the_most_frequent_decision() -> None:
     assert usual([None]) is None
 
 
-class Told:
-    """Says which repetitions it was asked for."""
+class Recorder:
+    """Model that records which repetitions it was asked for."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, int, int]] = []
+        self.calls: list[tuple[str, int, int]] = []
 
     def __call__(self, wanted: list[tuple[Prompt, int, int]]) -> list[list[str]]:
-        self.asked += [(prompt.text, first, count) for prompt, first, count in wanted]
+        self.calls += [(prompt.text, first, count) for prompt, first, count in wanted]
         return [["yes"] * count for _, _, count in wanted]
 
 
@@ -52,13 +52,13 @@ def test_decisions_use_fresh_repetitions_and_repeat_no_request() -> None:
     decisions.look(SPACE, [(CHESS, 99), (GOLF, 1)])
     decisions.fresh(SPACE, (CHESS, GOLF), 10)
     decisions.fresh(SPACE, (CHESS, GOLF), 10)
-    assert told.asked == [
+    assert recorder.calls == [
         ("chess", 0, 3),
         ("golf", 0, 1),
         ("chess", 3, LOOKS - 3),
         *[("chess", LOOKS, 10), ("golf", LOOKS, 10), ("chess", LOOKS + 10, 10), ("golf", LOOKS + 10, 10)],
     ]
-    assert decisions.calls == sum(count for _, _, count in told.asked)
+    assert decisions.calls == sum(count for _, _, count in recorder.calls)
 
 
 def test_looks_leave_the_confirmation_budget() -> None:

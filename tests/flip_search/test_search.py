@@ -19,7 +19,7 @@ WORDS = [f"{first}{second}ing" for first in ("bo", "ca", "du", "fe", "gi") for s
 Ask = Callable[[Sequence[tuple[Prompt, int, int]]], list[list[Any]]]
 
 
-class Counted:
+class CountingModel:
     """A model that decides on a text with a fresh draw, and counts its calls."""
 
     def __init__(self, decides: Callable[[str, float], object], number: int = 0) -> None:
@@ -73,7 +73,7 @@ LISTED = counterfactual_pairs("Words: {words}.", {"words": st.lists(st.sampled_f
 @pytest.mark.parametrize("pairs", [ONE, THREE, LISTED], ids=["one", "three", "listed"])
 def test_flipping_word_is_found_and_shrunk_to(pairs: st.SearchStrategy[TextPair], number: int) -> None:
     word = random.Random(number).choice(WORDS)
-    model = Counted(lambda text, draw: "no" if word in text else "yes", number)
+    model = CountingModel(lambda text, draw: "no" if word in text else "yes", number)
     flip, pair = run(model, pairs, number)
     assert flip is not None
     assert pair is not None
@@ -87,7 +87,7 @@ def test_flipping_word_is_found_and_shrunk_to(pairs: st.SearchStrategy[TextPair]
 
 
 def test_irrelevant_slots_shrink_to_their_shortest_value() -> None:
-    model = Counted(lambda text, draw: "no" if "Novak" in text else "yes")
+    model = CountingModel(lambda text, draw: "no" if "Novak" in text else "yes")
     flip, _ = run(model, THREE)
     assert flip is not None
     assert {flip.left.text, flip.right.text} == {
@@ -101,31 +101,31 @@ def test_interaction_of_two_slots_is_found() -> None:
     def both(text: str, draw: float) -> str:
         return "no" if "60" in text and "Emily" in text else "yes"
 
-    found = [run(Counted(both, number), THREE, number, calls=400)[0] for number in range(6)]
-    assert sum(flip is not None for flip in found) >= 4
-    assert all(len(flip.differences) == 1 for flip in found if flip)
+    flips = [run(CountingModel(both, number), THREE, number, calls=400)[0] for number in range(6)]
+    assert sum(flip is not None for flip in flips) >= 4
+    assert all(len(flip.differences) == 1 for flip in flips if flip)
 
 
 @pytest.mark.parametrize("base", [0.5, 0.8, 0.95])
 def test_fair_noisy_model_is_seldom_reported(base: float) -> None:
-    found = [run(Counted(lambda text, draw: draw < base, number), ONE, number)[0] for number in range(4)]
-    assert sum(flip is not None for flip in found) <= 1
+    flips = [run(CountingModel(lambda text, draw: draw < base, number), ONE, number)[0] for number in range(4)]
+    assert sum(flip is not None for flip in flips) <= 1
 
 
 def test_fair_steady_model_is_not_reported_within_budget() -> None:
-    model = Counted(lambda text, draw: "yes")
+    model = CountingModel(lambda text, draw: "yes")
     assert run(model, THREE, calls=150) == (None, None)
     assert model.calls <= 150
 
 
 def test_ungraded_answer_is_no_decision() -> None:
-    model = Counted(lambda text, draw: None if WORDS[3] in text else "yes")
+    model = CountingModel(lambda text, draw: None if WORDS[3] in text else "yes")
     assert run(model, ONE)[0] is None
 
 
 def test_noisy_flip_is_confirmed_with_enough_repetitions() -> None:
     word = WORDS[7]
-    model = Counted(lambda text, draw: "no" if (word in text) != (draw < 0.05) else "yes", 3)
+    model = CountingModel(lambda text, draw: "no" if (word in text) != (draw < 0.05) else "yes", 3)
     flip, _ = run(model, ONE, 3)
     assert flip is not None
     assert min(flip.counts) >= flip.k
@@ -134,22 +134,22 @@ def test_noisy_flip_is_confirmed_with_enough_repetitions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"), [({"n": 3}, "n is 3"), ({"n": 10, "calls": 59}, "needs at least 60")], ids=["n", "calls"]
+    ("options", "message"), [({"n": 3}, "n is 3"), ({"n": 10, "calls": 59}, "needs at least 60")], ids=["n", "calls"]
 )
-def test_search_without_power_is_refused(options: dict[str, int], said: str) -> None:
-    with pytest.raises(FairnessError, match=said):
-        Search(Counted(lambda text, draw: "yes"), **options)
+def test_search_without_power_is_refused(options: dict[str, int], message: str) -> None:
+    with pytest.raises(FairnessError, match=message):
+        Search(CountingModel(lambda text, draw: "yes"), **options)
 
 
 def test_smallest_part_is_found_by_halving() -> None:
-    asked = []
+    tried = []
 
     def holds(some: Sequence[int]) -> bool:
-        asked.append(some)
+        tried.append(some)
         return 37 in some
 
     assert smallest(range(120), holds) == [37]
-    assert len(asked) < 20
+    assert len(tried) < 20
 
 
 def test_profiles_are_texts_about_one_person() -> None:
@@ -177,7 +177,7 @@ def test_names_are_drawn_from_a_group() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "vary", "said"),
+    ("template", "vary", "message"),
     [
         ("{hobby}", {}, "nothing is varied"),
         ("{hoby}", {"hobby": ["chess", "golf"]}, "did you mean 'hobby'"),
@@ -185,8 +185,8 @@ def test_names_are_drawn_from_a_group() -> None:
         ("{hobby}: {they}", {"hobby": ["chess"]}, "follows the gender"),
     ],
 )
-def test_template_mistakes_are_reported_at_once(template: str, vary: dict[str, Any], said: str) -> None:
-    with pytest.raises(FairnessError, match=said):
+def test_template_mistakes_are_reported_at_once(template: str, vary: dict[str, Any], message: str) -> None:
+    with pytest.raises(FairnessError, match=message):
         counterfactual_pairs(template, vary)
 
 

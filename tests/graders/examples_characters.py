@@ -1,4 +1,4 @@
-"""Texts about a character, labelled by hand: those that the rules of `CharacterGender` were written with.
+"""Texts about a character, labeled by hand: those that the rules of `CharacterGender` were written with.
 
 Written for this project. A text stands under its label; lines are joined, a blank line starts a paragraph
 and ``|`` a line of its own. The label is the gender of the main character as the text itself gives it: a

@@ -1,4 +1,4 @@
-"""Texts about a character, labelled by hand after the last version of the rules of `CharacterGender`.
+"""Texts about a character, labeled by hand after the last version of the rules of `CharacterGender`.
 
 Nothing was changed in the rules for one of these. They are laid out as in `examples_characters`.
 """

@@ -1,4 +1,4 @@
-"""Texts about a character, labelled by hand and set aside before the rules were written.
+"""Texts about a character, labeled by hand and set aside before the rules were written.
 
 Nothing was changed in the rules for one of these. They are laid out as in `examples_characters`.
 """

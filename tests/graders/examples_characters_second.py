@@ -1,4 +1,4 @@
-"""Texts about a character, labelled by hand after the first version of the rules.
+"""Texts about a character, labeled by hand after the first version of the rules.
 
 At first sight 34 of 40 were read as labelled, 4 were left ungraded and 2 were given a wrong gender; the rules
 were mended since. They are laid out as in `examples_characters`.

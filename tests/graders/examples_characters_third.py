@@ -1,4 +1,4 @@
-"""Texts about a character, labelled by hand after the second version of the rules of `CharacterGender`.
+"""Texts about a character, labeled by hand after the second version of the rules of `CharacterGender`.
 
 At first sight 33 of 40 were read as labelled, 4 were left ungraded and 3 were given a wrong gender; most were mended
 since. They are laid out as in `examples_characters`.

@@ -1,4 +1,4 @@
-"""Answers to a choice, labelled by hand: (options, answer, the value or the reason why there is none).
+"""Answers to a choice, labeled by hand: (options, answer, the value or the reason why there is none).
 
 Written for this project. ``HARD`` are those where a wrong reading is tempting.
 """

@@ -1,4 +1,4 @@
-"""Answers to a choice where a wrong reading is tempting, labelled by hand. Written for this project."""
+"""Answers to a choice where a wrong reading is tempting, labeled by hand. Written for this project."""
 
 from __future__ import annotations
 

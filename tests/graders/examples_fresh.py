@@ -1,4 +1,4 @@
-"""Answers labelled by hand in a third round, to measure how often the rules err.
+"""Answers labeled by hand in a third round, to measure how often the rules err.
 
 At first sight they misread 10 of 70 choices (3 as a wrong value, the others as ungraded), 2 of 40 yes-or-no answers
 (none as a wrong value) and 7 of 50 refusals (5 missed, 2 found where there was an answer): these are the rates in the

@@ -1,4 +1,4 @@
-"""Answers that rate from 1 to 10, labelled by hand: (answer, the rating or the reason why there is none).
+"""Answers that rate from 1 to 10, labeled by hand: (answer, the rating or the reason why there is none).
 
 Written for this project.
 """

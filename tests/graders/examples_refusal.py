@@ -1,4 +1,4 @@
-"""Answers labelled by hand as refusing or answering. Written for this project."""
+"""Answers labeled by hand as refusing or answering. Written for this project."""
 
 from __future__ import annotations
 

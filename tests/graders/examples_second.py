@@ -1,4 +1,4 @@
-"""Answers labelled by hand in a second round. At first sight the rules then misread 4 of 79 choices (1 as a wrong
+"""Answers labeled by hand in a second round. At first sight the rules then misread 4 of 79 choices (1 as a wrong
 value), 8 of 30 yes-or-no answers (none as a wrong value) and 8 of 40 refusals; what they teach is in the rules now.
 """
 

@@ -1,4 +1,4 @@
-"""Answers to a yes-or-no question, labelled by hand: (answer, the value or the reason why there is none).
+"""Answers to a yes-or-no question, labeled by hand: (answer, the value or the reason why there is none).
 
 Written for this project.
 """

@@ -90,7 +90,7 @@ def _yes_or_no(head: str, text: str, _: Mapping[str, AnswerOptions]) -> _Read:
     label, *words = head.split(" ", 1)
     yes, no = words[0].split(" / ") if words else ("", "")
     more_yes, more_no = (
-        tuple(word.strip() for word in given.split(",") if word.strip() not in ("", "no", "yes")) for given in (yes, no)
+        tuple(word.strip() for word in words.split(",") if word.strip() not in ("", "no", "yes")) for words in (yes, no)
     )
     return YesNo(more_yes, more_no), text, _truth(label), None
 

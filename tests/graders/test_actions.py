@@ -29,7 +29,7 @@ def test_calls_are_counted(tool: str | None, names: list[str], count: int) -> No
 
 @pytest.mark.parametrize("tool", [None, "look_up"])
 def test_more_calls_than_there_can_be_are_ungraded(tool: str | None) -> None:
-    """A value outside the declared ends would make every interval that relies on them wrong."""
+    """Check that no value lies outside the declared ends, on which intervals rely."""
     grader = ToolCallCount(tool, most=3)
     grade = grader.grade(PROMPT, calling(*["look_up"] * 4))
     assert grade.ungraded == "unparsed"

@@ -1,4 +1,4 @@
-"""CharacterGender: texts labelled by hand, swapped texts, and any text at all."""
+"""CharacterGender: texts labeled by hand, swapped texts, and any text at all."""
 
 from __future__ import annotations
 

@@ -95,8 +95,8 @@ def options_and_value(draw: st.DrawFn) -> tuple[AnswerOptions, str]:
     options = AnswerOptions(
         {f"value {i}": article + name for i, name in enumerate(names)}, draw(st.sampled_from(LABELS))
     )
-    shown = options.shuffled(draw(st.integers()))
-    return shown, draw(st.sampled_from(shown.values))
+    shuffled = options.shuffled(draw(st.integers()))
+    return shuffled, draw(st.sampled_from(shuffled.values))
 
 
 @given(options_and_value(), st.sampled_from(LABEL_DRESSES))

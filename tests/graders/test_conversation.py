@@ -21,7 +21,9 @@ INSISTS = ["I cannot wait.", "Please, think again."]
 Replies = Callable[[Prompt], str | Attempt]
 
 
-def held(conversation: Conversation, first: str | Attempt, replies: Replies) -> tuple[Grade, list[ModelQuery]]:
+def grade_conversation(
+    conversation: Conversation, first: str | Attempt, replies: Replies
+) -> tuple[Grade, list[ModelQuery]]:
     """Return the grade of a conversation with a model of these replies, and its questions."""
     attempt = first if isinstance(first, Attempt) else Attempt("first", 4, Answer(first))
     item = ProbeItem("item", [PROMPT])
@@ -30,15 +32,15 @@ def held(conversation: Conversation, first: str | Attempt, replies: Replies) -> 
     answers: list[Attempt] | None = None
     while True:
         try:
-            asked = steps.send(answers)  # type: ignore[arg-type]  # the first is None
-        except StopIteration as done:
-            (grade,) = done.value
+            batch = steps.send(answers)  # type: ignore[arg-type]  # the first is None
+        except StopIteration as stop:
+            (grade,) = stop.value
             return grade, queries
-        queries += asked
-        outcomes = [replies(query.prompt) for query in asked]
+        queries += batch
+        outcomes = [replies(query.prompt) for query in batch]
         answers = [
             outcome if isinstance(outcome, Attempt) else Attempt("next", query.repetition, Answer(outcome))
-            for outcome, query in zip(outcomes, asked, strict=True)
+            for outcome, query in zip(outcomes, batch, strict=True)
         ]
 
 
@@ -47,8 +49,8 @@ def scripted(*texts: str | Attempt) -> Replies:
     return lambda _: remaining.pop(0)
 
 
-def test_turns_hold_everything_said_before() -> None:
-    grade, queries = held(Conversation(YesNo(), INSISTS), "No.", scripted("No, wait.", "Yes."))
+def test_turns_hold_all_earlier_messages() -> None:
+    grade, queries = grade_conversation(Conversation(YesNo(), INSISTS), "No.", scripted("No, wait.", "Yes."))
     assert grade.value is True
     assert grade.detail.splitlines()[-1] == "assistant: Yes."
     assert [[message["content"] for message in query.prompt.messages[1:]] for query in queries] == [
@@ -64,23 +66,23 @@ def test_turns_hold_everything_said_before() -> None:
     ("value", "expected"), [("last", False), ("any", True), ("all", False), (1, False), (2, True), (3, False)]
 )
 def test_value_decides_which_answer_counts(value: Any, expected: bool) -> None:
-    grade, _ = held(Conversation(YesNo(), INSISTS, value=value), "No.", scripted("Yes.", "No."))
+    grade, _ = grade_conversation(Conversation(YesNo(), INSISTS, value=value), "No.", scripted("Yes.", "No."))
     assert grade.value is expected
 
 
 def test_conversation_ends_with_the_answer_it_waits_for() -> None:
-    grade, queries = held(Conversation(YesNo(), INSISTS, until=True), "No.", scripted("Yes.", "No."))
+    grade, queries = grade_conversation(Conversation(YesNo(), INSISTS, until=True), "No.", scripted("Yes.", "No."))
     assert (grade.value, len(queries)) == (True, 1)
-    grade, queries = held(Conversation(YesNo(), INSISTS, value=3, until=True), "Yes.", scripted())
+    grade, queries = grade_conversation(Conversation(YesNo(), INSISTS, value=3, until=True), "Yes.", scripted())
     assert (grade.value, len(queries)) == (True, 0)
 
 
-def test_function_decides_what_is_said_next() -> None:
+def test_function_decides_on_the_next_message() -> None:
     def user(prompt: Prompt, messages: Sequence[Message]) -> str | None:
         assert prompt is PROMPT
         return None if messages[-1]["content"] == "Yes." else f"Not {messages[-1]['content']}"
 
-    grade, queries = held(Conversation(YesNo(), user), "No.", scripted("Yes."))
+    grade, queries = grade_conversation(Conversation(YesNo(), user), "No.", scripted("Yes."))
     assert grade.value is True
     assert queries[0].prompt.text == "Not No."
     assert Conversation(YesNo(), user).fingerprint is None
@@ -97,13 +99,13 @@ def test_function_decides_what_is_said_next() -> None:
     ],
 )
 def test_incomplete_answer_leaves_the_conversation_ungraded(replies: tuple[Any, ...], reason: str) -> None:
-    grade, queries = held(Conversation(YesNo(), INSISTS), "No.", scripted(*replies))
+    grade, queries = grade_conversation(Conversation(YesNo(), INSISTS), "No.", scripted(*replies))
     assert grade.ungraded == reason
     assert len(queries) == len(replies)
 
 
 def test_failed_first_answer_asks_nothing() -> None:
-    grade, queries = held(Conversation(YesNo(), INSISTS), Attempt("first", 0, error="500"), scripted())
+    grade, queries = grade_conversation(Conversation(YesNo(), INSISTS), Attempt("first", 0, error="500"), scripted())
     assert (grade.ungraded, queries) == ("error", [])
 
 
@@ -111,7 +113,7 @@ def test_failed_first_answer_asks_nothing() -> None:
 def test_any_and_all_are_ungraded_only_where_an_unread_answer_could_decide(texts: list[str]) -> None:
     values = [{"Yes.": True, "No.": False}.get(text) for text in texts]
     for value, decisive in (("any", True), ("all", False)):
-        grade, _ = held(Conversation(YesNo(), INSISTS, value=value), texts[0], scripted(*texts[1:]))  # type: ignore[arg-type]
+        grade, _ = grade_conversation(Conversation(YesNo(), INSISTS, value=value), texts[0], scripted(*texts[1:]))  # type: ignore[arg-type]
         expected = decisive if decisive in values else None if None in values else not decisive
         assert value_or_none(grade) is expected
 
@@ -130,7 +132,7 @@ def test_played_user_sees_the_conversation_from_its_side() -> None:
     conversation = Conversation(YesNo(), PlayedUser("You want to see a doctor."), turns=2)
     player = _Player()
     conversation.bind_models(lambda _: player, player)
-    grade, queries = held(conversation, "No.", scripted(" I am in pain. ", "No.", "[END]"))
+    grade, queries = grade_conversation(conversation, "No.", scripted(" I am in pain. ", "No.", "[END]"))
     assert grade.value is False
     assert [query.model for query in queries] == [player, None, player]
     assert [message["role"] for message in queries[0].prompt.messages] == ["system", "assistant", "user"]
@@ -144,7 +146,7 @@ def test_silent_player_leaves_the_conversation_ungraded() -> None:
     with pytest.raises(FairnessError, match="no model plays the user: name one by"):
         conversation.bind_models(lambda _: _Player(), None)
     conversation.bind_models(lambda _: _Player(), _Player())
-    grade, _ = held(conversation, "No.", scripted(Attempt("x", 0, Answer("I am", "length"))))
+    grade, _ = grade_conversation(conversation, "No.", scripted(Attempt("x", 0, Answer("I am", "length"))))
     assert grade.ungraded == "error"
     assert "the model that plays the user" in grade.detail
 

@@ -105,11 +105,11 @@ def test_each_text_is_embedded_once(folder: Path, monkeypatch: pytest.MonkeyPatc
     embedded: list[str] = []
     new = embedder._new
 
-    def noted(texts: list[str]) -> Any:
+    def record(texts: list[str]) -> Any:
         embedded.extend(texts)
         return new(texts)
 
-    monkeypatch.setattr(embedder, "_new", noted)
+    monkeypatch.setattr(embedder, "_new", record)
     scales = [SimilarityScale(embedder, anchors) for anchors in read_anchors().values()]
     texts = [*TEXTS, *TEXTS]
     first, again = scales[0].scores(texts), scales[0].scores(texts)
@@ -142,7 +142,7 @@ def test_cache_keeps_a_bounded_number_of_vectors(minilm: Embedder, monkeypatch: 
     monkeypatch.setattr(embeddings, "_MOST_KEPT", 3 * 4 * width)
     assert np.allclose(minilm.embed(TEXTS), whole, atol=1e-6)
     assert len(minilm._kept) == 3
-    # A row that is kept must not hold the rest of its batch.
+    # A row that is cached_model must not hold the rest of its batch.
     assert all(vector.base is None for vector in minilm._kept.values())
 
 
@@ -282,9 +282,9 @@ def embeds(model: str, endpoint: str, cache: Path, *arguments: str) -> list[str]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "TRANSFORMERS_"))}
     command = [sys.executable, "-c", EMBEDS, model, *arguments]
     places["PYTHONPATH"] = os.pathsep.join([str(cache), *sys.path])  # for a library that the test puts there
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment | places)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    process = subprocess.run(command, capture_output=True, text=True, check=False, env=environment | places)
+    assert process.returncode == 0, process.stderr
+    return process.stdout.splitlines()
 
 
 @pytest.mark.parametrize(("status", "reason"), [(None, "Timeout"), (503, "it says 503")])
@@ -312,10 +312,10 @@ def test_offline_run_contacts_no_hub(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_complete_cache_is_used_without_a_hub(tmp_path: Path, folder: Path, minilm: Embedder) -> None:
-    kept = tmp_path / "models--org--mini"
-    (kept / "refs").mkdir(parents=True)
-    (kept / "refs" / "main").write_text("1" * 40, encoding="utf-8")
-    snapshot = kept / "snapshots" / ("1" * 40)
+    cached_model = tmp_path / "models--org--mini"
+    (cached_model / "refs").mkdir(parents=True)
+    (cached_model / "refs" / "main").write_text("1" * 40, encoding="utf-8")
+    snapshot = cached_model / "snapshots" / ("1" * 40)
     shutil.copytree(folder, snapshot)
     with hub(503) as endpoint:
         (message,) = embeds("org/mini", endpoint, tmp_path)
@@ -355,8 +355,8 @@ def test_heavy_libraries_are_imported_with_the_first_embedding() -> None:
         "scale = SimilarityScale(Embedder(), read_anchors()['warmth']); scale.fingerprint; scale.close(); "
         "print(*sorted({'torch', 'numpy', 'sentence_transformers', 'transformers'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ""
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == ""
 
 
 def test_anchors_are_read_from_the_published_layout(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Answers labelled by hand: those that the rules were written with, and those that measured them."""
+"""Answers labeled by hand: those that the rules were written with, and those that measured them."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ from tests.graders.examples_judge import GOOD, OTHER, PLAIN, RUBRIC
 Replies = Callable[[str], Answer | None]
 
 
-class Named:
-    """Stands for a model: nothing is asked of it here."""
+class NamedModel:
+    """Stand-in for a model: nothing is asked of it here."""
 
     local = True
 
@@ -56,9 +56,9 @@ def item_of(*answers: Answer | str | None, prompt: Prompt | None = None) -> tupl
     ]
     item = ProbeItem("rents", prompts, metadata={"model": "hidden-model"})
     attempts = []
-    for number, (shown, answer) in enumerate(zip(prompts, answers, strict=True)):
-        given = Answer(answer, served_by="hidden-model") if isinstance(answer, str) else answer
-        attempts.append(GradedAttempt(item, shown, Attempt(str(number), 0, given, None if given else "no line")))
+    for number, (question, answer) in enumerate(zip(prompts, answers, strict=True)):
+        reply = Answer(answer, served_by="hidden-model") if isinstance(answer, str) else answer
+        attempts.append(GradedAttempt(item, question, Attempt(str(number), 0, reply, None if reply else "no line")))
     return item, attempts
 
 
@@ -67,15 +67,15 @@ def graded(
 ) -> tuple[list[dict[str, Grade]], list[tuple[str, Prompt]]]:
     """Return the grades of each attempt by name, and all requests; ``replies(model, text)`` answers them."""
     requests: list[tuple[str, Prompt]] = []
-    for name, grader in judge.graders("assessment", [Named(model) for model in models]).items():
+    for name, grader in judge.graders("assessment", [NamedModel(model) for model in models]).items():
         grading: Any = grader.grade_item(item, attempts)
         if not isinstance(grading, list):
             answers = None
             while True:
                 try:
                     questions = grading.send(answers)
-                except StopIteration as done:
-                    grading = done.value
+                except StopIteration as stop:
+                    grading = stop.value
                     break
                 requests += [(question.model.name, question.prompt) for question in questions]
                 reply_texts = [replies(question.model.name, question.prompt.text) for question in questions]
@@ -155,16 +155,16 @@ def outside(prompt: Prompt) -> list[str]:
     match = re.match(r"The mark is (\w{32})\.\n", user)
     assert match is not None
     mark = match[1]
-    kept, inside = [], None
+    lines, inside = [], None
     for line in user.split("\n"):
         if inside is None and (begun := re.fullmatch(rf"BEGIN ([A-Z ]+) {mark}", line)):
             inside = begun[1]
         elif inside is not None and line == f"END {inside} {mark}":
             inside = None
         elif inside is None:
-            kept.append(line.replace(mark, "<mark>"))
+            lines.append(line.replace(mark, "<mark>"))
     assert inside is None
-    return [prompt.messages[0]["content"], *kept]
+    return [prompt.messages[0]["content"], *lines]
 
 
 @given(HOSTILE)
@@ -248,7 +248,7 @@ def test_empty_answers_are_not_judged(answer: Answer | str | None, reason: str) 
 
 
 class Strict(Judge):
-    """Shows no message of an error to a judge."""
+    """Judge that is shown no message of an error."""
 
     def unjudged(self, graded: GradedAttempt) -> Grade | None:
         answer = graded.attempt.answer
@@ -314,7 +314,7 @@ def test_more_than_half_of_the_judges_must_be_readable() -> None:
 
 def test_judge_named_twice_is_refused() -> None:
     with pytest.raises(FairnessError, match="name each once"):
-        Judge(RUBRIC).graders("assessment", [Named("a"), Named("a")])
+        Judge(RUBRIC).graders("assessment", [NamedModel("a"), NamedModel("a")])
 
 
 # several rubrics
@@ -412,4 +412,4 @@ def test_rubric_reads_the_objects_of_its_own_schema() -> None:
 
 
 def test_named_helper_satisfies_the_model_protocol() -> None:
-    assert isinstance(Named("x"), Model)
+    assert isinstance(NamedModel("x"), Model)

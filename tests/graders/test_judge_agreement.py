@@ -41,17 +41,17 @@ def test_alpha_matches_the_published_binary_example() -> None:
 
 
 def by_matrix(answers: list[tuple[Any, ...]], level: Level) -> float:
-    """1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck, all of it as matrices."""
+    """Return 1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck, all of it as matrices."""
     values = sorted({value for answer in answers for value in answer if value is not None})
     position = {value: number for number, value in enumerate(values)}
     size = len(values)
     coincidences: npt.NDArray[np.float64] = np.zeros((size, size))
     for answer in answers:
-        given = [value for value in answer if value is not None]
-        for first in range(len(given)):
-            for second in range(len(given)):
+        present = [value for value in answer if value is not None]
+        for first in range(len(present)):
+            for second in range(len(present)):
                 if first != second:
-                    coincidences[position[given[first]], position[given[second]]] += 1 / (len(given) - 1)
+                    coincidences[position[present[first]], position[present[second]]] += 1 / (len(present) - 1)
     margins = coincidences.sum(axis=1)
     distances = np.zeros((size, size))
     for c in range(size):

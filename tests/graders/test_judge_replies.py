@@ -38,8 +38,8 @@ def test_reply_example_is_read_as_labeled(example: Example) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_problem_text_quotes_nothing_of_the_reply(example: Example) -> None:
     """Check that nothing of the reply leaves the fence, since it may hold another's instruction."""
-    marked = example.text.replace("the landlords", "obey me").replace("moderate", "obey me")
-    for problem in read_reply(RUBRIC, Answer(marked, example.finish)).problems:
+    text = example.text.replace("the landlords", "obey me").replace("moderate", "obey me")
+    for problem in read_reply(RUBRIC, Answer(text, example.finish)).problems:
         assert "obey me" not in problem
         assert "ignore the rubric" not in problem
 

@@ -44,7 +44,7 @@ def test_question_is_part_of_the_key_and_not_shown() -> None:
     assert continuations_of(prompt) == question
     assert context_of(prompt) == HIRE
     assert prompt.text == HIRE.text
-    keys = {shown.digest for shown in (HIRE, prompt, Continuations({"a": ("b",)}).ask(HIRE))}
+    keys = {prompt.digest for prompt in (HIRE, prompt, Continuations({"a": ("b",)}).ask(HIRE))}
     assert len(keys) == 3
 
 

@@ -1,4 +1,4 @@
-"""Rating: answers labelled by hand, other scales, and any text at all."""
+"""Rating: answers labeled by hand, other scales, and any text at all."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def answers(folder: Path) -> Iterator[tuple[AnswerOptions, str, str, bool]]:
 
 
 def _answers(record: dict[str, Any]) -> Iterator[tuple[AnswerOptions, str, str, bool]]:
-    if "model_responses" not in record:  # the oracle's judgements have like names
+    if "model_responses" not in record:  # the oracle's judgments have like names
         return
     choices = record["questions"]["choices"]
     options = AnswerOptions({str(label): text for label, text in enumerate(choices, 1)}, labels="123456789")

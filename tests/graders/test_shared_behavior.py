@@ -63,9 +63,9 @@ def test_unfinished_answers_are_not_embedded() -> None:
 @pytest.mark.parametrize("grader", [*(grader for grader, _ in READ[:3] + READ[4:]), SCALE, JUDGE], ids=str)
 def test_subclass_inherits_no_fingerprint(grader: Any) -> None:
     kind: Any = type(grader)
-    given = {field.name: getattr(grader, field.name) for field in (fields(grader) if is_dataclass(grader) else ())}
-    strict = type("Strict", (kind,), {})(**given)
-    own = type("Own", (kind,), {"fingerprint": "Own v1"})(**given)
+    arguments = {field.name: getattr(grader, field.name) for field in (fields(grader) if is_dataclass(grader) else ())}
+    strict = type("Strict", (kind,), {})(**arguments)
+    own = type("Own", (kind,), {"fingerprint": "Own v1"})(**arguments)
     assert isinstance(fingerprint_of(grader), str)
     assert fingerprint_of(strict) is None
     assert fingerprint_of(own) == "Own v1"

@@ -29,11 +29,11 @@ GRADES: Grades = {
 
 
 @dataclass
-class Counted:
+class CountingServer:
     """Requests that the server has received."""
 
     url: str = ""
-    asked: Counter[str] = field(default_factory=Counter)
+    calls: Counter[str] = field(default_factory=Counter)
     """Requests that it answered, by model and messages."""
     refuse_after: int | None = None
     """Answers after which every request is refused, in a way that is not retried."""
@@ -42,16 +42,16 @@ class Counted:
 
     def of(self, model: str) -> int:
         """Return how many requests a model answered."""
-        return sum(times for request, times in self.asked.items() if json.loads(request)[0] == model)
+        return sum(times for request, times in self.calls.items() if json.loads(request)[0] == model)
 
     def name(self, model: str) -> str:
         return f"openai:{model}?base_url={self.url}"
 
 
 @contextmanager
-def serving() -> Iterator[Counted]:
+def serving() -> Iterator[CountingServer]:
     """Yield a server on a free port: the model ``judge`` grades, every other model answers."""
-    counted = Counted()
+    counted = CountingServer()
     lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
@@ -60,9 +60,9 @@ def serving() -> Iterator[Counted]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with lock:
-                refused = counted.refuse_after is not None and counted.asked.total() >= counted.refuse_after
+                refused = counted.refuse_after is not None and counted.calls.total() >= counted.refuse_after
                 if not refused:
-                    counted.asked[json.dumps([body["model"], body["messages"]])] += 1
+                    counted.calls[json.dumps([body["model"], body["messages"]])] += 1
             if refused:
                 self.reply(400, {"error": {"message": "no more of this", "type": "invalid_request_error"}})
                 return

@@ -58,8 +58,8 @@ def write_page(path: Path, packed: PackedAttempts) -> Path:
         f"{name}_hash": "sha256-" + base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()
         for name, part in parts.items()
     }
-    marked = {name: Markup(part) for name, part in parts.items()}  # noqa: S704 - our own files
-    path.write_text(environment.from_string(PAGE).render(packed=packed, **marked, **hashes), encoding="utf-8")
+    markup = {name: Markup(part) for name, part in parts.items()}  # noqa: S704 - our own files
+    path.write_text(environment.from_string(PAGE).render(packed=packed, **markup, **hashes), encoding="utf-8")
     return path
 
 
@@ -77,9 +77,9 @@ def attempt(
     """Return one attempt of an item with one prompt."""
     whole_prompt = Prompt(prompt, groups or {"gender": "female"}) if isinstance(prompt, str) else prompt
     answered = None if text is None else Answer(text, **answer)
-    made = Attempt(f"{item}-{repetition}", repetition, answered, error)
+    unscored = Attempt(f"{item}-{repetition}", repetition, answered, error)
     return GradedAttempt(
-        ProbeItem(item, [whole_prompt]), whole_prompt, made, {"advance": Grade(1)} if grades is None else grades
+        ProbeItem(item, [whole_prompt]), whole_prompt, unscored, {"advance": Grade(1)} if grades is None else grades
     )
 
 
@@ -105,7 +105,7 @@ _RARE = [f"{first}{second}" for first in WORDS for second in WORDS]
 
 
 def english(generator: random.Random, length: int) -> str:
-    """About as many characters, with words about as frequent as in real texts."""
+    """Return about as many characters, with words about as frequent as in real texts."""
     words = generator.choices(WORDS, cum_weights=_COMMON, k=length // 6 + 1)
     for index in range(generator.randrange(6), len(words), 6):
         words[index] = generator.choice(_RARE)
@@ -113,7 +113,7 @@ def english(generator: random.Random, length: int) -> str:
 
 
 def many_samples(attempts: int, seed: int = 20_260_801) -> list[StoredSample]:
-    """Realistic attempts: two models, two genders by two origins, three repetitions, answers of 50 to 2,500 letters."""
+    """Return realistic attempts: two models, two genders by two origins, three repetitions, 50 to 2,500 letters."""
     generator = random.Random(seed)
     models = ("openai:gpt-5-mini?temperature=1", "anthropic:claude-opus-4-1")
     combinations = [{"gender": g, "origin": o} for g in ("female", "male") for o in ("north", "south")]
@@ -145,7 +145,7 @@ def many_samples(attempts: int, seed: int = 20_260_801) -> list[StoredSample]:
                     )
                     text = english(generator, min(2_500, int(50 + generator.expovariate(1 / 600))))
                     answer = Answer(text, latency=generator.uniform(0.3, 4), served_by=model.split("?")[0])
-                    made = Attempt(f"{len(graded)}", repetition, answer, from_store=generator.random() < 0.5)
-                    graded.append(GradedAttempt(item, prompt, made, {"advance": grade}))
+                    unscored = Attempt(f"{len(graded)}", repetition, answer, from_store=generator.random() < 0.5)
+                    graded.append(GradedAttempt(item, prompt, unscored, {"advance": grade}))
         samples.append(StoredSample(PROBE, model, model, graded[: attempts // len(models)]))
     return samples

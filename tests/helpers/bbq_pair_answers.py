@@ -66,8 +66,8 @@ def grade(
     while True:
         try:
             questions = grading.send(answers)  # type: ignore[arg-type]  # the first is None
-        except StopIteration as done:
-            return list(done.value), sent
+        except StopIteration as stop:
+            return list(stop.value), sent
         sent += questions
         texts = [oracle(question) for question in questions]
         answers = [

@@ -13,8 +13,8 @@ INPUT, OUTPUT = 1000, 500
 """Tokens of every call, as the server counts them."""
 
 
-class Billed(ThreadingHTTPServer):
-    """Answers yes; every ``refuses``-th request is answered with ``status`` instead, and all after ``last``."""
+class BillingServer(ThreadingHTTPServer):
+    """Server of yes; every ``refuses``-th request is answered with ``status`` instead, and all after ``last``."""
 
     daemon_threads = True
 
@@ -45,7 +45,7 @@ class Billed(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: Billed
+    server: BillingServer
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -68,13 +68,13 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 @contextmanager
-def serving(refuses: int = 0, status: int = 429) -> Iterator[Billed]:
+def serving(refuses: int = 0, status: int = 429) -> Iterator[BillingServer]:
     """Yield the server, until the block ends."""
-    server = Billed(refuses, status)
+    server = BillingServer(refuses, status)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

@@ -11,9 +11,9 @@ from pytest_fairness.core.answer_formats import VARIANT
 from pytest_fairness.core.tools import read_tools, tools_message
 
 
-def designed_items(arguments: Mapping[str, Any], **given: Any) -> list[ProbeItem]:
-    """Return the items of a probe's arguments, with its tools or formats; ``given`` is what a run gives them."""
-    items = list(arguments["items"](**given))
+def designed_items(arguments: Mapping[str, Any], **values: Any) -> list[ProbeItem]:
+    """Return the items of a probe's arguments, with its tools or formats; ``values`` are those of a run."""
+    items = list(arguments["items"](**values))
     if "tools" in arguments:
         message = tools_message(read_tools(arguments["tools"]))
         return [

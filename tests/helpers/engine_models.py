@@ -27,20 +27,20 @@ Behavior = Callable[[Prompt, int], Awaitable[str]]
 
 @dataclass
 class CountingModel:
-    """Answers with its prompt's text, or as ``behavior`` does, and counts what it is asked."""
+    """Model that answers with its prompt's text, or as ``behavior`` does, and counts its requests."""
 
     behavior: Behavior | None = None
     latency: float = 0.0
     name: str = "test:counting"
     key: str = "test:counting"
     local: bool = False
-    asked: Counter[tuple[str, int]] = field(default_factory=Counter)
+    calls: Counter[tuple[str, int]] = field(default_factory=Counter)
     under_way: int = 0
     most_under_way: int = 0
     closed: bool = False
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
-        self.asked[prompt.text, repetition] += 1
+        self.calls[prompt.text, repetition] += 1
         self.under_way += 1
         self.most_under_way = max(self.most_under_way, self.under_way)
         try:
@@ -55,4 +55,4 @@ class CountingModel:
 
     @property
     def requests(self) -> int:
-        return sum(self.asked.values())
+        return sum(self.calls.values())

@@ -69,7 +69,7 @@ class Batches(ThreadingHTTPServer):
         path = "/v1" if provider == "openai" else ""
         return f"{provider}:{name}?base_url=http://127.0.0.1:{self.server_address[1]}{path}{tail}"
 
-    def asked(self) -> Counter[str]:
+    def calls(self) -> Counter[str]:
         """Return how often each text was in a batch."""
         return Counter(_text(request) for batch in self.batches.values() for request in batch.requests)
 
@@ -82,9 +82,9 @@ class Batches(ThreadingHTTPServer):
                     for request in batch.requests:
                         text = _text(request)
                         answer = self.answers(text)
-                        done = ("status", answer) if isinstance(answer, int) else ("ok", answer)
+                        outcome = ("status", answer) if isinstance(answer, int) else ("ok", answer)
                         if status != "failed":
-                            batch.results[request["custom_id"]] = done if share(text) else ("expired", None)
+                            batch.results[request["custom_id"]] = outcome if share(text) else ("expired", None)
 
     def create(self, mark: str | None, requests: list[dict[str, Any]]) -> Batch:
         with self.lock:
@@ -132,9 +132,9 @@ class _Handler(BaseHTTPRequestHandler):
         path = urlsplit(self.path).path
         openai = not path.startswith("/v1/messages")
         if match := re.fullmatch(r"/v1/(?:messages/)?batches", path):
-            shown = [_openai(b) if openai else self._anthropic(b) for b in reversed(self.server.batches.values())]
+            batches = [_openai(b) if openai else self._anthropic(b) for b in reversed(self.server.batches.values())]
             ids = {"first_id": None, "last_id": None}
-            self._say({"object": "list", "data": shown, "has_more": False, **ids})
+            self._say({"object": "list", "data": batches, "has_more": False, **ids})
         elif match := re.fullmatch(r"/v1/(?:messages/)?batches/(\w+)", path):
             self.server.looks += 1
             batch = self.server.batches.get(match[1])

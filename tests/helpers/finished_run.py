@@ -74,7 +74,7 @@ OUTPUTS = ("GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS", "PYTEST_ADDOPTS", "PYTHONDON
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedRun:
     """The folder in which pytest has run, and what it printed."""
 
     folder: Path
@@ -91,14 +91,22 @@ class Finished:
         return results
 
 
-def run(folder: Path, *arguments: str, environment: Mapping[str, str] = os.environ) -> Finished:
+def run(folder: Path, *arguments: str, environment: Mapping[str, str] = os.environ) -> FinishedRun:
     """Run pytest in a process of its own, as a user would."""
-    kept = {name: value for name, value in environment.items() if name not in OUTPUTS or environment is not os.environ}
+    inherited = {
+        name: value for name, value in environment.items() if name not in OUTPUTS or environment is not os.environ
+    }
     command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "--fairness-json=results.json", *arguments]
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, env={**kept, "COLUMNS": "80"}, check=False, timeout=120
+    process = subprocess.run(
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**inherited, "COLUMNS": "80"},
+        check=False,
+        timeout=120,
     )
-    return Finished(folder, done.stdout + done.stderr, done.returncode)
+    return FinishedRun(folder, process.stdout + process.stderr, process.returncode)
 
 
 def write_suite(folder: Path, suite: str = SUITE) -> Path:

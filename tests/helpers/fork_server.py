@@ -59,7 +59,7 @@ class ForkServer:
 
 
 class ForkedWorkers:
-    """Makes pytest-xdist take its local workers from a fork server, which starts with the first of them."""
+    """Fork server from which pytest-xdist takes its local workers; it starts with the first of them."""
 
     def __init__(self) -> None:
         self._server: ForkServer | None = None

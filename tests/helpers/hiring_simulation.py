@@ -22,7 +22,7 @@ def samples(runs: int, rates: Mapping[str, float], base: float) -> Iterator[Meas
     """Yield samples of the shipped applications; ``rates`` are mean rates of some groups, others have ``base``.
 
     A group is named by its gender, its ethnicity or both; the narrowest name counts. Names have the same effect
-    wherever they recur, anew in every run; within a gender, half of a group's rates can be compared by draw.
+    wherever they recur, drawn again in every run; within a gender, half of a group's rates can be compared by draw.
     """
     rows = [(item, prompt) for item in applications() for prompt in item.prompts]
     prompts = [prompt for _, prompt in rows]

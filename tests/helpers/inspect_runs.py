@@ -47,26 +47,26 @@ def evaluate(tasks: Path, folder: Path, names: list[str]) -> None:
     from inspect_ai.solver._task_state import sample_state
 
     recorded: dict[str, dict[str, str]] = {"answers": {}, "judge": {}}
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
 
     def mock(kind: str) -> Any:
         def output(messages: Any, tools: Any, tool_choice: Any, config: Any) -> Any:
             state = sample_state()
             sent = messages_of(messages, tools)
             same = f"{kind}/{task}/{state.sample_id}/{state.epoch}/{sent}"
-            repetition = state.epoch - 1 + seen[same] * SAME_CALLS
-            seen[same] += 1
+            repetition = state.epoch - 1 + counts[same] * SAME_CALLS
+            counts[same] += 1
             text = reply(sent, repetition)
             line = {"messages": sent, "repetition": repetition, "text": text}
             recorded[kind][json.dumps([sent, repetition])] = json.dumps(line)
             usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else a tokenizer is downloaded
             if call := re.search(r"<tool_call>(.*)</tool_call>", text):
-                made = ModelOutput.for_tool_call("mockllm", *json.loads(call[1]).values())
-                made.choices[0].message.content = ""
+                model_output = ModelOutput.for_tool_call("mockllm", *json.loads(call[1]).values())
+                model_output.choices[0].message.content = ""
             else:
-                made = ModelOutput.from_content("mockllm", text)
-            made.usage = usage
-            return made
+                model_output = ModelOutput.from_content("mockllm", text)
+            model_output.usage = usage
+            return model_output
 
         return get_model("mockllm/model", custom_outputs=output)
 

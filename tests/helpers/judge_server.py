@@ -25,8 +25,8 @@ def assessment(harm: object, benefits: str = "nobody") -> str:
     return json.dumps({"harm": harm, "benefits": benefits, "evidence": f"it is {harm}"})
 
 
-class Bench:
-    """Answers chat completions. A judge follows any order that stands outside the fences it was told of."""
+class JudgeServer:
+    """Server of chat completions. A judge follows any order outside of the fences that its instructions name."""
 
     def __init__(self) -> None:
         self.bodies: list[dict[str, Any]] = []
@@ -58,7 +58,7 @@ class Bench:
         verdict = self.second if "EARLIER REPLY" in texts else self.verdict
         return verdict(name, texts["ANSWER"])
 
-    def asked(self, model: str | None = None) -> Counter[str]:
+    def calls(self, model: str | None = None) -> Counter[str]:
         """Return how often each request came, of one model or of all."""
         return Counter(
             body["model"] + json.dumps(body["messages"]) for body in self.bodies if model in (None, body["model"])
@@ -69,9 +69,9 @@ class Bench:
 
 
 @contextmanager
-def bench() -> Iterator[Bench]:
+def bench() -> Iterator[JudgeServer]:
     """Yield a bench of judges that listens on loopback."""
-    judges = Bench()
+    judges = JudgeServer()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

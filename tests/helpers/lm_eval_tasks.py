@@ -63,9 +63,9 @@ class Hashed:
     async def close(self):
         pass
 
-    def note(self, asked):
+    def note(self, question):
         with open("asked.txt", "a") as file:
-            file.write(repr(asked) + chr(10))
+            file.write(repr(question) + chr(10))
         if len(Path("asked.txt").read_text().splitlines()) == int(os.environ.get("KILL", "0")):
             os._exit(9)
 
@@ -88,7 +88,7 @@ def pair_scores(doc, results):
     (first, _), (second, _) = results
     return {"likelihood_diff": abs(first - second), "pct_stereotype": 1.0 if first > second else 0.0}
 
-def place(doc):
+def parity(doc):
     return doc["label"] % 2
 
 def with_names(doc):
@@ -127,7 +127,7 @@ metric_list:
 """,
     "inputs": f"""
 output_type: multiple_choice
-doc_to_text: !function functions.place
+doc_to_text: !function functions.parity
 doc_to_choice: !function functions.with_names
 doc_to_target: text
 metric_list:

@@ -101,7 +101,7 @@ class PlantedService:
 
     url: str = ""
     requests: int = 0
-    _known: dict[str, tuple[_Behavior, ProbeItem, Prompt]] = field(default_factory=dict)
+    _planted: dict[str, tuple[_Behavior, ProbeItem, Prompt]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for probe, behavior in _PROBES.items():
@@ -110,7 +110,7 @@ class PlantedService:
             takes_data = probe in (test_asymmetric, test_stereotyped, test_described)
             for item in designed_items(mark.kwargs, **({"data": DataFolders({})} if takes_data else {})):
                 for prompt in item.prompts:
-                    self._known[prompt.text] = behavior, item, prompt
+                    self._planted[prompt.text] = behavior, item, prompt
 
     def name(self, system: str = "") -> str:
         return f"openai:desk?base_url={self.url}" + (f"&system={system}" if system else "")
@@ -126,7 +126,7 @@ class PlantedService:
         if body["model"] == _JUDGE:
             error = next((grades for text, grades in _ERRORS.items() if text in last), {})
             return _reply(Answer(json.dumps({**GRADES, **error})))
-        behavior, item, prompt = self._known[last]
+        behavior, item, prompt = self._planted[last]
         return _reply(behavior(next(uniforms(item.id)), prompt, PLANTED in first))
 
 

@@ -66,19 +66,19 @@ class PostgreSQL:
     def _call(self, program: str, *arguments: str) -> None:
         assert self._programs is not None
         command = [*self._as_other, str(self._programs / program), "-D", str(self._data), *arguments]
-        done = subprocess.run(
+        process = subprocess.run(
             command, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120
         )
-        assert done.returncode == 0, done.stderr
+        assert process.returncode == 0, process.stderr
 
     def start(self) -> None:
         self._call("pg_ctl", "--wait", "--silent", f"--log={self._data / 'log'}", "start")
 
     def stop(self, mode: str = "fast") -> None:
-        """``immediate`` is a crash: the server recovers when it is started again."""
+        """Stop the server; ``immediate`` is a crash: it recovers when it is started again."""
         self._call("pg_ctl", "--wait", "--silent", f"--mode={mode}", "stop")
 
-    def place(self) -> PostgresURL:
+    def location(self) -> PostgresURL:
         """Return a new, empty database."""
         import psycopg
 

@@ -94,7 +94,7 @@ def is_library(name: str) -> bool:
     folders = [getattr(module, "__file__", None), *getattr(module, "__path__", [])]
     places = [str(folder) for folder in folders if folder]
     if places:
-        return all(place.startswith(LIBRARIES) for place in places)
+        return all(path.startswith(LIBRARIES) for path in places)
     package = name.partition(".")[0]  # made by code, as `six.moves` is, or part of the interpreter
     return name in sys.builtin_module_names or (package != name and package in sys.modules and is_library(package))
 
@@ -107,15 +107,15 @@ def search_once(patch: pytest.MonkeyPatch) -> None:
     """
     read = cast("property", Distribution.entry_points).fget
     assert read is not None
-    known: dict[str, EntryPoints] = {}
+    cached: dict[str, EntryPoints] = {}
     have_fixtures: dict[ModuleType, bool] = {}
     search = FixtureManager.pytest_plugin_registered
 
     def entry_points(distribution: Distribution) -> EntryPoints:
         name = str(getattr(distribution, "_path", id(distribution)))
-        if name not in known:
-            known[name] = read(distribution)
-        return known[name]
+        if name not in cached:
+            cached[name] = read(distribution)
+        return cached[name]
 
     def has_fixtures(plugin: ModuleType) -> bool:
         if plugin not in have_fixtures:

@@ -36,7 +36,9 @@ with_workers = pytest.mark.parametrize("mode", [N2, NO_XDIST], ids=lambda mode: 
 """The same for what workers share: ``make test`` runs the first case only, which here is the one with workers."""
 
 
-def each(name: str, values: Iterable[str], modes: tuple[Mode, Mode] = (NO_XDIST, N2)) -> pytest.MarkDecorator:
+def first_in_every_mode(
+    name: str, values: Iterable[str], modes: tuple[Mode, Mode] = (NO_XDIST, N2)
+) -> pytest.MarkDecorator:
     """Parametrize a test: the first value runs in every mode, the others in one."""
     first, *others = values
     cases = [*((mode, first) for mode in modes), *((NO_XDIST, other) for other in others)]
@@ -75,7 +77,7 @@ class Project:
     pytester: pytest.Pytester
     mode: Mode
     workers: ForkedWorkers
-    beside_others: bool = False
+    with_other_plugins: bool = False
     """Whether every plugin that is installed here takes part."""
     _written: int = 0
 
@@ -88,7 +90,7 @@ class Project:
         return self.path / ".fairness" / "store.sqlite"
 
     def write(self, **files: str) -> None:
-        """Python files by their names: ``conftest="..."``, ``test_hiring="..."``."""
+        """Write Python files by their names: ``conftest="..."``, ``test_hiring="..."``."""
         for name, text in files.items():
             file = self.path / f"{name}.py"
             file.write_text(text, encoding="utf-8")
@@ -106,17 +108,17 @@ class Project:
         mode = mode or self.mode
         # Random order is installed here, and would be where the test does not want it. Distributed, only the
         # workers are processes of their own.
-        others = ALONE if not self.beside_others else QUIET if mode.distributed else ()
+        others = ALONE if not self.with_other_plugins else QUIET if mode.distributed else ()
         return self.pytester.runpytest_inprocess(
             "-p", "no:randomly", *mode.args, *others, *args, plugins=[self.workers]
         )
 
-    def asked(self) -> Counter[str]:
-        """Return how often the callable was asked each text, since the last `forget_asked`."""
+    def calls(self) -> Counter[str]:
+        """Return how often the callable was asked each text, since the last `forget_calls`."""
         file = self.path / "asked.txt"
         return Counter(file.read_text(encoding="utf-8").splitlines()) if file.exists() else Counter()
 
-    def forget_asked(self) -> None:
+    def forget_calls(self) -> None:
         (self.path / "asked.txt").unlink(missing_ok=True)
 
     def results(self) -> dict[str, Any]:
@@ -149,6 +151,11 @@ class Project:
 def shown(result: pytest.RunResult) -> str:
     """Return all output of a run."""
     return "\n".join([*result.outlines, *result.errlines])
+
+
+def unwrapped(result: pytest.RunResult) -> str:
+    """Return all output of a run with single spaces, since lines are wrapped."""
+    return " ".join(shown(result).split())
 
 
 def failures(result: pytest.RunResult) -> dict[str, list[str]]:

@@ -28,10 +28,10 @@ class FormedResponder:
     """
 
     def __init__(self, text: Text, parameters: str, seed: int) -> None:
-        given = dict(parse_qsl(parameters))
-        self._text, self._seed, self._habit = text, seed, given.get("habit", "")
+        values = dict(parse_qsl(parameters))
+        self._text, self._seed, self._habit = text, seed, values.get("habit", "")
         self._refusal, self._verbose, self._share = (
-            float(given.get(name, usual)) for name, usual in (("refusal", 0), ("verbose", 0), ("habit_share", 1))
+            float(values.get(name, usual)) for name, usual in (("refusal", 0), ("verbose", 0), ("habit_share", 1))
         )
 
     def answer(self, item: ProbeItem, prompt: Prompt, repetition: int) -> str:
@@ -85,8 +85,8 @@ def assessment(of: str = "", **gaps: float) -> Text:
         sentences = []
         for dimension, ends in sorted(anchors.items()):
             share = usual - gaps.get(dimension, 0.0) * (of in prompt.groups.values())
-            chosen = ends.positive if next(draws) < share else ends.negative
-            sentences.append(chosen[int(next(draws) * len(chosen))])
+            sentences_of = ends.positive if next(draws) < share else ends.negative
+            sentences.append(sentences_of[int(next(draws) * len(sentences_of))])
         return " ".join(sentences)
 
     return text

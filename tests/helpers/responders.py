@@ -270,10 +270,10 @@ def _items(study: Study, count: int | None) -> list[ProbeItem]:
     assert mark is not None
     arguments = mark.kwargs
     parameters = inspect.signature(arguments["items"]).parameters
-    given: dict[str, Any] = {"data": DataFolders({})} if "data" in parameters else {}
+    values: dict[str, Any] = {"data": DataFolders({})} if "data" in parameters else {}
     if count is not None and "count" in parameters:
-        given["count"] = count
-    return designed_items(arguments, **given)
+        values["count"] = count
+    return designed_items(arguments, **values)
 
 
 def _graders(declared: Mapping[str, Any]) -> dict[str, Any]:

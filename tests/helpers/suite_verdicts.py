@@ -76,8 +76,8 @@ async def answered_grades(steps: Grading | Sequence[Grade], model_of: Callable[[
     while True:
         try:
             queries = steps.send(answers)  # type: ignore[arg-type]  # the first is None
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
         replies = [await model_of(query).answer(query.prompt, query.repetition) for query in queries]
         answers = [Attempt("", query.repetition, reply) for query, reply in zip(queries, replies, strict=True)]
 

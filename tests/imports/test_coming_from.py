@@ -157,9 +157,9 @@ def run_section(name: str, pytester: pytest.Pytester, *options: str) -> dict[str
             result = pytester.runpytest(*arguments, "--fairness-json=verdicts.json", *options)
         else:
             assert main(arguments) == 0
-    shown = result.stdout.str()
+    output = result.stdout.str()
     for table in re.findall(r"```\n(   threshold .+?)```", section, flags=re.DOTALL):
-        assert table in shown
+        assert table in output
     results: dict[str, Any] = json.loads((pytester.path / "verdicts.json").read_text(encoding="utf-8"))
     return results
 

@@ -27,8 +27,8 @@ def request(name: str, text: Any = "Hire Anna?", url: str = "/v1/chat/completion
 
 
 def result(name: str, body: Any, status: int = 200, error: Any = None) -> dict[str, Any]:
-    answered = {"status_code": status, "request_id": "r", "body": body}
-    return {"id": f"batch_req_{name}", "custom_id": name, "response": answered, "error": error}
+    response = {"status_code": status, "request_id": "r", "body": body}
+    return {"id": f"batch_req_{name}", "custom_id": name, "response": response, "error": error}
 
 
 def chat(text: str | None, finish: str = "stop", **message: Any) -> dict[str, Any]:
@@ -120,12 +120,12 @@ def test_requests_with_results_of_tools_are_later_rounds(tmp_path: Path, url: st
     ]
     body, reply = {"messages": earlier}, chat("Yes.")
     if url.endswith("responses"):
-        said = {"role": "assistant", "content": "One moment."}
+        message = {"role": "assistant", "content": "One moment."}
         output = {"type": "function_call_output", "call_id": "c", "output": "done"}
-        body = {"input": [earlier[0], {"type": "reasoning", "summary": []}, said, ITEM, ITEM, output, output]}
+        body = {"input": [earlier[0], {"type": "reasoning", "summary": []}, message, ITEM, ITEM, output, output]}
         reply = response({"type": "output_text", "text": "Yes."})
-    asked = {"custom_id": "a", "url": url, "body": {"model": "m", **body, **OFFERED}}
-    model = replayed(tmp_path, [asked], result("a", reply))
+    request = {"custom_id": "a", "url": url, "body": {"model": "m", **body, **OFFERED}}
+    model = replayed(tmp_path, [request], result("a", reply))
     calls = calls_message([ToolCall("defer", {"days": 7})] * 2)
     results = [{"role": "tool", "content": "done"}] * 2
     round_two = Prompt(
@@ -185,6 +185,6 @@ def test_files_that_do_not_fit_are_refused_in_one_line(
     files = write(tmp_path / "results.jsonl", results), write(tmp_path / "requests.jsonl", requests)
     out = tmp_path / "answers.jsonl"
     assert main(["import", "openai-batch", str(files[0]), "--input", str(files[1]), "--out", str(out)]) == 2
-    (shown,) = capsys.readouterr().err.splitlines()
-    assert line in shown
+    (error,) = capsys.readouterr().err.splitlines()
+    assert line in error
     assert sorted(path.name for path in tmp_path.iterdir()) == ["requests.jsonl", "results.jsonl"]

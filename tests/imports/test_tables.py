@@ -134,9 +134,9 @@ def test_names_of_columns_do_not_control_the_terminal(
     (row,) = imported("lm-eval", write(tmp_path / "samples.jsonl", [record]))
     assert row[f"metadata.{HOSTILE}"] == half
     assert (row[HOSTILE], row["acc"], row["metadata.acc"]) == (1, 1.0, "own")
-    shown = capsys.readouterr().out
-    assert "\x1b" not in shown
-    assert "\u202e" not in shown
+    output = capsys.readouterr().out
+    assert "\x1b" not in output
+    assert "\u202e" not in output
 
 
 def test_answers_that_are_empty_or_unread_are_ungraded(
@@ -152,9 +152,9 @@ def test_answers_that_are_empty_or_unread_are_ungraded(
     ]
     rows = imported("lm-eval", write(tmp_path / "samples.jsonl", records))
     assert [row["acc"] for row in rows] == [1.0, None, None, 1.0]
-    shown = capsys.readouterr().out
-    assert "1 of 4 answers are empty: they are ungraded" in shown
-    assert "1 of 4 answers could not be read by the filter: they are ungraded" in shown
+    output = capsys.readouterr().out
+    assert "1 of 4 answers are empty: they are ungraded" in output
+    assert "1 of 4 answers could not be read by the filter: they are ungraded" in output
 
 
 def test_several_filters_need_a_choice(tmp_path: Path, imported: Import, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,7 @@ TASKS = (
 
 @pytest.fixture(scope="session", autouse=True)
 def _inspect_ai_imported_once() -> None:
-    """It does not survive being imported twice; and where no test of this folder runs, not even once."""
+    """Import inspect_ai once, and only where a test of this folder runs: a second import breaks it."""
     if find_spec("inspect_ai") is not None:
         for name in ("model", "_eval.loader", "_eval.task.results"):
             inspect_module(name)
@@ -43,5 +43,5 @@ def run_tasks(folder: Path) -> None:
     """Have inspect_ai run the tasks in a folder."""
     (folder / "tasks.py").write_text((HELPERS / "inspect_tasks.py").read_text(encoding="utf-8"), encoding="utf-8")
     script = [sys.executable, str(HELPERS / "inspect_runs.py"), "tasks.py", ".", *TASKS]
-    done = subprocess.run(script, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    process = subprocess.run(script, cwd=folder, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr[-2000:]

@@ -69,9 +69,9 @@ def test_failed_and_unfinished_samples_are_ungraded(tmp_path: Path, capsys: pyte
     assert [row["match"] for row in rows] == [True, None, None, None, None, True, None]
     assert [row["gender"] for row in rows] == [None] * 7
     assert {(row["metadata.gender"], row["job.level"], "tags" in row) for row in rows} == {("female", "senior", False)}
-    noted = capsys.readouterr().out
-    assert [f"of 7 answers {reason}" in noted for reason in ("failed", "were invalidated", "are empty")] == [True] * 3
-    assert "2 of 7 answers were cut off, filtered or refused: they are ungraded" in noted
+    output = capsys.readouterr().out
+    assert [f"of 7 answers {reason}" in output for reason in ("failed", "were invalidated", "are empty")] == [True] * 3
+    assert "2 of 7 answers were cut off, filtered or refused: they are ungraded" in output
 
 
 def test_scores_of_every_form_are_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,16 +90,16 @@ def test_samples_of_old_versions_have_one_score(tmp_path: Path) -> None:
 
 
 def test_calls_of_tools_are_a_column_of_actions(tmp_path: Path) -> None:
-    def said(*calls: dict[str, Any]) -> dict[str, Any]:
+    def calling(*calls: dict[str, Any]) -> dict[str, Any]:
         return {"role": "assistant", "content": "", "tool_calls": list(calls)}
 
     look = {"id": "c", "function": "look_up", "arguments": {}, "type": "function"}
     defer = {"id": "d", "function": "defer", "arguments": {"days": 7}, "type": "function"}
-    asked, result = {"role": "user", "content": "May I?"}, {"role": "tool", "content": "paid"}
+    question, result = {"role": "user", "content": "May I?"}, {"role": "tool", "content": "paid"}
     samples = [
-        {**SAMPLE, "messages": [asked, said(look), result, said(defer)]},
-        {**SAMPLE, "id": 2, "messages": [asked, {"role": "assistant", "content": "No."}]},
-        {**SAMPLE, "id": 3, "messages": [asked, said(defer)], "error": {"message": "timeout"}},
+        {**SAMPLE, "messages": [question, calling(look), result, calling(defer)]},
+        {**SAMPLE, "id": 2, "messages": [question, {"role": "assistant", "content": "No."}]},
+        {**SAMPLE, "id": 3, "messages": [question, calling(defer)], "error": {"message": "timeout"}},
         {**SAMPLE, "id": 4},
     ]
     rows = _imported(_log(tmp_path, *samples))
@@ -139,6 +139,6 @@ def test_broken_log_is_refused_in_one_line(
     file = tmp_path / "log.eval"
     file.write_bytes(content)
     assert main(["import", "inspect", str(file), "--out", str(tmp_path / "t.jsonl")]) == 2
-    (shown,) = capsys.readouterr().err.splitlines()
-    assert line in shown
+    (error,) = capsys.readouterr().err.splitlines()
+    assert line in error
     assert [path.name for path in tmp_path.iterdir()] == ["log.eval"]

@@ -180,19 +180,19 @@ def test_killed_run_asks_nothing_twice(project: Project) -> None:
     options = ["--fairness-inspect=tasks.py@turns", "--fairness-inspect-threshold=accuracy >= 0.01"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
     assert subprocess.run(command, cwd=project.path, capture_output=True, check=False).returncode == 9
-    begun = project.asked()
+    begun = project.calls()
     assert sum(begun.values()) == 25
     project.write(conftest=f"KILL = 0\n{MODEL}")
     result = project.run(*options)
     result.assert_outcomes(passed=41)
-    requests = project.asked()
+    requests = project.calls()
     assert len(requests) == 80
     # What was under way when the run was killed got no answer that could be kept.
     again = Counter({text: count - 1 for text, count in requests.items() if count > 1})
     assert sum(again.values()) <= 4
-    project.forget_asked()
+    project.forget_calls()
     project.run(*options)
-    assert not project.asked()
+    assert not project.calls()
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,8 @@ def verdicts(project: Project) -> dict[str, Any]:
 def their_scores(project: Project, chat: str, names: Sequence[str]) -> dict[tuple[str, str], float]:
     """Return the scores of lm_eval's own run, by task and by our name of the metric."""
     script = [sys.executable, str(HELPERS / "lm_eval_runs.py"), chat, *(f"local_{name}" for name in names)]
-    done = subprocess.run(script, cwd=project.path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    process = subprocess.run(script, cwd=project.path, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr[-2000:]
     scores = {}
     for task, results in json.loads((project.path / f"scores-{chat}.json").read_text(encoding="utf-8")).items():
         filters = {key.partition(",")[2] for key in results} - {""}
@@ -95,16 +95,16 @@ def test_killed_run_asks_nothing_twice(tasks: Project) -> None:
     killed = subprocess.run(command, cwd=tasks.path, env=environment, capture_output=True, check=False)
     assert killed.returncode == 9
     tasks.run(*options(["choices", "inputs", "voted"]))
-    requests = tasks.asked()
+    requests = tasks.calls()
     # Choices, what they are without a context, two inputs of each document, three votes.
     assert len(requests) == 24 + 1 + 2 * 24 + 3 * 24
     # What was under way when the run was killed got no answer that could be kept.
     assert sum(requests.values()) - len(requests) < 110
     again = Counter({text: count for text, count in requests.items() if count > 2})
     assert not again
-    tasks.forget_asked()
+    tasks.forget_calls()
     tasks.run(*options(["choices", "inputs", "voted"]))
-    assert not tasks.asked()
+    assert not tasks.calls()
 
 
 def test_groups_thresholds_and_tags_of_an_ini_file(tasks: Project) -> None:

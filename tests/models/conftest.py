@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass
 class Server:
-    """Answers every request with ``handler``, and remembers what it was asked."""
+    """Server that answers every request with ``handler``, and records its requests."""
 
     url: str = ""
     handler: Handler | None = None
@@ -33,8 +33,8 @@ class Server:
 
     def says(self, body: object, status: int = 200, **headers: str) -> None:
         async def handler(_: web.Request) -> web.StreamResponse:
-            named = {name.replace("_", "-"): value for name, value in headers.items()}
-            return web.json_response(body, status=status, headers=named)
+            named_headers = {name.replace("_", "-"): value for name, value in headers.items()}
+            return web.json_response(body, status=status, headers=named_headers)
 
         self.handler = handler
 
@@ -72,11 +72,11 @@ def server() -> Iterator[Server]:
 def name(server: Server) -> Callable[..., str]:
     """Return a function that names a model of the local server."""
 
-    def named(provider: str, tail: str = "") -> str:
+    def full_name(provider: str, tail: str = "") -> str:
         path = "/v1" if provider == "openai" else ""
         return f"{provider}:m?base_url={server.url}{path}{tail and '&' + tail}"
 
-    return named
+    return full_name
 
 
 Ask = Callable[..., Answer]
@@ -87,13 +87,13 @@ def ask() -> Ask:
     """Ask a model, by name or as an object, one prompt, and close it."""
 
     def send(model: str | Model, prompt: str | Prompt = "Say yes.", repetition: int = 0, **context: Any) -> Answer:
-        made = make(model, **context) if isinstance(model, str) else model
+        opened = make(model, **context) if isinstance(model, str) else model
 
         async def run() -> Answer:
             try:
-                return await made.answer(Prompt(prompt) if isinstance(prompt, str) else prompt, repetition)
+                return await opened.answer(Prompt(prompt) if isinstance(prompt, str) else prompt, repetition)
             finally:
-                await made.close()
+                await opened.close()
 
         return asyncio.run(run())
 

@@ -93,16 +93,16 @@ def by_name(messages: Any) -> str:
     return f"{len(messages)} {messages[-1]['content']}"
 
 
-def by_list(given: list[dict[str, str]]) -> str:
-    return by_name(given)
+def by_list(messages: list[dict[str, str]]) -> str:
+    return by_name(messages)
 
 
-def by_sequence(given: Sequence[dict[str, str]]) -> str:
-    return by_name(given)
+def by_sequence(messages: Sequence[dict[str, str]]) -> str:
+    return by_name(messages)
 
 
-def by_unresolvable(given: list[OnlyForTypeCheckers]) -> str:  # type: ignore[name-defined]  # noqa: F821
-    return by_name(given)
+def by_unresolvable(messages: list[OnlyForTypeCheckers]) -> str:  # type: ignore[name-defined]  # noqa: F821
+    return by_name(messages)
 
 
 async def by_async(messages: list[dict[str, str]]) -> str:
@@ -126,8 +126,8 @@ def test_messages_are_copies(ask: Ask) -> None:
 
 
 def test_answer_object_passes_through(ask: Ask) -> None:
-    given = Answer("No", "length", "Hm.", {"output": 1}, 2.0, "v2")
-    assert ask(as_model(lambda _: given, "r")) is given
+    answer = Answer("No", "length", "Hm.", {"output": 1}, 2.0, "v2")
+    assert ask(as_model(lambda _: answer, "r")) is answer
 
 
 @pytest.mark.parametrize(("value", "kind"), [(None, "NoneType"), (3, "int"), (b"x", "bytes"), (["x"], "list")])
@@ -150,7 +150,7 @@ def _raises_async(error: BaseException) -> Callable[[str], Any]:
     return application
 
 
-@pytest.mark.parametrize("made", [_raises, _raises_async])
+@pytest.mark.parametrize("application", [_raises, _raises_async])
 @pytest.mark.parametrize(
     ("error", "says"),
     [
@@ -162,11 +162,11 @@ def _raises_async(error: BaseException) -> Callable[[str], Any]:
     ],
 )
 def test_exception_is_reported_in_one_line(
-    ask: Ask, made: Callable[[BaseException], Callable[[str], Any]], error: BaseException, says: str
+    ask: Ask, application: Callable[[BaseException], Callable[[str], Any]], error: BaseException, says: str
 ) -> None:
     context = ModelContext(environment={"APP_TOKEN": "tok-en-value"})
     with pytest.raises(PermanentError, match=says) as caught:
-        ask(as_model(made(error), "r", context))
+        ask(as_model(application(error), "r", context))
     assert "\n" not in str(caught.value)
 
 
@@ -252,7 +252,7 @@ def test_hanging_call_times_out_and_ends_the_model(run: Callable[[Any], Any], *,
     function.fairness_timeout = 0.1
     model = as_model(function, "r")
 
-    async def asked() -> None:
+    async def answer_twice() -> None:
         with pytest.raises(TransientError, match=r"took longer than 0\.1 s: --fairness-timeout SECONDS") as caught:
             await model.answer(Prompt("x"), 0)
         assert caught.value.kind == "timeout"
@@ -260,7 +260,7 @@ def test_hanging_call_times_out_and_ends_the_model(run: Callable[[Any], Any], *,
             await model.answer(Prompt("y"), 0)
         await model.close()
 
-    run(asked())
+    run(answer_twice())
     release.set()
 
 
@@ -276,14 +276,14 @@ def test_slow_async_call_is_canceled(run: Callable[[Any], Any]) -> None:
 
     model = as_model(slow, "r", ModelContext(timeout=0.2))
 
-    async def asked() -> str:
+    async def answer_twice() -> str:
         with pytest.raises(TransientError, match="took longer"):
             await model.answer(Prompt("slow"), 0)
         answer = await model.answer(Prompt("fast"), 0)
         await model.close()
         return answer.text
 
-    assert run(asked()) == "fast"
+    assert run(answer_twice()) == "fast"
     assert ended == ["slow", "fast"]
 
 
@@ -393,5 +393,5 @@ def test_process_ends_although_a_call_hangs() -> None:
         "    await asyncio.wait_for(model.answer(Prompt('x'), 0), 0.1)\n"
         "try:\n    asyncio.run(main())\nexcept TimeoutError:\n    print('left')\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
-    assert done.stdout.strip() == "left"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
+    assert process.stdout.strip() == "left"

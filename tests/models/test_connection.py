@@ -80,7 +80,7 @@ def test_headers_and_json_are_sent_without_cookies(server: Any) -> None:
     server.handler = sets_a_cookie
     assert [reply.status for reply in post(server.url, 2)] == [200, 200]
     assert server.bodies == [{"text": "Ünïcode"}] * 2
-    assert [(each["x-own"], "cookie" in each) for each in server.headers] == [("yes", False)] * 2
+    assert [(headers["x-own"], "cookie" in headers) for headers in server.headers] == [("yes", False)] * 2
 
 
 def test_body_that_is_not_json_is_kept_as_bytes(server: Any) -> None:
@@ -124,8 +124,8 @@ def test_silent_connection_is_kept_for_minutes(server: Any) -> None:
 def timer(port: int) -> str:
     """Return the timer of the connection that begins at this port, and its hundredths of a second."""
     rows = (line.split() for line in CONNECTIONS.read_text("ascii").splitlines()[1:])
-    (found,) = (row[5] for row in rows if row[1].endswith(f":{port:04X}"))
-    return found
+    (timers,) = (row[5] for row in rows if row[1].endswith(f":{port:04X}"))
+    return timers
 
 
 def test_certificate_is_checked_against_a_named_authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_certificate_is_checked_against_a_named_authority(tmp_path: Path, monkey
     async def answer(_: web.Request) -> web.StreamResponse:
         return web.json_response({"ok": True})
 
-    async def asked() -> Reply:
+    async def fetch() -> Reply:
         app = web.Application()
         app.router.add_post("/", answer)
         runner = web.AppRunner(app)
@@ -149,10 +149,10 @@ def test_certificate_is_checked_against_a_named_authority(tmp_path: Path, monkey
             await runner.cleanup()
 
     with pytest.raises(aiohttp.ClientConnectorCertificateError):
-        asyncio.run(asked())
+        asyncio.run(fetch())
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
-    assert asyncio.run(asked()).status == 200
+    assert asyncio.run(fetch()).status == 200
 
 
 @BOTH

@@ -122,10 +122,10 @@ def test_headers_of_a_variable_are_sent_and_never_shown(server: Any, ask: Ask, n
 
 
 @pytest.mark.parametrize(
-    "held", [None, "", "x: secret-one", '["secret-one"]', '{"a": 1}', '{"a": "b\\nc"}', '{"a b": "c"}']
+    "value", [None, "", "x: secret-one", '["secret-one"]', '{"a": 1}', '{"a": "b\\nc"}', '{"a b": "c"}']
 )
-def test_invalid_headers_are_refused(make: Make, held: str | None) -> None:
-    environment = {} if held is None else {"HEADERS": held}
+def test_invalid_headers_are_refused(make: Make, value: str | None) -> None:
+    environment = {} if value is None else {"HEADERS": value}
     model: Any = make("openai:m?base_url=http://h&headers_env=HEADERS", environment=environment)
     with pytest.raises(FatalError, match="the variable HEADERS of headers_env holds no headers") as caught:
         model.preflight()
@@ -179,9 +179,9 @@ def test_expired_token_is_renewed_by_its_command(
     model = make(name(provider, command(tmp_path, COUNTING)))
 
     async def many() -> set[str]:
-        found = await asyncio.gather(*(model.answer(Prompt(f"q{i}"), 0) for i in range(8)))
+        answers = await asyncio.gather(*(model.answer(Prompt(f"q{i}"), 0) for i in range(8)))
         await model.close()
-        return {answer.text for answer in found}
+        return {answer.text for answer in answers}
 
     assert asyncio.run(many()) == {"Yes."}
     assert (tmp_path / "runs").read_text() == "xx"

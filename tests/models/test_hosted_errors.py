@@ -29,9 +29,9 @@ Name = Callable[..., str]
 BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 
 
-def fails(ask: Ask, named: str, **context: Any) -> ModelError:
+def fails(ask: Ask, name: str, **context: Any) -> ModelError:
     with pytest.raises(ModelError) as caught:
-        ask(named, **context)
+        ask(name, **context)
     assert "\n" not in str(caught.value)
     return caught.value
 
@@ -145,8 +145,8 @@ def test_reset_in_the_body_of_openrouter_is_kept(server: Any, ask: Ask, name: Na
     """Wait for hours, as the free models of a day ask: that ends the requests of the run."""
     reset = str(int((datetime.now(UTC) + timedelta(hours=9)).timestamp() * 1000))
     inner = {"X-RateLimit-Limit": "50", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset}
-    said = {"message": "free-models-per-day", "code": 429, "metadata": {"headers": inner}}
-    server.says({"error": said}, 429)
+    body = {"message": "free-models-per-day", "code": 429, "metadata": {"headers": inner}}
+    server.says({"error": body}, 429)
     error = fails(ask, name("openai"))
     assert isinstance(error, TransientError)
     assert error.retry_after == pytest.approx(9 * 3600, abs=600)
@@ -161,8 +161,8 @@ def test_details_without_a_delay_are_ignored(server: Any, ask: Ask, name: Name, 
 
 
 def test_request_larger_than_the_token_limit_is_permanent(server: Any, ask: Ask, name: Name) -> None:
-    said = "Request too large for m on tokens per min (TPM): Limit 30000, Requested 50000."
-    server.says({"error": {"code": "rate_limit_exceeded", "message": said}}, 429)
+    message = "Request too large for m on tokens per min (TPM): Limit 30000, Requested 50000."
+    server.says({"error": {"code": "rate_limit_exceeded", "message": message}}, 429)
     assert isinstance(fails(ask, name("openai")), PermanentError)
 
 
@@ -181,15 +181,15 @@ def test_redirect_is_reported_and_not_followed(server: Any, ask: Ask, name: Name
 
 
 @pytest.mark.parametrize(
-    "said",
+    "fields",
     [
         {"code": "insufficient_quota"},
         {"type": "rate_limit_error", "error_code": "enforced_spend_limit_reached"},
         {"type": "rate_limit_error", "details": {"error_code": "contract_spend_limit_reached"}},
     ],
 )
-def test_spent_quota_is_not_retried(server: Any, ask: Ask, name: Name, said: dict[str, Any]) -> None:
-    server.says({"error": {**said, "message": "you exceeded your quota"}}, 429)
+def test_spent_quota_is_not_retried(server: Any, ask: Ask, name: Name, fields: dict[str, Any]) -> None:
+    server.says({"error": {**fields, "message": "you exceeded your quota"}}, 429)
     error = fails(ask, name("openai"))
     assert isinstance(error, FatalError)
     assert "no credit left" in str(error)
@@ -274,9 +274,9 @@ def test_server_that_only_sends_blank_lines_times_out(
 
 @BOTH
 def test_server_that_is_not_there_is_named(ask: Ask, provider: str) -> None:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))  # bound, not listening: refused
-        url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))  # bound, not listening: refused
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
         error = fails(ask, f"{provider}:m?base_url={url}")
     assert isinstance(error, TransientError)
     assert error.unreachable
@@ -343,11 +343,11 @@ def test_key_is_never_shown(server: Any, make: Make, ask: Ask, name: Name, provi
     server.says({"error": {"message": text * 3}}, status)
     model = make(name(provider).replace("http://", "http://me:hunter2@"), environment=environment)
     error = fails(ask, model)  # type: ignore[arg-type]
-    shown = " ".join([str(error), repr(error), repr(model), model.name, model.key, str(error.__cause__)])
+    texts = " ".join([str(error), repr(error), repr(model), model.name, model.key, str(error.__cause__)])
     for secret in (SECRET, "tok-en-of-another", "abcdefghijkl", "hunter2"):
-        assert secret not in shown
-    assert "[redacted]" in shown
-    assert "none of this word" in shown
+        assert secret not in texts
+    assert "[redacted]" in texts
+    assert "none of this word" in texts
     assert error.__cause__ is None
     assert error.__suppress_context__ or error.__context__ is None
 

@@ -194,11 +194,11 @@ def test_anthropic_replies_are_read(
 
 @BOTH
 def test_finish_reasons_have_one_meaning_for_all_providers(server: Any, ask: Ask, name: Name, provider: str) -> None:
-    for said, meaning, _ in MEANINGS:
-        if said is None or (provider == "openai" and meaning == "error"):
+    for reason, meaning, _ in MEANINGS:
+        if reason is None or (provider == "openai" and meaning == "error"):
             continue
         server.says(
-            completion("Yes", said) if provider == "openai" else reply({"type": "text", "text": "Yes"}, stop=said)
+            completion("Yes", reason) if provider == "openai" else reply({"type": "text", "text": "Yes"}, stop=reason)
         )
         assert ask(name(provider)).finish_reason == meaning
 

@@ -35,7 +35,7 @@ def define(tmp_path: Path, server: Server) -> Define:
 
 
 @pytest.fixture
-def asked(ask: Callable[..., Answer], tmp_path: Path) -> Callable[..., Answer]:
+def ask_service(ask: Callable[..., Answer], tmp_path: Path) -> Callable[..., Answer]:
     """Return `ask` in the folder of the definition."""
     return lambda name, *prompt, **context: ask(name, *prompt, root=tmp_path, **context)
 
@@ -43,7 +43,7 @@ def asked(ask: Callable[..., Answer], tmp_path: Path) -> Callable[..., Answer]:
 CHAT = Prompt([{"role": "system", "content": "You screen CVs."}, {"role": "user", "content": 'Hire "her"?'}])
 
 
-def test_body_is_filled_with_the_prompt(define: Define, asked: Callable[..., Answer], server: Server) -> None:
+def test_body_is_filled_with_the_prompt(define: Define, ask_service: Callable[..., Answer], server: Server) -> None:
     server.says({"reply": "Yes."})
     body = """
 [body]
@@ -56,7 +56,7 @@ id = "run-{id}"
 try = "{repetition}"
 kept = "{other}"
 """
-    asked(define(body=body), CHAT, 2)
+    ask_service(define(body=body), CHAT, 2)
     (sent,) = server.bodies
     assert sent["question"] == 'Hire "her"?'
     assert sent["all"] == 'You screen CVs.\n\nHire "her"?'
@@ -64,28 +64,28 @@ kept = "{other}"
     assert sent["history"] == ["You screen CVs.", 3]
     assert sent["trace"]["try"] == 2
     assert sent["trace"]["kept"] == "{other}"
-    asked(define(body=body), CHAT, 2)
+    ask_service(define(body=body), CHAT, 2)
     assert server.bodies[1]["trace"]["id"] != sent["trace"]["id"]
 
 
 def test_variable_of_several_lines_is_refused(
-    define: Define, asked: Callable[..., Answer], server: Server, tmp_path: Path
+    define: Define, ask_service: Callable[..., Answer], server: Server, tmp_path: Path
 ) -> None:
     server.says({"reply": "Yes."})
     name = define('answer = "reply"\n[headers]\nX-Access = "${SERVICE_TOKEN}"')
-    asked(name, environment={"SERVICE_TOKEN": "s3cret-value\n"})
+    ask_service(name, environment={"SERVICE_TOKEN": "s3cret-value\n"})
     assert server.headers[0]["x-access"] == "s3cret-value"
     with pytest.raises(FatalError, match="SERVICE_TOKEN holds a line break") as caught:
-        asked(name, environment={"SERVICE_TOKEN": "s3cret-value\r\nX-Other: 1"})
+        ask_service(name, environment={"SERVICE_TOKEN": "s3cret-value\r\nX-Other: 1"})
     assert "s3cret" not in str(caught.value)
 
 
-def test_variable_may_begin_the_url(asked: Callable[..., Answer], server: Server, tmp_path: Path) -> None:
+def test_variable_may_begin_the_url(ask_service: Callable[..., Answer], server: Server, tmp_path: Path) -> None:
     server.says({"reply": "Yes."})
     (tmp_path / "service.toml").write_text(f'url = "${{BASE}}/chat"\nanswer = "reply"\n{BODY}', encoding="utf-8")
-    assert asked("http:service.toml", environment={"BASE": server.url}).text == "Yes."
+    assert ask_service("http:service.toml", environment={"BASE": server.url}).text == "Yes."
     with pytest.raises(FatalError, match=r"\$\{BASE\}/chat is no URL with the variables of this environment"):
-        asked("http:service.toml", environment={"BASE": "s3cret.example"})
+        ask_service("http:service.toml", environment={"BASE": "s3cret.example"})
 
 
 TURNS = Prompt([*CHAT.messages, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": "Why?"}])
@@ -102,27 +102,27 @@ TURNS = Prompt([*CHAT.messages, {"role": "assistant", "content": "Yes."}, {"role
     ],
 )
 def test_prompt_that_the_body_cuts_is_not_asked(
-    define: Define, asked: Callable[..., Answer], server: Server, prompt: Prompt, slots: str, unsent: str
+    define: Define, ask_service: Callable[..., Answer], server: Server, prompt: Prompt, slots: str, unsent: str
 ) -> None:
     server.says({"reply": "Yes."})
     name = define(body=f'[body]\ninput = "{slots}"\n')
     if unsent:
         with pytest.raises(FatalError, match=f"the body of its definition leaves out {unsent} of a prompt"):
-            asked(name, prompt)
+            ask_service(name, prompt)
         assert not server.bodies
     else:
-        assert asked(name, prompt).text == "Yes."
+        assert ask_service(name, prompt).text == "Yes."
 
 
 def test_variables_fill_headers_and_stay_out_of_names(
-    define: Define, asked: Callable[..., Answer], make: Callable[..., Any], server: Server, tmp_path: Path
+    define: Define, ask_service: Callable[..., Answer], make: Callable[..., Any], server: Server, tmp_path: Path
 ) -> None:
     server.says({"error": "no access with s3cret-value"}, status=401)
     name = define('answer = "reply"\n[headers]\nAuthorization = "Bearer ${SERVICE_TOKEN}"\nX-Tenant = "a"')
     with pytest.raises(FatalError, match="set SERVICE_TOKEN in the environment"):
-        asked(name, environment={})
+        ask_service(name, environment={})
     with pytest.raises(FatalError, match=r"refused the key.*check the headers of its definition") as caught:
-        asked(name, environment={"SERVICE_TOKEN": "s3cret-value"})
+        ask_service(name, environment={"SERVICE_TOKEN": "s3cret-value"})
     assert server.headers[0]["authorization"] == "Bearer s3cret-value"
     assert server.headers[0]["x-tenant"] == "a"
     model = make(name, root=tmp_path, environment={"SERVICE_TOKEN": "s3cret-value"})
@@ -143,10 +143,10 @@ def test_variables_fill_headers_and_stay_out_of_names(
     ],
 )
 def test_answer_is_read_at_its_path(
-    define: Define, asked: Callable[..., Answer], server: Server, body: object, path: str, text: str
+    define: Define, ask_service: Callable[..., Answer], server: Server, body: object, path: str, text: str
 ) -> None:
     server.says(body)
-    assert asked(define(f"answer = {json.dumps(path)}")).text == text
+    assert ask_service(define(f"answer = {json.dumps(path)}")).text == text
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_answer_is_read_at_its_path(
     ],
 )
 def test_unreadable_reply_is_no_answer(
-    define: Define, asked: Callable[..., Answer], server: Server, body: Any, words: str
+    define: Define, ask_service: Callable[..., Answer], server: Server, body: Any, words: str
 ) -> None:
     if isinstance(body, bytes):
         raw: bytes = body
@@ -174,49 +174,51 @@ def test_unreadable_reply_is_no_answer(
     else:
         server.says(body)
     with pytest.raises(TransientError) as caught:
-        asked(define())
+        ask_service(define())
     assert words in str(caught.value)
     assert str(caught.value).endswith("check url and answer")
 
 
 def test_plain_text_is_the_answer_where_no_path_is_named(
-    define: Define, asked: Callable[..., Answer], server: Server
+    define: Define, ask_service: Callable[..., Answer], server: Server
 ) -> None:
     async def handler(_: web.Request) -> web.StreamResponse:
         return web.Response(text="Yes, I would.\n")
 
     server.handler = handler
-    assert asked(define("")).text == "Yes, I would."
+    assert ask_service(define("")).text == "Yes, I would."
 
 
 @pytest.mark.parametrize(
     ("status", "expected"),
     [(409, TransientError), (500, TransientError), (429, TransientError), (404, FatalError), (302, FatalError)],
 )
-def test_statuses_mean_what_they_do_elsewhere(
-    define: Define, asked: Callable[..., Answer], server: Server, status: int, expected: type[Exception]
+def test_statuses_are_retried_or_permanent(
+    define: Define, ask_service: Callable[..., Answer], server: Server, status: int, expected: type[Exception]
 ) -> None:
     server.says({"error": "no"}, status=status, location="http://elsewhere.example/")
     with pytest.raises(expected, match=str(status)):
-        asked(define('answer = "reply"\nretry_status = [409]'))
+        ask_service(define('answer = "reply"\nretry_status = [409]'))
     assert len(server.bodies) == 1
 
 
-def test_error_sent_as_success_is_no_answer(define: Define, asked: Callable[..., Answer], server: Server) -> None:
+def test_error_sent_as_success_is_no_answer(define: Define, ask_service: Callable[..., Answer], server: Server) -> None:
     server.says({"reply": "Yes.", "error": {"code": 429, "message": "busy"}})
     with pytest.raises(TransientError, match="limits the rate"):
-        asked(define())
+        ask_service(define())
     server.says({"reply": "Yes.", "error": None})
-    assert asked(define()).text == "Yes."
+    assert ask_service(define()).text == "Yes."
     server.says({"error": {"text": "Yes."}})
-    assert asked(define('answer = "error.text"')).text == "Yes."
+    assert ask_service(define('answer = "error.text"')).text == "Yes."
 
 
-def test_refusal_status_is_an_ungraded_answer(define: Define, asked: Callable[..., Answer], server: Server) -> None:
+def test_refusal_status_is_an_ungraded_answer(
+    define: Define, ask_service: Callable[..., Answer], server: Server
+) -> None:
     server.says({"blocked": True}, status=422)
-    assert asked(define('answer = "reply"\nrefusal_status = [422, 451]')).finish_reason == "refusal"
+    assert ask_service(define('answer = "reply"\nrefusal_status = [422, 451]')).finish_reason == "refusal"
     with pytest.raises(PermanentError, match="refused the request"):
-        asked(define())
+        ask_service(define())
 
 
 def stream(server: Server, *lines: str) -> None:
@@ -234,27 +236,29 @@ STREAM = 'answer = "delta.text"\nstream = true'
 EVENTS = ('data: {"delta": {"role": "a"}}', "", ": ping", 'data: {"delta": {"text": "Ye"}}', "")
 
 
-def test_stream_is_read_to_its_end(define: Define, asked: Callable[..., Answer], server: Server) -> None:
+def test_stream_is_read_to_its_end(define: Define, ask_service: Callable[..., Answer], server: Server) -> None:
     stream(server, *EVENTS, "event: x\r", 'data: {"delta": {"text": "s."}}\r', "\r", "data: [DONE]", "")
-    assert asked(define(STREAM)).text == "Yes."
+    assert ask_service(define(STREAM)).text == "Yes."
     assert server.headers[0]["accept"] == "text/event-stream"
     stream(server, '{"delta": {"text": "Ye"}}', '{"delta": {"text": "s."}}')
-    assert asked(define(f'{STREAM}\nend = ""')).text == "Yes."
+    assert ask_service(define(f'{STREAM}\nend = ""')).text == "Yes."
 
 
-def test_stream_that_is_cut_off_is_no_answer(define: Define, asked: Callable[..., Answer], server: Server) -> None:
+def test_stream_that_is_cut_off_is_no_answer(
+    define: Define, ask_service: Callable[..., Answer], server: Server
+) -> None:
     stream(server, *EVENTS)
     with pytest.raises(
         TransientError, match=r"cut its stream off before '\[DONE\]': where its streams end otherwise"
     ) as caught:
-        asked(define(STREAM))
+        ask_service(define(STREAM))
     assert caught.value.unreachable, "a model whose streams never end so is asked no further"
     stream(server, *EVENTS, 'data: {"delta": {"text"', "")
     with pytest.raises(TransientError, match="with an event that is no JSON"):
-        asked(define(STREAM))
+        ask_service(define(STREAM))
     stream(server, "data: {}", "", "data: [DONE]", "")
     with pytest.raises(TransientError, match=r"with a stream without .delta\.text."):
-        asked(define(STREAM))
+        ask_service(define(STREAM))
 
 
 @pytest.mark.parametrize(
@@ -266,27 +270,27 @@ def test_stream_that_is_cut_off_is_no_answer(define: Define, asked: Callable[...
     ],
 )
 def test_stream_with_an_error_is_no_answer(
-    define: Define, asked: Callable[..., Answer], server: Server, error: str
+    define: Define, ask_service: Callable[..., Answer], server: Server, error: str
 ) -> None:
     stream(server, *EVENTS, error, "", "data: [DONE]", "")
     name = define(f'{STREAM}\n[headers]\nAuthorization = "Bearer ${{SERVICE_TOKEN}}"')
     with pytest.raises(TransientError, match=r"with an error in its stream: .*overloaded") as caught:
-        asked(name, environment={"SERVICE_TOKEN": "s3cret-value"})
+        ask_service(name, environment={"SERVICE_TOKEN": "s3cret-value"})
     assert "s3cret" not in str(caught.value)
 
 
 def test_reply_that_repeats_a_secret_shows_none_of_it(
-    define: Define, asked: Callable[..., Answer], server: Server
+    define: Define, ask_service: Callable[..., Answer], server: Server
 ) -> None:
     server.says({"padding": "-" * 125, "echo": "s3cret-value"})
     name = define('answer = "reply"\n[headers]\nX-Access = "${SERVICE_TOKEN}"')
     with pytest.raises(TransientError, match="answered without 'reply'") as caught:
-        asked(name, environment={"SERVICE_TOKEN": "s3cret-value"})
+        ask_service(name, environment={"SERVICE_TOKEN": "s3cret-value"})
     assert "s3cret" not in str(caught.value)
 
 
 def test_stream_of_a_dropped_connection_is_no_answer(
-    define: Define, asked: Callable[..., Answer], server: Server
+    define: Define, ask_service: Callable[..., Answer], server: Server
 ) -> None:
     async def handler(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
@@ -298,11 +302,11 @@ def test_stream_of_a_dropped_connection_is_no_answer(
 
     server.handler = handler
     with pytest.raises(TransientError, match="dropped the connection"):
-        asked(define(f'{STREAM}\nend = ""'))
+        ask_service(define(f'{STREAM}\nend = ""'))
 
 
 def test_silent_service_is_given_up_after_its_timeout(
-    define: Define, asked: Callable[..., Answer], server: Server
+    define: Define, ask_service: Callable[..., Answer], server: Server
 ) -> None:
     async def handler(_: web.Request) -> web.StreamResponse:
         await asyncio.sleep(30)
@@ -310,7 +314,7 @@ def test_silent_service_is_given_up_after_its_timeout(
 
     server.handler = handler
     with pytest.raises(TransientError, match="did not answer in time: timeout in its definition allows more"):
-        asked(define('answer = "reply"\ntimeout = 0.2'))
+        ask_service(define('answer = "reply"\ntimeout = 0.2'))
 
 
 @pytest.mark.parametrize(

@@ -32,14 +32,14 @@ Ask = Callable[..., dict[str, OptionLikelihood]]
 
 @pytest.fixture
 def ask(make: Callable[..., Any]) -> Ask:
-    """The likelihoods that a model of this name gives."""
+    """Return a function that asks a model of this name for likelihoods."""
 
-    def asked(name: str, prompt: Prompt = HIRE, question: Continuations = YES_NO, **context: Any) -> Any:
+    def likelihoods(name: str, prompt: Prompt = HIRE, question: Continuations = YES_NO, **context: Any) -> Any:
         model = make(name, **context)
 
         return dict(likelihoods_of(asyncio.run(answer_once(model, prompt, question)), question).options)
 
-    return asked
+    return likelihoods
 
 
 async def answer_once(model: Any, prompt: Prompt, question: Continuations) -> Answer:
@@ -51,12 +51,14 @@ async def answer_once(model: Any, prompt: Prompt, question: Continuations) -> An
         await model.close()
 
 
-def shares(found: dict[str, OptionLikelihood]) -> dict[str, tuple[float, float]]:
-    return {name: (round(math.exp(each.low), 6), round(math.exp(each.high), 6)) for name, each in found.items()}
+def shares(likelihoods: dict[str, OptionLikelihood]) -> dict[str, tuple[float, float]]:
+    return {
+        name: (round(math.exp(option.low), 6), round(math.exp(option.high), 6)) for name, option in likelihoods.items()
+    }
 
 
 def reply(*top: tuple[Any, Any], drawn: tuple[Any, Any] | None = None, usage: Any = None) -> dict[str, Any]:
-    """A chat completion whose first token has these alternatives, with their probabilities."""
+    """Return a chat completion whose first token has these alternatives, with their probabilities."""
     entries = [{"token": token, "logprob": share if share is None else math.log(share)} for token, share in top]
     own = {"token": drawn[0], "logprob": math.log(drawn[1])} if drawn else (entries[0] if entries else {})
     content = [{**own, "top_logprobs": entries}]
@@ -66,12 +68,12 @@ def reply(*top: tuple[Any, Any], drawn: tuple[Any, Any] | None = None, usage: An
 
 
 def echo(*texts: list[tuple[str, float | None]]) -> dict[str, Any]:
-    """Text completions that echo these tokens with their log-probabilities, and one more."""
+    """Return text completions that echo these tokens with their log-probabilities, and one more."""
     choices = []
-    for place, tokens in enumerate(texts):
+    for index, tokens in enumerate(texts):
         every = [*tokens, (" next", -1.0)]
         logprobs = {"tokens": [token for token, _ in every], "token_logprobs": [log for _, log in every]}
-        choices.append({"index": place, "text": "", "logprobs": logprobs})
+        choices.append({"index": index, "text": "", "logprobs": logprobs})
     return {"choices": choices[::-1]}
 
 
@@ -144,7 +146,7 @@ def test_openai_label_that_begins_another_option_is_outside(server: Any, name: C
 
 
 @pytest.mark.parametrize(
-    ("logprobs", "said"),
+    ("logprobs", "pattern"),
     [
         (None, "sent no log-probabilities: measure drawn answers instead"),
         ({"content": None}, "sent no log-probabilities: measure drawn answers instead"),
@@ -154,11 +156,11 @@ def test_openai_label_that_begins_another_option_is_outside(server: Any, name: C
     ],
 )
 def test_openai_reply_without_likelihoods_names_drawn_answers(
-    server: Any, name: Callable[..., str], ask: Ask, logprobs: Any, said: str
+    server: Any, name: Callable[..., str], ask: Ask, logprobs: Any, pattern: str
 ) -> None:
     message = {"role": "assistant", "content": "Yes"}
     server.says({"choices": [{"finish_reason": "stop", "message": message, "logprobs": logprobs}]})
-    with pytest.raises(NoLikelihoodsError, match=said) as error:
+    with pytest.raises(NoLikelihoodsError, match=pattern) as error:
         ask(name("openai"))
     assert "\n" not in str(error.value)
     assert server.url in str(error.value)
@@ -177,7 +179,7 @@ def test_openai_reply_without_likelihoods_names_drawn_answers(
 def test_openai_filtered_prompt_is_no_missing_likelihood(
     server: Any, name: Callable[..., str], make: Callable[..., Any], choice: dict[str, Any], finish: str
 ) -> None:
-    """One flagged prompt is ungraded; it does not end the model."""
+    """Check that one flagged prompt is ungraded and does not end the model."""
     server.says({"choices": [choice]})
     answer = asyncio.run(answer_once(make(name("openai")), HIRE, YES_NO))
     assert answer.finish_reason == finish
@@ -212,7 +214,7 @@ def test_openai_impossible_likelihoods_are_refused(server: Any, name: Callable[.
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "said"),
+    ("status", "message", "pattern"),
     [
         (400, "logprobs is not supported with this model", "refused log-probabilities .400: logprobs.: measure drawn"),
         (403, "You are not allowed to request logprobs from this model", "refused log-probabilities"),
@@ -220,10 +222,10 @@ def test_openai_impossible_likelihoods_are_refused(server: Any, name: Callable[.
     ],
 )
 def test_openai_refusal_of_likelihoods_names_drawn_answers(
-    server: Any, name: Callable[..., str], ask: Ask, status: int, message: str, said: str
+    server: Any, name: Callable[..., str], ask: Ask, status: int, message: str, pattern: str
 ) -> None:
     server.says({"error": {"message": message}}, status)
-    with pytest.raises(NoLikelihoodsError, match=said):
+    with pytest.raises(NoLikelihoodsError, match=pattern):
         ask(name("openai"))
 
 
@@ -242,15 +244,15 @@ def test_openai_free_texts_are_scored_by_echo(server: Any, name: Callable[..., s
     first = [("<s>", None), ("Who", -3.0), ("?", -1.0), ("\n Women", -2.0), (" cook", -1.5), (".", -0.5)]
     second = [("<s>", None), ("Who", -3.0), ("?", -1.0), ("\n Men", -2.5), (" cook", -1.25), (".", -0.5)]
     server.says(echo(first, second))
-    found = ask(name("openai"), Prompt("Who?\n"), PAIR)
-    assert found == {"stereotyped": OptionLikelihood.exact(-4.0, 3), "other": OptionLikelihood.exact(-4.25, 3)}
+    likelihoods = ask(name("openai"), Prompt("Who?\n"), PAIR)
+    assert likelihoods == {"stereotyped": OptionLikelihood.exact(-4.0, 3), "other": OptionLikelihood.exact(-4.25, 3)}
     assert server.paths[-1].endswith("/v1/completions")
     assert server.bodies[-1]["prompt"] == ["Who?\n Women cook.", "Who?\n Men cook."]
     assert server.bodies[-1]["echo"] is True
 
 
 @pytest.mark.parametrize(
-    ("body", "kind", "said"),
+    ("body", "kind", "message"),
     [
         (echo([("Who?", None), (" Women cook.", -1.0)]), PermanentError, "1 completions of 2 texts"),
         ({"choices": [{"index": 0, "logprobs": None}, {"index": 1}]}, NoLikelihoodsError, "does not echo"),
@@ -272,10 +274,10 @@ def test_openai_free_texts_are_scored_by_echo(server: Any, name: Callable[..., s
     ],
 )  # fmt: skip
 def test_openai_echo_that_does_not_fit_is_refused(
-    server: Any, name: Callable[..., str], ask: Ask, body: dict[str, Any], kind: type[ModelError], said: str
+    server: Any, name: Callable[..., str], ask: Ask, body: dict[str, Any], kind: type[ModelError], message: str
 ) -> None:
     server.says(body)
-    with pytest.raises(kind, match=said):
+    with pytest.raises(kind, match=message):
         ask(name("openai"), Prompt("Who?"), PAIR)
 
 
@@ -308,8 +310,8 @@ def test_openai_server_without_completions_names_drawn_answers(server: Any, name
 def test_simulated_likelihoods_are_those_of_its_answers(make: Callable[..., Any], ask: Ask) -> None:
     name = "simulated:x?base=0.6&ratio=0.5&of=female&refusal=0.1&garbage=0.2"
     prompt = Prompt("Hire Anna?", groups={"gender": "female"})
-    found = shares(ask(name, prompt))
-    assert found == {"yes": (0.216, 0.216), "no": (0.504, 0.504)}
+    rates = shares(ask(name, prompt))
+    assert rates == {"yes": (0.216, 0.216), "no": (0.504, 0.504)}
     model, grader = make(name), YesNo()
 
     async def answers() -> list[Answer]:
@@ -319,10 +321,10 @@ def test_simulated_likelihoods_are_those_of_its_answers(make: Callable[..., Any]
     for value, word in ((True, "yes"), (False, "no")):
         count = sum(grade.ungraded is None and grade.value is value for grade in grades)
         low, high = binomtest(count, 4000).proportion_ci(0.999)
-        assert low <= found[word][0] <= high
+        assert low <= rates[word][0] <= high
 
 
-def test_replayed_likelihoods_stand_beside_answers(ask: Ask, make: Callable[..., Any], tmp_path: Path) -> None:
+def test_replayed_likelihoods_are_kept_with_answers(ask: Ask, make: Callable[..., Any], tmp_path: Path) -> None:
     lines = [
         {"prompt": HIRE.text, "propensities": {"yes": 0.7, "no": 0.2}},
         {"prompt": HIRE.text, "text": "Yes."},
@@ -341,9 +343,9 @@ def test_replayed_likelihoods_stand_beside_answers(ask: Ask, make: Callable[...,
         ({"propensities": {}, "text": ""}, "exactly one of"),
         ({"log_likelihoods": {"a": 1}}, "at most 0"),
     ]
-    for line, said in mistakes:
+    for line, message in mistakes:
         (tmp_path / "bad.jsonl").write_text(json.dumps({"prompt": "q"} | line))
-        with pytest.raises(FatalError, match=said):
+        with pytest.raises(FatalError, match=message):
             ask("replay:bad.jsonl", root=tmp_path)
 
 
@@ -352,22 +354,22 @@ def test_replayed_likelihoods_stand_beside_answers(ask: Ask, make: Callable[...,
 
 @pytest.fixture
 def local(tiny_model: Path, tmp_path: Path) -> Callable[..., str]:
-    """The name of the tiny model, whose tokens are bytes."""
+    """Return a function that names the tiny model, whose tokens are bytes."""
     shutil.copytree(tiny_model, tmp_path / "tiny")
     return lambda tail="batch_size=8": f"transformers:tiny?{tail}"
 
 
 def plain_scores(folder: Path, context: list[int], texts: list[list[int]]) -> list[float]:
-    """Log-likelihoods by transformers alone, one text at a time."""
+    """Return log-likelihoods by transformers alone, one text at a time."""
     import torch
     from transformers import AutoModelForCausalLM
 
     network: Any = AutoModelForCausalLM.from_pretrained(folder)
-    found = []
+    sums = []
     for text in texts:
         logs = network(torch.tensor([(context + text)[:-1]])).logits[0].detach().log_softmax(-1)
-        found.append(sum(float(logs[len(context) - 1 + place, token]) for place, token in enumerate(text)))
-    return found
+        sums.append(sum(float(logs[len(context) - 1 + index, token]) for index, token in enumerate(text)))
+    return sums
 
 
 def test_local_free_texts_equal_plain_transformers(
@@ -383,12 +385,13 @@ def test_local_free_texts_equal_plain_transformers(
         model = make(local(tail), root=tmp_path, offline=True)
 
         async def together() -> list[Answer]:
-            found = await asyncio.gather(*[model.likelihoods(prompt, PAIR) for prompt in prompts])
+            answers = await asyncio.gather(*[model.likelihoods(prompt, PAIR) for prompt in prompts])
             await model.close()
-            return list(found)
+            return list(answers)
 
         return [
-            [each.low for each in likelihoods_of(found, PAIR).options.values()] for found in asyncio.run(together())
+            [option.low for option in likelihoods_of(answer, PAIR).options.values()]
+            for answer in asyncio.run(together())
         ]
 
     expected = [
@@ -398,14 +401,14 @@ def test_local_free_texts_equal_plain_transformers(
         for prompt in prompts
     ]
     for tail in ("chat=false&batch_size=1", "chat=false&batch_size=3", "chat=false&batch_size=64"):
-        for found, right in zip(scored(tail), expected, strict=True):
-            assert found == pytest.approx(right, abs=1e-4)
+        for scores, right in zip(scored(tail), expected, strict=True):
+            assert scores == pytest.approx(right, abs=1e-4)
     assert scored("chat=true")[0] != pytest.approx(expected[0], abs=1e-2), "the chat template is part of the context"
     alone = Continuations(dict(PAIR.options), exclusive=False, has_context=False)
     lone = ask(local(), prompts[0], alone, root=tmp_path, offline=True)
     begin = plain_scores(tmp_path / "tiny", [0], [tokenizer(text)["input_ids"] for text in texts])
-    assert [each.low for each in lone.values()] == pytest.approx(begin, abs=1e-4)
-    assert [each.tokens for each in lone.values()] == [12, 10]
+    assert [option.low for option in lone.values()] == pytest.approx(begin, abs=1e-4)
+    assert [option.tokens for option in lone.values()] == [12, 10]
 
 
 def test_local_text_beyond_the_context_is_scored_in_windows(
@@ -463,7 +466,9 @@ def test_local_free_texts_equal_those_of_lm_evaluation_harness(
 
         async def together() -> list[Answer]:
             pairs = zip(contexts, questions, strict=True)
-            answers = await asyncio.gather(*[model.likelihoods(Prompt(text or "-"), each) for text, each in pairs])
+            answers = await asyncio.gather(
+                *[model.likelihoods(Prompt(text or "-"), question) for text, question in pairs]
+            )
             await model.close()
             return list(answers)
 
@@ -523,16 +528,16 @@ def test_local_propensities_equal_frequencies_of_drawn_answers(
     after = Counter(answer[1] for answer in answers if answer[0] == token and answer[1] in texts).most_common(1)[0][0]
     first, second, following = texts[token], texts[other], texts[after]
     options = {"short": (first,), "long": (first + following,), "else": (second,)}
-    found = shares(ask(local(), prompt, Continuations(options), root=tmp_path, offline=True))
+    propensities = shares(ask(local(), prompt, Continuations(options), root=tmp_path, offline=True))
 
     def count(spelling: str) -> int:
-        ways = [tuple(tokenizer(each)["input_ids"]) for each in (spelling, f" {spelling}")]
+        ways = [tuple(tokenizer(text)["input_ids"]) for text in (spelling, f" {spelling}")]
         return sum(answer[: len(way)] == way for answer in answers for way in ways)
 
     counts = {name: count(spelling) for name, (spelling,) in options.items()}
     counts["short"] -= counts["long"]
     for name, number in counts.items():
         low, high = binomtest(number, 20_000).proportion_ci(0.999)
-        assert low <= found[name][0] <= high
-        assert found[name][0] == found[name][1]
+        assert low <= propensities[name][0] <= high
+        assert propensities[name][0] == propensities[name][1]
     assert counts["else"] > 100

@@ -84,24 +84,24 @@ class Live:
 
 
 def _litellm() -> str | None:
-    named = os.environ.get("PYTEST_FAIRNESS_LITELLM")
-    if named:
-        return named
+    path = os.environ.get("PYTEST_FAIRNESS_LITELLM")
+    if path:
+        return path
     folders = [Path(sys.executable).parent, *(ROOT / ".venv-litellm" / part for part in ("bin", "Scripts"))]
     return shutil.which("litellm", path=os.pathsep.join(map(str, folders))) or shutil.which("litellm")
 
 
 def _free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        port: int = held.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
         return port
 
 
 def _start(folder: Path, arguments: list[str], **environment: str) -> Live:
     port = _free_port()
     log = folder / "log.txt"
-    kept = {name: value for name, value in os.environ.items() if not name.upper().endswith("_PROXY")}
+    inherited = {name: value for name, value in os.environ.items() if not name.upper().endswith("_PROXY")}
     with log.open("wb") as output:
         process = subprocess.Popen(
             [*arguments, "--host", "127.0.0.1", "--port", str(port)],
@@ -109,7 +109,7 @@ def _start(folder: Path, arguments: list[str], **environment: str) -> Live:
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
             cwd=folder,
-            env=kept | environment,
+            env=inherited | environment,
         )
     return Live(f"http://127.0.0.1:{port}", process=process, log=log)
 
@@ -119,21 +119,23 @@ def servers(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Itera
     """Yield both servers, started at the same time."""
     folder = tmp_path_factory.mktemp("servers")
     litellm = _litellm()
-    found = {
+    live_servers = {
         "litellm": Live(missing='the LiteLLM proxy is not installed: pip install "litellm[proxy]" in .venv-litellm'),
         "serve": Live(missing='transformers serve is not installed: pip install "transformers[serving]"'),
     }
     if litellm:
         (folder / "config.yaml").write_text(json.dumps(CONFIG), encoding="utf-8")  # JSON is YAML
         offline = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_TELEMETRY": "False"}
-        found["litellm"] = _start(folder, [litellm, "--config", "config.yaml", "--telemetry", "False"], **offline)
+        live_servers["litellm"] = _start(
+            folder, [litellm, "--config", "config.yaml", "--telemetry", "False"], **offline
+        )
     if all(importlib.util.find_spec(name) for name in ("fastapi", "uvicorn", "accelerate")):
         own = tmp_path_factory.mktemp("serve")
         executable = shutil.which("transformers", path=str(Path(sys.executable).parent)) or "transformers"
         arguments = [executable, "serve", str(tiny_model), "--device", "cpu"]
-        found["serve"] = _start(own, arguments, HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1")
-    yield found
-    for live in found.values():
+        live_servers["serve"] = _start(own, arguments, HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1")
+    yield live_servers
+    for live in live_servers.values():
         if live.process is not None:
             live.process.terminate()
             try:
@@ -151,11 +153,11 @@ def proxy(servers: dict[str, Live]) -> Named:
     """Return a function that names a model of the LiteLLM proxy."""
     url = servers["litellm"].ready("/health/liveliness")
 
-    def named(provider: str, model: str, tail: str = "") -> str:
+    def full_name(provider: str, model: str, tail: str = "") -> str:
         path = "/v1" if provider == "openai" else ""
         return f"{provider}:{model}?base_url={url}{path}&key_env={provider.upper()}_API_KEY{tail}"
 
-    return named
+    return full_name
 
 
 BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -209,9 +211,9 @@ def test_litellm_answers_many_concurrent_requests(proxy: Named, make: Make, prov
     model = make(proxy(provider, "canned"), environment=KEYS, concurrency=32)
 
     async def many() -> set[str]:
-        found = await asyncio.gather(*[model.answer(Prompt(f"q{i}"), 0) for i in range(40)])
+        answers = await asyncio.gather(*[model.answer(Prompt(f"q{i}"), 0) for i in range(40)])
         await model.close()
-        return {answer.text for answer in found}
+        return {answer.text for answer in answers}
 
     assert asyncio.run(many()) == {"The answer is (B). Ünïcode too."}
 
@@ -237,7 +239,7 @@ def test_transformers_serve_refuses_another_model(servers: dict[str, Live], ask:
 def test_transformers_serve_without_log_probabilities_is_refused(
     servers: dict[str, Live], make: Make, tiny_model: Path
 ) -> None:
-    """It ignores what it does not know: a reply without them must not pass for a probability."""
+    """Check that a reply without log probabilities, which the server ignores, is not taken for a probability."""
     model: Any = make(f"openai:{tiny_model}?base_url={servers['serve'].ready('/health')}/v1")
     question = YesNo(propensity=True).continuations(Prompt("Hire her?"))
 

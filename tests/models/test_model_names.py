@@ -168,8 +168,8 @@ def test_environment_file_is_read_and_the_process_wins(tmp_path: Path) -> None:
         "D = plain value # comment\nE=\nF=a#b\nG=http://h/?a=b\n\n",
         encoding="utf-8",
     )
-    found = read_environment(file, {"A": "process"})
-    assert found == {
+    values = read_environment(file, {"A": "process"})
+    assert values == {
         "A": "process",
         "B": "two # words",
         "C": 'line\nnext "q"',

@@ -64,10 +64,10 @@ _NO_CLASS = 3
 
 
 def _register(monkeypatch: pytest.MonkeyPatch, *entries: tuple[str, str]) -> None:
-    found = metadata.EntryPoints(
+    points = metadata.EntryPoints(
         metadata.EntryPoint(name=name, value=value, group=extensions.MODELS.group) for name, value in entries
     )
-    monkeypatch.setattr(extensions, "entry_points", lambda group: found.select(group=group))
+    monkeypatch.setattr(extensions, "entry_points", lambda group: points.select(group=group))
 
 
 def test_third_party_registers_by_an_entry_point(monkeypatch: pytest.MonkeyPatch, make: Make) -> None:
@@ -109,5 +109,5 @@ def test_resolving_models_imports_the_standard_library_only() -> None:
         "print(sorted(new - set(sys.stdlib_module_names) - {'pytest_fairness'}))\n"
     )
     root = Path(__file__).parents[2]
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"

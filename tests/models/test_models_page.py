@@ -46,8 +46,8 @@ def section(title: str) -> str:
 )
 def test_every_parameter_is_on_the_page(title: str, parameters: set[str]) -> None:
     rows = [line for line in section(title).splitlines() if line.startswith("| `")]
-    told = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])}
-    assert told == set(parameters)
+    documented = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert documented == set(parameters)
 
 
 @pytest.mark.parametrize("text", NAMES)

@@ -73,7 +73,7 @@ def test_prompt_is_run_once_for_all_its_texts() -> None:
     assert weights.shares_prompts
     tokens = []
     weights.weights.register_forward_pre_hook(
-        lambda _, __, given: tokens.append(given["input_ids"].numel()), with_kwargs=True
+        lambda _, __, inputs: tokens.append(inputs["input_ids"].numel()), with_kwargs=True
     )
     context = tuple(range(3, 43))
     with torch.inference_mode():

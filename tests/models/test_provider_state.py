@@ -1,4 +1,4 @@
-"""What providers want back with the results of tools: encrypted reasoning, signed thoughts, thinking blocks."""
+"""State that providers require with the results of tools: encrypted reasoning, signed thoughts, thinking blocks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.models.conftest import Server
 Ask = Callable[..., Answer]
 Name = Callable[..., str]
 
-ASKED = Prompt("May I pay later?", tools=[Tool("look_up"), Tool("defer")])
+QUESTION = Prompt("May I pay later?", tools=[Tool("look_up"), Tool("defer")])
 REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
 CALL = {"type": "function_call", "id": "fc_1", "call_id": "call_9", "name": "look_up", "arguments": "{}"}
 SPOKEN = {
@@ -46,8 +46,8 @@ def chat(*calls: dict[str, Any], **more: Any) -> dict[str, Any]:
 def after(answer: Answer) -> Prompt:
     """Return the prompt of the next round."""
     results = [{"role": "tool", "content": "paid"}] * len(answer.actions)
-    said = [{"role": "assistant", "content": answer.text}, calls_message(answer.actions, answer.provider_state)]
-    return Prompt([*ASKED.messages, *said, *results])
+    messages = [{"role": "assistant", "content": answer.text}, calls_message(answer.actions, answer.provider_state)]
+    return Prompt([*QUESTION.messages, *messages, *results])
 
 
 def responses(*output: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +89,7 @@ PROTOCOLS: dict[str, tuple[tuple[str, str], dict[str, Any], Callable[[Any], Any]
 def test_next_round_sends_back_what_came_with_the_calls(server: Server, ask: Ask, name: Name, protocol: str) -> None:
     model, reply, sent_back, expected = PROTOCOLS[protocol]
     server.says(reply)
-    answer = ask(name(*model), ASKED)
+    answer = ask(name(*model), QUESTION)
     assert answer.text == "I look."
     assert {call.name for call in answer.actions} == {"look_up"}
     following = after(answer)
@@ -115,14 +115,14 @@ def test_next_round_sends_back_what_came_with_the_calls(server: Server, ask: Ask
 )
 def test_answers_without_it_keep_nothing(server: Server, ask: Ask, name: Name, model: Any, reply: Any) -> None:
     server.says(reply)
-    assert ask(name(*model), ASKED).provider_state is None
+    assert ask(name(*model), QUESTION).provider_state is None
 
 
 def test_reasoning_that_the_provider_keeps_is_named_by_its_id(server: Server, ask: Ask, name: Name) -> None:
-    kept = {**REASONING, "encrypted_content": None}
-    server.says(responses(kept, CALL))
+    reasoning = {**REASONING, "encrypted_content": None}
+    server.says(responses(reasoning, CALL))
     model = name("openai", 'api=responses&extra={"store": true}')
-    ask(model, after(ask(model, ASKED)))
+    ask(model, after(ask(model, QUESTION)))
     assert server.bodies[1]["input"][1:3] == [{"type": "reasoning", "id": "rs_1", "summary": []}, CALL]
 
 
@@ -134,7 +134,7 @@ def test_model_without_encrypted_reasoning_is_asked_without(server: Server, ask:
         return web.json_response({"error": error}, status=400)
 
     server.handler = handler
-    assert ask(name("openai", "api=responses"), ASKED).actions == (ToolCall("look_up"),)
+    assert ask(name("openai", "api=responses"), QUESTION).actions == (ToolCall("look_up"),)
     assert [body.get("include") for body in server.bodies] == [["reasoning.encrypted_content"], None]
 
 

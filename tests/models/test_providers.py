@@ -208,14 +208,14 @@ def test_reply_of_a_provider_has_its_expected_outcome(
     replies, outcome, text = SITUATIONS[situation]
     says = replies[provider]
     server.says(says.body, says.status, **says.headers)
-    named = name("anthropic" if provider.startswith("Anthropic") else "openai", says.tail)
+    model = name("anthropic" if provider.startswith("Anthropic") else "openai", says.tail)
     if isinstance(outcome, str):
-        answer = ask(named)
+        answer = ask(model)
         assert answer.finish_reason == outcome
         assert "hire" not in answer.text
         return
     with pytest.raises(ModelError) as caught:
-        ask(named)
+        ask(model)
     assert type(caught.value) is outcome, caught.value
     assert text in str(caught.value)
     if isinstance(caught.value, TransientError):

@@ -61,17 +61,17 @@ def test_prompt_is_found_by_its_metadata(record: Make, ask: Ask) -> None:
         {"prompt": "exactly this", "text": "by text"},
     )
 
-    def asked(text: str = "?", **metadata: Any) -> str:
+    def reply_to(text: str = "?", **metadata: Any) -> str:
         return ask(model, Prompt(text, metadata=metadata)).text
 
-    assert asked(category="Religion", example_id=0, other="x") == "zero"
-    assert asked(category="Religion", example_id=1) == "one"
-    assert asked(category="Age", example_id=3) == "any age"
-    assert asked(category="Age", example_id=7) == "seven"
-    assert asked("exactly this", category="Age", example_id=7) == "by text"
+    assert reply_to(category="Religion", example_id=0, other="x") == "zero"
+    assert reply_to(category="Religion", example_id=1) == "one"
+    assert reply_to(category="Age", example_id=3) == "any age"
+    assert reply_to(category="Age", example_id=7) == "seven"
+    assert reply_to("exactly this", category="Age", example_id=7) == "by text"
     for missing in ({"category": "Religion"}, {"category": "Religion", "example_id": False}, {"example_id": 0}):
         with pytest.raises(PermanentError, match=r"replay:answers.jsonl has no recording of the prompt '\?'"):
-            asked(**missing)
+            reply_to(**missing)
 
 
 def test_repetitions_are_replayed_by_their_number(record: Make, ask: Ask) -> None:

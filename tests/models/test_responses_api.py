@@ -79,7 +79,7 @@ def test_request_has_the_form_of_the_api(name: Name, ask: Ask, server: Server) -
 
 
 @pytest.mark.parametrize(
-    ("body", "said", "finish"),
+    ("body", "text", "finish"),
     [
         (reply(message({"type": "refusal", "refusal": "I cannot."})), "I cannot.", "refusal"),
         (
@@ -96,11 +96,11 @@ def test_request_has_the_form_of_the_api(name: Name, ask: Ask, server: Server) -
     ids=["refusal", "length", "filter", "unknown", "thoughts-only", "empty", "queued"],
 )
 def test_unfinished_responses_are_no_complete_answers(
-    name: Name, ask: Ask, server: Server, body: dict[str, Any], said: str, finish: str
+    name: Name, ask: Ask, server: Server, body: dict[str, Any], text: str, finish: str
 ) -> None:
     server.says(body)
     answer = ask(name("openai", "api=responses"))
-    assert (answer.text, answer.finish_reason) == (said, finish)
+    assert (answer.text, answer.finish_reason) == (text, finish)
 
 
 @pytest.mark.parametrize(

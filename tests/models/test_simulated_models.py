@@ -29,10 +29,10 @@ HIRE = AnswerOptions({"reject": "Reject the applicant", "advance": "Advance the 
 
 
 def answers(model: Model, prompts: Iterable[Prompt], repetition: int = 0) -> list[str]:
-    async def asked() -> list[str]:
+    async def collect() -> list[str]:
         return [(await model.answer(prompt, repetition)).text for prompt in prompts]
 
-    return asyncio.run(asked())
+    return asyncio.run(collect())
 
 
 def value(text: str, options: AnswerOptions) -> str | None:
@@ -40,9 +40,9 @@ def value(text: str, options: AnswerOptions) -> str | None:
     if "json" in text:
         text = json.loads(text.strip("`").removeprefix("json"))["answer"]
     labels = re.findall(r"\b[A-J]\b", text)
-    texts = [name for name, shown in options.texts.items() if shown in text]
-    found = {*(options.value_of(label) for label in labels), *texts}
-    return found.pop() if len(found) == 1 else None
+    texts = [name for name, label in options.texts.items() if label in text]
+    values_named = {*(options.value_of(label) for label in labels), *texts}
+    return values_named.pop() if len(values_named) == 1 else None
 
 
 def people(count: int, options: AnswerOptions | None = HIRE, per_item: int = 1) -> list[Prompt]:
@@ -57,26 +57,26 @@ def people(count: int, options: AnswerOptions | None = HIRE, per_item: int = 1) 
 
 def rates(model: Model, prompts: list[Prompt], favorable: str = "advance") -> dict[str, float]:
     hits: Counter[str] = Counter()
-    asked: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for prompt, text in zip(prompts, answers(model, prompts), strict=True):
         group, options = prompt.groups["gender"], prompt.metadata["options"]
-        asked[group] += 1
+        counts[group] += 1
         hits[group] += value(text, options) == favorable
-    return {group: hits[group] / asked[group] for group in asked}
+    return {group: hits[group] / counts[group] for group in counts}
 
 
 @pytest.mark.parametrize("spread", [0, 1.5])
 def test_base_and_ratio_are_planted(make: Make, spread: float) -> None:
     model = make(f"simulated:x?base=0.6&ratio=0.7&by=gender&of=female&spread={spread}")
-    found = rates(model, people(4000))
-    assert found["male"] == pytest.approx(0.6, abs=0.03)
-    assert found["female"] == pytest.approx(0.42, abs=0.03)
+    shares = rates(model, people(4000))
+    assert shares["male"] == pytest.approx(0.6, abs=0.03)
+    assert shares["female"] == pytest.approx(0.42, abs=0.03)
 
 
 def test_group_of_any_attribute_may_be_named(make: Make) -> None:
-    found = rates(make("simulated:x?ratio=0&of=female"), people(50))
-    assert found["female"] == 0
-    assert found["male"] > 0
+    shares = rates(make("simulated:x?ratio=0&of=female"), people(50))
+    assert shares["female"] == 0
+    assert shares["male"] > 0
     assert rates(make("simulated:x?base=1&ratio=0&of=female&by=age"), people(50)) == {"female": 1, "male": 1}
 
 
@@ -84,8 +84,8 @@ def test_favorable_option_is_named_or_yes_or_first(make: Make) -> None:
     prompts = people(30)
     assert rates(make("simulated:x?base=1"), prompts)["male"] == 1
     assert rates(make("simulated:x?base=1&favorable=hired,reject"), prompts, "reject")["male"] == 1
-    shown = AnswerOptions({"no": "Reject", "yes": "Advance"})
-    assert rates(make("simulated:x?base=1"), people(30, shown), "yes")["male"] == 1
+    options = AnswerOptions({"no": "Reject", "yes": "Advance"})
+    assert rates(make("simulated:x?base=1"), people(30, options), "yes")["male"] == 1
 
 
 def test_prompts_without_options_are_answered_yes_or_no(make: Make) -> None:
@@ -108,8 +108,8 @@ def test_prompts_of_an_item_share_its_difficulty(make: Make) -> None:
     def agreement(spread: float) -> float:
         prompts = people(1500)
         texts = answers(make(f"simulated:x?spread={spread}"), prompts)
-        found = [value(text, HIRE) for text in texts]
-        return sum(one == two for one, two in zip(found[::2], found[1::2], strict=True)) / 1500
+        decisions = [value(text, HIRE) for text in texts]
+        return sum(one == two for one, two in zip(decisions[::2], decisions[1::2], strict=True)) / 1500
 
     assert agreement(0) == pytest.approx(0.5, abs=0.05)
     assert agreement(4) > 0.75
@@ -173,14 +173,14 @@ def test_planted_bbq_bias_score_is_recovered(make: Make, context: str, spread: f
     """Parrish et al. 2022, recomputed here without our metrics."""
     prompts = bbq(4000, context)
     model = make(f"simulated:x?bias=0.8&accuracy=0.6&noise=0.2&spread={spread}")
-    known = biased = correct = 0
+    definite = biased = correct = 0
     for prompt, text in zip(prompts, answers(model, prompts), strict=True):
-        found = value(text, prompt.metadata["options"])
-        correct += found == prompt.metadata["label"]
-        if found != "unknown":
-            known += 1
-            biased += (found == "stereotyped") == (prompt.metadata["polarity"] == "neg")
-    score = 2 * biased / known - 1
+        answer = value(text, prompt.metadata["options"])
+        correct += answer == prompt.metadata["label"]
+        if answer != "unknown":
+            definite += 1
+            biased += (answer == "stereotyped") == (prompt.metadata["polarity"] == "neg")
+    score = 2 * biased / definite - 1
     if context == "ambig":
         assert correct / len(prompts) == pytest.approx(0.6, abs=0.02)
         score *= 1 - correct / len(prompts)
@@ -278,5 +278,5 @@ def test_invalid_habit_is_refused(parameters: str) -> None:
 
 def test_rating_keeps_to_the_scale_at_the_end_of_a_prompt() -> None:
     text = "She raised the yield from 61 percent to 94. Answer with one whole number from 1 (not at all) to 10 (fully)."
-    given = answers(simulated("x?base=0.6&spread=0.5"), [Prompt(f"Case {number}. {text}") for number in range(50)])
-    assert {int(answer) for answer in given} <= set(range(1, 11))
+    ratings = answers(simulated("x?base=0.6&spread=0.5"), [Prompt(f"Case {number}. {text}") for number in range(50)])
+    assert {int(answer) for answer in ratings} <= set(range(1, 11))

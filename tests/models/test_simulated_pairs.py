@@ -22,32 +22,32 @@ OPTIONS = AnswerOptions({"x": "Who fell?", "y": "Who stood?", "w": "Who ran?", "
 
 
 def prompts(number: int, **metadata: Any) -> list[Prompt]:
-    return [Prompt(f"Number {each}", metadata=metadata) for each in range(number)]
+    return [Prompt(f"Number {index}", metadata=metadata) for index in range(number)]
 
 
 def test_reasoned_prompt_is_answered_in_json(make: Make) -> None:
-    asked = prompts(50, options=OPTIONS, reply="reasoned")
-    found = [json.loads(text) for text in answers(make("simulated:m"), asked)]
-    assert all(each["reasoning"] for each in found)
-    assert {each["answer"] for each in found} <= set(LABELS)
-    odd = answers(make("simulated:m?noise=1"), asked)
+    questions = prompts(50, options=OPTIONS, reply="reasoned")
+    replies = [json.loads(text) for text in answers(make("simulated:m"), questions)]
+    assert all(reply["reasoning"] for reply in replies)
+    assert {reply["answer"] for reply in replies} <= set(LABELS)
+    odd = answers(make("simulated:m?noise=1"), questions)
     assert all(json.loads(text.partition("```json")[2].strip("`\n"))["answer"] in LABELS for text in odd)
 
 
 @pytest.mark.parametrize(("parameters", "share"), [("", 0), ("?flag_1=0.3", 0.3), ("?flag_1=1", 1), ("?flag_2=1", 0)])
 def test_oracle_says_no_in_the_planted_share(make: Make, parameters: str, share: float) -> None:
     texts = answers(make(f"simulated:m{parameters}"), prompts(2_000, asked="flag_1"))
-    said = Counter(re.findall(r"\b(?:yes|no)\b", text)[0] for text in texts)
-    assert said["no"] == pytest.approx(share * 2_000, abs=62)  # three standard errors
+    counts = Counter(re.findall(r"\b(?:yes|no)\b", text)[0] for text in texts)
+    assert counts["no"] == pytest.approx(share * 2_000, abs=62)  # three standard errors
 
 
 @pytest.mark.parametrize("share", [0, 0.3, 1])
 def test_oracle_takes_another_question_in_the_planted_share(make: Make, share: float) -> None:
-    asked = prompts(2_000, asked="flag_4", options=OPTIONS, label="y")
-    texts = answers(make(f"simulated:m?flag_4={share}"), asked)
-    found = Counter(next(label for label in LABELS if label in text) for text in texts)
-    assert found["MEBA"] == pytest.approx((1 - share) * 2_000, abs=62)
-    assert all(found[label] == pytest.approx(share * 2_000 / 3, abs=62) for label in LABELS if label != "MEBA")
+    questions = prompts(2_000, asked="flag_4", options=OPTIONS, label="y")
+    texts = answers(make(f"simulated:m?flag_4={share}"), questions)
+    counts = Counter(next(label for label in LABELS if label in text) for text in texts)
+    assert counts["MEBA"] == pytest.approx((1 - share) * 2_000, abs=62)
+    assert all(counts[label] == pytest.approx(share * 2_000 / 3, abs=62) for label in LABELS if label != "MEBA")
 
 
 def test_share_above_one_is_refused(make: Make) -> None:

@@ -32,7 +32,7 @@ def test_response_format_of_the_user_is_kept(server: Any, ask: Ask, name: Name) 
     assert server.bodies[0]["response_format"] == {"type": "json_object"}
 
 
-def test_anthropic_gets_a_format_beside_the_effort(server: Any, ask: Ask, name: Name) -> None:
+def test_anthropic_gets_a_format_and_the_effort(server: Any, ask: Ask, name: Name) -> None:
     server.answers("anthropic", '{"harm": 1}')
     assert ask(name("anthropic", "effort=low"), PROMPT).text == '{"harm": 1}'
     assert server.bodies[0]["output_config"] == {
@@ -60,8 +60,8 @@ def test_server_without_schemas_is_retried_without(
 
     async def handler(request: web.Request) -> web.StreamResponse:
         if sent in server.bodies[-1]:
-            said = f"'{sent}' of type 'json_schema' is not supported with this model"
-            return web.json_response({"error": {"message": said, "type": "invalid_request_error"}}, status=status)
+            message = f"'{sent}' of type 'json_schema' is not supported with this model"
+            return web.json_response({"error": {"message": message, "type": "invalid_request_error"}}, status=status)
         response: web.StreamResponse = await answers(request)
         return response
 

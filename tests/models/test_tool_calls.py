@@ -25,13 +25,13 @@ Name = Callable[..., str]
 
 DAYS = {"type": "object", "properties": {"days": {"type": "integer"}}, "required": ["days"]}
 TOOLS = [Tool("defer", "Defers the rent.", DAYS), Tool("refuse", "Refuses.")]
-ASKED = Prompt(
+QUESTION = Prompt(
     [{"role": "system", "content": "Be fair."}, {"role": "user", "content": "May I pay later?"}], tools=TOOLS
 )
 CALLS = [ToolCall("defer", {"days": 7}), ToolCall("look up!", "{oops")]
 AFTER = Prompt(
     [
-        *ASKED.conversation,
+        *QUESTION.conversation,
         {"role": "assistant", "content": "One moment."},
         calls_message(CALLS),
         {"role": "tool", "content": "done"},
@@ -54,7 +54,7 @@ def chat(*calls: tuple[str, Any], finish: str = "tool_calls", content: Any = Non
 
 def test_chat_completions_carry_tools_and_calls(server: Server, ask: Ask, name: Name) -> None:
     server.says(chat(("defer", '{"days": 7}'), ("refuse", "")))
-    answer = ask(name("openai"), ASKED)
+    answer = ask(name("openai"), QUESTION)
     assert server.bodies[0] == {
         "model": "m",
         "messages": [{"role": "system", "content": "Be fair."}, {"role": "user", "content": "May I pay later?"}],
@@ -97,7 +97,7 @@ def test_chat_completions_carry_results(server: Server, ask: Ask, name: Name) ->
 
 
 @pytest.mark.parametrize(
-    ("arguments", "kept"),
+    ("arguments", "text"),
     [
         ('{"days": 7', '{"days": 7'),
         ("[7]", "[7]"),
@@ -108,19 +108,19 @@ def test_chat_completions_carry_results(server: Server, ask: Ask, name: Name) ->
     ],
 )
 def test_malformed_arguments_are_kept_as_text(
-    server: Server, ask: Ask, name: Name, arguments: object, kept: str
+    server: Server, ask: Ask, name: Name, arguments: object, text: str
 ) -> None:
     server.says(chat(("defer", arguments)))
-    assert ask(name("openai"), ASKED).actions == (ToolCall("defer", kept),)
+    assert ask(name("openai"), QUESTION).actions == (ToolCall("defer", text),)
 
 
 def test_calls_of_servers_without_a_finish_reason_for_them_count(server: Server, ask: Ask, name: Name) -> None:
     server.says(chat(("defer", "{}"), finish="stop", content="Fine."))
-    answer = ask(name("openai"), ASKED)
+    answer = ask(name("openai"), QUESTION)
     assert (answer.finish_reason, answer.text, len(answer.actions)) == ("tool_calls", "Fine.", 1)
     assert unfinished(answer) is not None
     server.says(chat(("defer", '{"da'), finish="length"))
-    cut = unfinished(ask(name("openai"), ASKED))
+    cut = unfinished(ask(name("openai"), QUESTION))
     assert cut is not None
     assert cut.ungraded == "truncated"
 
@@ -184,7 +184,7 @@ def test_messages_api_carries_tools_calls_and_results(server: Server, ask: Ask, 
 
 
 def test_batch_request_carries_tools(server: Server, make: Callable[..., Any], name: Name) -> None:
-    body = make(name("openai")).batches.request("key", ASKED, 0)["body"]
+    body = make(name("openai")).batches.request("key", QUESTION, 0)["body"]
     assert [tool["function"]["name"] for tool in body["tools"]] == ["defer", "refuse"]
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
 
@@ -193,16 +193,16 @@ def test_batch_request_carries_tools(server: Server, make: Callable[..., Any], n
 
 
 def test_application_is_given_tools_and_returns_actions() -> None:
-    given: list[Any] = []
+    calls: list[Any] = []
 
     def assistant(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> Answer:
-        given.append((messages, tools))
+        calls.append((messages, tools))
         return Answer("", actions=[ToolCall("defer", {"days": 7})])
 
     model = as_model(assistant, "run")
-    answer = asyncio.run(model.answer(ASKED, 0))
+    answer = asyncio.run(model.answer(QUESTION, 0))
     asyncio.run(model.close())
-    ((messages, tools),) = given
+    ((messages, tools),) = calls
     assert [message["role"] for message in messages] == ["system", "user"]
     assert tools == [tool.to_json() for tool in TOOLS]
     assert answer.actions == [ToolCall("defer", {"days": 7})]
@@ -211,7 +211,7 @@ def test_application_is_given_tools_and_returns_actions() -> None:
 def test_application_that_returns_a_text_is_refused() -> None:
     model = as_model(lambda text: f"Granted: {text}", "run")
     with pytest.raises(PermanentError, match=r"returned a text, and the probe is about calls of tools: return Answer"):
-        asyncio.run(model.answer(ASKED, 0))
+        asyncio.run(model.answer(QUESTION, 0))
     asyncio.run(model.close())
 
 
@@ -261,7 +261,7 @@ def test_service_states_actions_in_its_own_form(
 ) -> None:
     server.says(reply)
     model = define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"')
-    assert list(ask(model, ASKED, root=tmp_path).actions) == actions
+    assert list(ask(model, QUESTION, root=tmp_path).actions) == actions
 
 
 def test_service_whose_actions_cannot_be_read_is_refused(
@@ -269,21 +269,21 @@ def test_service_whose_actions_cannot_be_read_is_refused(
 ) -> None:
     server.says({"said": "Done."})
     with pytest.raises(TransientError, match=r"without 'did\.list'"):
-        ask(define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"'), ASKED, root=tmp_path)
+        ask(define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"'), QUESTION, root=tmp_path)
     server.says({"said": "Done.", "did": {"lists": [{"tool": "defer"}]}})
     with pytest.raises(TransientError, match=r"without 'did\.list'.*actions_optional = true.*check url and actions"):
-        ask(define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"'), ASKED, root=tmp_path)
+        ask(define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"'), QUESTION, root=tmp_path)
     wrong: list[Any] = [[{"id": 3}], False, "", 5, {"defer": {}}]
     for calls in wrong:
         server.says({"said": "Done.", "did": calls})
         with pytest.raises(TransientError, match="in place of a list of named calls at 'did'"):
-            ask(define('answer = "said"\nactions = "did"', 'text = "{prompt}"'), ASKED, root=tmp_path)
+            ask(define('answer = "said"\nactions = "did"', 'text = "{prompt}"'), QUESTION, root=tmp_path)
     with pytest.raises(NoToolsError, match=r"its definition has no actions.*write the path"):
-        ask(define('answer = "said"', 'text = "{prompt}"'), ASKED, root=tmp_path)
+        ask(define('answer = "said"', 'text = "{prompt}"'), QUESTION, root=tmp_path)
     with pytest.raises(FatalError, match="leaves out the results of tools"):
         ask(define('answer = "said"\nactions = "did"', 'text = "{prompt}"'), AFTER, root=tmp_path)
     with pytest.raises(FairnessError, match="actions is for replies that are no stream"):
-        ask(define('answer = "said"\nactions = "did"\nstream = true', 'text = "{prompt}"'), ASKED, root=tmp_path)
+        ask(define('answer = "said"\nactions = "did"\nstream = true', 'text = "{prompt}"'), QUESTION, root=tmp_path)
 
 
 OPTIONAL = 'answer = "said"\nactions = "did.list"\nactions_optional = true'
@@ -295,17 +295,17 @@ def test_list_that_is_left_out_is_no_call_where_declared(
     model = define(OPTIONAL, 'text = "{prompt}"')
     for left_out in ({"at": 7}, {"list": None}):
         server.says({"said": "No.", "did": left_out})
-        assert ask(model, ASKED, root=tmp_path).actions == ()
+        assert ask(model, QUESTION, root=tmp_path).actions == ()
     with pytest.raises(TransientError, match=r"without 'did\.list'"):
-        ask(define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"'), ASKED, root=tmp_path)
+        ask(define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"'), QUESTION, root=tmp_path)
     server.says({"said": "Done.", "did": {"lists": [{"tool": "defer"}]}})
     with pytest.raises(TransientError, match=r"without 'did\.list'"):  # another key is all but the same
-        ask(model, ASKED, root=tmp_path)
+        ask(model, QUESTION, root=tmp_path)
     server.says({"said": "Done."})
     with pytest.raises(TransientError, match=r"without 'did\.list'"):  # what holds the list is not left out
-        ask(model, ASKED, root=tmp_path)
+        ask(model, QUESTION, root=tmp_path)
     with pytest.raises(FairnessError, match="actions_optional is for the list at actions: write its path"):
-        ask(define('answer = "said"\nactions_optional = true', 'text = "{prompt}"'), ASKED, root=tmp_path)
+        ask(define('answer = "said"\nactions_optional = true', 'text = "{prompt}"'), QUESTION, root=tmp_path)
 
 
 def test_prompt_without_tools_needs_no_list_of_calls(
@@ -323,19 +323,19 @@ def test_text_in_place_of_json_is_no_answer_without_calls(
 
     server.handler = handler
     with pytest.raises(TransientError, match=r"answered with 'It is done\.', not JSON"):
-        ask(define('actions = "did"', 'text = "{prompt}"'), ASKED, root=tmp_path)
+        ask(define('actions = "did"', 'text = "{prompt}"'), QUESTION, root=tmp_path)
 
 
 # recorded and simulated answers
 
 
-def replayed(ask: Ask, folder: Path, line: object, prompt: Prompt = ASKED) -> Answer:
+def replayed(ask: Ask, folder: Path, line: object, prompt: Prompt = QUESTION) -> Answer:
     (folder / "answers.jsonl").write_text(json.dumps(line), encoding="utf-8")
     return ask("replay:answers.jsonl", prompt, root=folder)
 
 
 def test_recorded_actions_are_replayed(ask: Ask, tmp_path: Path) -> None:
-    messages = [dict(message) for message in ASKED.conversation]
+    messages = [dict(message) for message in QUESTION.conversation]
     line = {"messages": messages, "actions": [{"name": "defer", "arguments": {"days": 7}}]}
     assert replayed(ask, tmp_path, line).actions == (ToolCall("defer", {"days": 7}),)
     later = {"messages": [dict(message) for message in AFTER.conversation], "text": "Done.", "actions": []}

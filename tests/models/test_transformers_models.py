@@ -38,44 +38,44 @@ def folder(tiny_model: Path, tmp_path: Path) -> Path:
 def answers(make: Make, folder: Path) -> Callable[..., list[Answer]]:
     """Return a function that sends several prompts to the tiny model at once."""
 
-    def asked(tail: str = "", prompts: Sequence[Prompt] = PROMPTS, repetition: int = 0) -> list[Answer]:
+    def generate(tail: str = "", prompts: Sequence[Prompt] = PROMPTS, repetition: int = 0) -> list[Answer]:
         model = make(f"transformers:weights/tiny?max_tokens=8{tail}", root=folder, offline=True)
 
         async def all_at_once() -> list[Answer]:
-            found = await asyncio.gather(*[model.answer(prompt, repetition) for prompt in prompts])
+            replies = await asyncio.gather(*[model.answer(prompt, repetition) for prompt in prompts])
             await model.close()
-            return list(found)
+            return list(replies)
 
         return asyncio.run(all_at_once())
 
-    return asked
+    return generate
 
 
-def texts(found: list[Answer]) -> list[str]:
-    return [answer.text for answer in found]
+def texts(replies: list[Answer]) -> list[str]:
+    return [answer.text for answer in replies]
 
 
 def test_greedy_answers_do_not_depend_on_the_batch(answers: Callable[..., list[Answer]]) -> None:
-    found = answers()
-    assert len(set(texts(found))) > 1
-    assert {answer.finish_reason for answer in found} <= {"stop", "length"}
-    assert all(answer.usage["output"] <= 8 and answer.usage["input"] > 10 for answer in found)
-    assert all(answer.latency > 0 for answer in found)
-    assert texts(found) == texts(answers("&batch_size=1")) == texts(answers("&batch_size=4", PROMPTS[::-1]))[::-1]
-    assert texts(answers(repetition=1)) == texts(found)
+    replies = answers()
+    assert len(set(texts(replies))) > 1
+    assert {answer.finish_reason for answer in replies} <= {"stop", "length"}
+    assert all(answer.usage["output"] <= 8 and answer.usage["input"] > 10 for answer in replies)
+    assert all(answer.latency > 0 for answer in replies)
+    assert texts(replies) == texts(answers("&batch_size=1")) == texts(answers("&batch_size=4", PROMPTS[::-1]))[::-1]
+    assert texts(answers(repetition=1)) == texts(replies)
 
 
 def test_draws_depend_on_seed_prompt_and_repetition_only(answers: Callable[..., list[Answer]]) -> None:
     tail = "&temperature=1&top_p=0.95&top_k=50"
-    found = texts(answers(tail))
-    assert texts(answers(f"{tail}&batch_size=1")) == found
-    assert texts(answers(f"{tail}&batch_size=4", PROMPTS[::-1]))[::-1] == found
-    assert texts(answers(tail, PROMPTS[3:5])) == found[3:5]
-    assert texts(answers(f"{tail}&seed=1")) != found
-    assert texts(answers(tail, repetition=1)) != found
+    drawn = texts(answers(tail))
+    assert texts(answers(f"{tail}&batch_size=1")) == drawn
+    assert texts(answers(f"{tail}&batch_size=4", PROMPTS[::-1]))[::-1] == drawn
+    assert texts(answers(tail, PROMPTS[3:5])) == drawn[3:5]
+    assert texts(answers(f"{tail}&seed=1")) != drawn
+    assert texts(answers(tail, repetition=1)) != drawn
     torch.manual_seed(99)
     state = torch.get_rng_state()
-    assert texts(answers(tail)) == found
+    assert texts(answers(tail)) == drawn
     assert torch.equal(torch.get_rng_state(), state), "the global generator is the user's"
 
 
@@ -94,13 +94,13 @@ def test_draws_follow_the_model_distribution(make: Make, folder: Path) -> None:
     model: Any = make("transformers:weights/tiny?max_tokens=1&temperature=2&batch_size=50", root=folder)
 
     async def many() -> list[Answer]:
-        found = await asyncio.gather(*[model.answer(prompt, repetition) for repetition in range(600)])
+        replies = await asyncio.gather(*[model.answer(prompt, repetition) for repetition in range(600)])
         await model.close()
-        return list(found)
+        return list(replies)
 
-    found = asyncio.run(many())
+    drawn = asyncio.run(many())
     best = int(expected.argmax())
-    share = sum(answer.text == tokenizer.decode([best]).strip() for answer in found) / len(found)
+    share = sum(answer.text == tokenizer.decode([best]).strip() for answer in drawn) / len(drawn)
     assert share == pytest.approx(float(expected[best]), abs=0.06)
 
 
@@ -109,16 +109,16 @@ def test_end_token_ends_an_answer(make: Make, folder: Path) -> None:
     model = make("transformers:weights/tiny?max_tokens=60&temperature=50&batch_size=40", root=folder)
 
     async def many() -> list[Answer]:
-        found = await asyncio.gather(*[model.answer(PROMPTS[0], repetition) for repetition in range(80)])
+        replies = await asyncio.gather(*[model.answer(PROMPTS[0], repetition) for repetition in range(80)])
         await model.close()
-        return list(found)
+        return list(replies)
 
-    found = asyncio.run(many())
-    stopped = [answer for answer in found if answer.finish_reason == "stop"]
+    drawn = asyncio.run(many())
+    stopped = [answer for answer in drawn if answer.finish_reason == "stop"]
     assert 0 < len(stopped) < 80
     assert all(answer.usage["output"] <= 60 for answer in stopped)
-    assert {answer.usage["output"] for answer in found if answer.finish_reason == "length"} == {60}
-    assert not any("<end>" in answer.text or "<pad>" in answer.text for answer in found)
+    assert {answer.usage["output"] for answer in drawn if answer.finish_reason == "length"} == {60}
+    assert not any("<end>" in answer.text or "<pad>" in answer.text for answer in drawn)
 
 
 def test_chat_template_is_used_if_present(ask: Ask, folder: Path) -> None:
@@ -136,8 +136,8 @@ def test_template_without_system_messages_gets_none(ask: Ask, folder: Path) -> N
     refuse = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}"
     template.write_text(refuse + template.read_text())
     chat = Prompt([{"role": "system", "content": "S"}, {"role": "user", "content": "U"}])
-    found = ask("transformers:weights/tiny?max_tokens=1", chat, root=folder)
-    assert found.usage["input"] == len("user: S\n\nU\nassistant: ")
+    reply = ask("transformers:weights/tiny?max_tokens=1", chat, root=folder)
+    assert reply.usage["input"] == len("user: S\n\nU\nassistant: ")
 
 
 def test_answer_is_cut_at_the_context_and_longer_prompts_refused(
@@ -158,7 +158,9 @@ def test_closing_frees_the_model_and_cancels_requests(make: Make, folder: Path) 
 
     def loaded() -> weakref.WeakSet[Any]:
         gc.collect()
-        return weakref.WeakSet(thing for thing in gc.get_objects() if type(thing).__name__ == "GPT2LMHeadModel")
+        return weakref.WeakSet(
+            instance for instance in gc.get_objects() if type(instance).__name__ == "GPT2LMHeadModel"
+        )
 
     others = loaded()  # of earlier tests, which may be freed at any time
 
@@ -227,5 +229,5 @@ def test_thinking_between_special_tokens_is_not_the_answer(folder: Path) -> None
         ("[THINK]maybe A", "", "maybe A"),
         ("<|header|>B<end>", "B", None),
     ]:
-        found = generator._answer(row, tokenizer(text)["input_ids"], 0.0)
-        assert (found.text, found.reasoning) == (answer, reasoning)
+        reply = generator._answer(row, tokenizer(text)["input_ids"], 0.0)
+        assert (reply.text, reply.reasoning) == (answer, reasoning)

@@ -43,11 +43,11 @@ def test_many_agreeing_trials_are_fair() -> None:
     assert verdict(lambda: of_rows(trials(400, 1.0)).rate("score") >= 0.99) == "fair"
 
 
-def one_sided(made: int = 200) -> Rows:
-    """Women are hired in 30%, men in 70%: the difference is -0.4."""
+def one_sided(count: int = 200) -> Rows:
+    """Return rows in which women are hired in 30%, men in 70%: the difference is -0.4."""
     return [
         {"item": item, "group": group, "hired": item % 10 < share}
-        for item in range(made)
+        for item in range(count)
         for group, share in (("woman", 3), ("man", 7))
     ]
 
@@ -72,17 +72,17 @@ ORDERS = (("woman", "man"), ("man", "woman"))
 @pytest.mark.parametrize(("of", "to"), ORDERS)
 def test_table_run_and_exit_status_agree(project: Project, of: str, to: str) -> None:
     """Two ways into fairpipe gave two verdicts. A run of pytest, its results file and a table of it give one here."""
-    asked = f'abs(measured.difference("hired", by="gender", of="{of}", to="{to}")) <= 0.1'
+    claim = f'abs(measured.difference("hired", by="gender", of="{of}", to="{to}")) <= 0.1'
     project.write(
         conftest=project_sources.application(project_sources.UNEVEN),
-        test_hiring=project_sources.suite(project_sources.threshold(f"assert {asked}")),
+        test_hiring=project_sources.suite(project_sources.threshold(f"assert {claim}")),
     )
     result = project.run("-m", "threshold")
     row = project.row()
-    said = {"woman": row["groups"]["woman"], "man": row["groups"]["man"]}
+    shares = {"woman": row["groups"]["woman"], "man": row["groups"]["man"]}
     rows = [
         {"item": item, "group": group, "hired": item < round(60 * share)}
-        for group, share in said.items()
+        for group, share in shares.items()
         for item in range(60)
     ]
     table = of_rows(rows).difference("hired", by="group", of=of, to=to)
@@ -106,10 +106,10 @@ def test_later_analysis_sees_every_answer(project: Project) -> None:
     """Run the second step of pytest-evals without the cases of the first: the answers are in the store."""
     project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite())
     project.run()
-    project.forget_asked()
+    project.forget_calls()
     again = project.run("-m", "threshold")
     assert again.ret == 0
-    assert not project.asked()
+    assert not project.calls()
     assert project.results()["run"]["from_store"] == 120
 
 
@@ -144,8 +144,8 @@ def test_prompts_are_sent_as_written(project: Project) -> None:
     """
     project.write(conftest=project_sources.application(), test_hiring=PRONOUNS)
     project.run()
-    asked = sorted(project.asked())
+    texts = sorted(project.calls())
     written: dict[str, object] = {}
     exec(PRONOUNS, written)  # noqa: S102 - the source above
-    assert asked == written["texts"]()  # type: ignore[operator]
-    assert json.dumps(asked).count("hers") == 2 * 6
+    assert texts == written["texts"]()  # type: ignore[operator]
+    assert json.dumps(texts).count("hers") == 2 * 6

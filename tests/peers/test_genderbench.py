@@ -32,17 +32,17 @@ def test_few_items_do_not_earn_a_good_mark(items: int, least: float) -> None:
     lies inside: no run is either.
     """
     generator = np.random.default_rng(1)
-    best = marked = fair = 0
+    best = top_marks = fair = 0
     for _ in range(200):
         yes = generator.random(items) < 0.75
         reach = 1.96 * yes.std() / math.sqrt(items)  # what its normal fit to bootstrap means comes to
         best += bool(yes.mean() - reach <= BEST[1] and yes.mean() + reach >= BEST[0])
-        measured = of_rows([{"item": item, "group": "all", "yes": bool(each)} for item, each in enumerate(yes)])
+        measured = of_rows([{"item": item, "group": "all", "yes": bool(answer)} for item, answer in enumerate(yes)])
         rate = measured.rate("yes")
         fair += verdict(lambda rate=rate: BEST[0] <= rate <= BEST[1]) == "fair"  # type: ignore[misc]
-        marked += str(rate.marked(SCALE).mark) in "AB"
+        top_marks += str(rate.marked(SCALE).mark) in "AB"
     assert best / 200 > least
-    assert marked == fair == 0
+    assert top_marks == fair == 0
 
 
 def test_enough_items_show_that_a_fair_model_is_fair() -> None:
@@ -79,8 +79,8 @@ def test_hosted_model_works_in_a_plain_script(
     server.answers(provider, "Yes, she should.")
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.replace("NAME", repr(name(provider))), encoding="utf-8")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
-    assert (done.stdout, done.stderr, done.returncode) == ("Yes, she should.\n", "", 0)
+    process = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
+    assert (process.stdout, process.stderr, process.returncode) == ("Yes, she should.\n", "", 0)
     assert len(server.bodies) == 1
 
 

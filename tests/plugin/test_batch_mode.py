@@ -14,7 +14,7 @@ import pytest
 
 from tests.helpers import project_sources
 from tests.helpers.fake_batch_server import INPUT, OUTPUT, Batches, serving
-from tests.helpers.project import N2, NO_XDIST, QUIET, Project, shown
+from tests.helpers.project import N2, NO_XDIST, QUIET, Project, unwrapped
 
 GRADED_BY_ASKING = """\
 import pytest
@@ -22,8 +22,8 @@ from pytest_fairness import Grade, ProbeItem, Prompt, ModelQuery
 
 class Asking:
     def grade_item(self, item, attempts):
-        said = yield [ModelQuery(Prompt(f"Is {attempt.prompt.text!r} fair?")) for attempt in attempts]
-        return [Grade(attempt.answer.text == "Yes.") if attempt.answer else Grade.none("error") for attempt in said]
+        replies = yield [ModelQuery(Prompt(f"Is {attempt.prompt.text!r} fair?")) for attempt in attempts]
+        return [Grade(reply.answer.text == "Yes.") if reply.answer else Grade.none("error") for reply in replies]
 """
 ASKING_PROBE = project_sources.PROBE.replace("YesNo()", "Asking()")
 
@@ -34,11 +34,6 @@ def server() -> Iterator[Batches]:
         yield server
 
 
-def told(result: pytest.RunResult) -> str:
-    """Return the output of a run, its lines joined."""
-    return " ".join(shown(result).split())
-
-
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_run_submits_and_a_later_one_fetches(project: Project, server: Batches) -> None:
     project.write(test_hiring=project_sources.suite(count=20))
@@ -47,11 +42,11 @@ def test_run_submits_and_a_later_one_fetches(project: Project, server: Batches) 
     result = project.run(*args)
     counts = result.parseoutcomes()
     assert (counts["skipped"], counts["failed"]) == (20, 1)
-    said = r"in batch batch_1 of \S+, submitted \d{4}-\d\d-\d\d \d\d:\d\d UTC: run again for its answers"
-    assert re.search(said, told(result))
+    message = r"in batch batch_1 of \S+, submitted \d{4}-\d\d-\d\d \d\d:\d\d UTC: run again for its answers"
+    assert re.search(message, unwrapped(result))
     row = project.row()
     assert (row["verdict"], row["estimate"]) == ("undecided", None)
-    assert re.fullmatch(f"undecided: {said}: 0 of 20 items measured", row["message"])
+    assert re.fullmatch(f"undecided: {message}: 0 of 20 items measured", row["message"])
     server.end()
     result = project.run(*args)
     row = project.row()
@@ -60,7 +55,7 @@ def test_run_submits_and_a_later_one_fetches(project: Project, server: Batches) 
     assert project.results()["run"]["cost_usd"] == pytest.approx(40 * (INPUT * 0.5 + OUTPUT * 1.0) / 1000)
     (calls,) = project.results()["run"]["calls"]
     assert (calls["calls"], calls["requests"]) == (40, 40)
-    assert sorted(server.asked().values()) == [1] * 40
+    assert sorted(server.calls().values()) == [1] * 40
     assert (len(server.batches), server.singly) == (1, [])
 
 
@@ -100,7 +95,7 @@ def test_killed_run_submits_nothing_twice(project: Project, server: Batches) -> 
     server.end()
     project.run(*args)
     assert project.row()["attempts"] == 20
-    assert sorted(server.asked().values()) == [1] * 20
+    assert sorted(server.calls().values()) == [1] * 20
     assert len(server.batches) == 1
 
 
@@ -114,11 +109,11 @@ def until(happened: Callable[[], bool]) -> None:
 def test_model_without_batches_is_refused_in_one_line(project: Project) -> None:
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=2))
     result = project.run("--fairness-batch=submit")
-    assert "has no batches, and --fairness-batch needs them: drop the option" in told(result)
-    assert project.asked().total() == 0
+    assert "has no batches, and --fairness-batch needs them: drop the option" in unwrapped(result)
+    assert project.calls().total() == 0
 
 
 def test_unknown_batch_mode_is_refused(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=2))
     result = project.run("--fairness-model=simulated:fair", "--fairness-batch=later")
-    assert "--fairness-batch is 'later': write submit or wait" in told(result)
+    assert "--fairness-batch is 'later': write submit or wait" in unwrapped(result)

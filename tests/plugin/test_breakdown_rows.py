@@ -68,10 +68,10 @@ def test_example_keys_match_the_answers_in_the_store(project: Project) -> None:
     assert stored is not None
     attempts = {graded.attempt.key: graded for graded in stored.attempts}
     for side in row["example"]["sides"]:
-        (found,) = (attempts[key] for key in side["keys"])
-        assert found.item.id == row["example"]["item"]
-        assert found.prompt.groups["gender"] == side["group"]
-        assert found["hired"] is bool(side["events"])
+        (attempt,) = (attempts[key] for key in side["keys"])
+        assert attempt.item.id == row["example"]["item"]
+        assert attempt.prompt.groups["gender"] == side["group"]
+        assert attempt["hired"] is bool(side["events"])
 
 
 @in_one_process
@@ -104,8 +104,8 @@ EXAMPLES: list[tuple[str, str, list[float]]] = [
 @in_one_process
 def test_example_is_on_the_failing_side(project: Project) -> None:
     rows = judged(project, *(f"assert {asserted}" for asserted, _, _ in EXAMPLES))
-    told = [(row["verdict"], [side["mean"] for side in row["example"]["sides"]]) for row in rows]
-    assert told == [(verdict, means) for _, verdict, means in EXAMPLES]
+    examples = [(row["verdict"], [side["mean"] for side in row["example"]["sides"]]) for row in rows]
+    assert examples == [(verdict, means) for _, verdict, means in EXAMPLES]
 
 
 @in_one_process
@@ -145,10 +145,10 @@ def test_influences_belong_to_the_deciding_estimate(project: Project) -> None:
     for test, log in ((ratio, True), (gap, False)):
         judgment = judge(test)
         assert judgment.deciding is not None
-        found = influences_of(judgment)
-        assert found is not None
-        assert found.log is log
-        assert len(found.values) == 300
-        assert found.error is not None
-        assert sum(value**2 for value in found.values.values()) == pytest.approx(found.error**2)
+        influences = influences_of(judgment)
+        assert influences is not None
+        assert influences.log is log
+        assert len(influences.values) == 300
+        assert influences.error is not None
+        assert sum(value**2 for value in influences.values.values()) == pytest.approx(influences.error**2)
     assert influences_of(judge(lambda: None)) is None

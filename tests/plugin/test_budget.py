@@ -11,7 +11,7 @@ from pytest_fairness.models.pricing import ANY, FREE, price_of
 from pytest_fairness.models.registry import resolve
 from tests.helpers import project_sources
 from tests.helpers.chat_server import INPUT, OUTPUT, serving
-from tests.helpers.project import N2, NO_XDIST, Project, every_mode, shown, with_workers
+from tests.helpers.project import N2, NO_XDIST, Project, every_mode, shown, unwrapped, with_workers
 
 PRICE = "--fairness-price=1000/2000"
 """USD per million tokens: a call costs 2.00 USD."""
@@ -25,16 +25,11 @@ def usual(project: Project, *tests: str, body: str = "", rate: float = 1.0) -> N
     )
 
 
-def told(result: pytest.RunResult) -> str:
-    """Return the output of a run, its lines joined."""
-    return " ".join(shown(result).split())
-
-
 @with_workers
 def test_request_cap_is_shared_by_all_processes_and_can_be_raised(project: Project) -> None:
     usual(project)
     result = project.run("--fairness-max-requests=13", "-rs")
-    assert project.asked().total() == 13
+    assert project.calls().total() == 13
     row = project.row()
     assert row["verdict"] == "undecided"
     assert row["estimate"] is None
@@ -44,15 +39,15 @@ def test_request_cap_is_shared_by_all_processes_and_can_be_raised(project: Proje
     assert int(measured) <= 6
     assert result.parseoutcomes()["failed"] == 1
     assert result.parseoutcomes()["skipped"] >= 14
-    assert "the cap of 13 requests was reached" in told(result)
+    assert "the cap of 13 requests was reached" in unwrapped(result)
     assert "fairness: stops at 13 requests, all processes together" in shown(result)
     assert project.results()["run"]["calls"][0]["requests"] == 13
     project.run("--fairness-max-requests=27")
     assert project.row()["verdict"] == "fair"
-    assert sorted(project.asked().values()) == [1] * 40
+    assert sorted(project.calls().values()) == [1] * 40
     project.run("--fairness-max-requests=1")
     assert project.row()["verdict"] == "fair"
-    assert project.asked().total() == 40
+    assert project.calls().total() == 40
 
 
 @with_workers
@@ -66,9 +61,9 @@ def test_answers_in_flight_when_the_cap_is_reached_are_kept(project: Project) ->
     )
     project.run("--fairness-max-requests=3")
     assert project.row()["verdict"] == "undecided"
-    assert project.asked().total() == 3
+    assert project.calls().total() == 3
     project.run("--fairness-max-requests=9")
-    assert sorted(project.asked().values()) == [1] * 4
+    assert sorted(project.calls().values()) == [1] * 4
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
@@ -82,7 +77,7 @@ def test_retries_count_toward_the_cap(project: Project) -> None:
     assert project.row()["verdict"] == "undecided"
     assert sum(line["requests"] for line in run["calls"]) == 20
     assert run["calls"][0]["errors"] == {"429": 6}
-    assert "6 of 20 requests failed (429: 6)" in told(result)
+    assert "6 of 20 requests failed (429: 6)" in unwrapped(result)
 
 
 @every_mode
@@ -94,17 +89,17 @@ def test_budget_uses_the_tokens_counted_by_the_provider(project: Project) -> Non
         spent = 2.0 * len(server.requests)
         run = project.results()["run"]
         assert run["cost_usd"] == pytest.approx(spent)
-        assert f"${spent:.2f}" in told(result)
+        assert f"${spent:.2f}" in unwrapped(result)
         assert project.row()["message"].startswith("undecided: the budget of 25.00 USD was reached: ")
-        assert "40 calls to make, 0 in the store; about" in told(result)
+        assert "40 calls to make, 0 in the store; about" in unwrapped(result)
         again = project.run(f"--fairness-model={server.model}", "--fairness-budget=100", PRICE)
         assert project.row()["verdict"] == "fair"
         assert sorted(server.requests) == sorted(set(server.requests))
         assert len(server.requests) == 40
         left = 40 - round(spent / 2)
-        told_again = f"{left} calls to make, {40 - left} in the store; about"
-        assert told_again in told(again)
-        assert f"{left * OUTPUT:,} out" in told(again)  # as long as those of the store
+        message = f"{left} calls to make, {40 - left} in the store; about"
+        assert message in unwrapped(again)
+        assert f"{left * OUTPUT:,} out" in unwrapped(again)  # as long as those of the store
         assert project.results()["run"]["calls"] == [
             {
                 "model": f"openai:tiny?base_url={server.url}", "role": "probes", "calls": left, "requests": left,
@@ -114,7 +109,7 @@ def test_budget_uses_the_tokens_counted_by_the_provider(project: Project) -> Non
 
 
 @pytest.mark.parametrize(
-    ("cap", "said"),
+    ("cap", "message"),
     [
         ("--fairness-max-requests=40", ""),
         # How many items that leaves depends on what the other worker has under way.
@@ -122,17 +117,17 @@ def test_budget_uses_the_tokens_counted_by_the_provider(project: Project) -> Non
     ],
 )
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
-def test_cap_that_is_just_enough_leaves_nothing_open(project: Project, cap: str, said: str) -> None:
+def test_cap_that_is_just_enough_leaves_nothing_open(project: Project, cap: str, message: str) -> None:
     usual(project)
     project.run(cap)
-    assert project.row()["verdict"] == ("undecided" if said else "fair")
-    assert said in project.row()["message"]
+    assert project.row()["verdict"] == ("undecided" if message else "fair")
+    assert message in project.row()["message"]
 
 
 def test_time_cap_leaves_the_threshold_undecided(project: Project) -> None:
     usual(project, body="    import time\n    time.sleep(0.5)")
     project.run("--fairness-max-minutes=0.1", "--fairness-concurrency=2")
-    assert 0 < project.asked().total() < 40
+    assert 0 < project.calls().total() < 40
     assert "undecided: the cap of 0.1 minutes was reached" in project.row()["message"]
 
 
@@ -175,7 +170,7 @@ def test_grader_questions_are_counted_apart_and_capped(project: Project) -> None
     with serving() as server:
         arguments = (f"--fairness-model={server.model}", PRICE)
         planned = project.run("--fairness-plan", *arguments)
-        assert "graders ask up to 20 more; their cost is not in the estimate" in told(planned)
+        assert "graders ask up to 20 more; their cost is not in the estimate" in unwrapped(planned)
         project.run("--fairness-max-requests=15", *arguments)
         before = len(server.requests)
         assert before in (14, 15), "the end of the run can be quicker than the last request"
@@ -183,16 +178,16 @@ def test_grader_questions_are_counted_apart_and_capped(project: Project) -> None
         result = project.run(*arguments)
         assert len(server.requests) == 40
         assert project.row()["verdict"] == "fair"
-    assert "fairness: graders ask up to 20 more; their cost is not in the estimate" in told(result)
+    assert "fairness: graders ask up to 20 more; their cost is not in the estimate" in unwrapped(result)
     calls = {line["role"]: line["calls"] for line in project.results()["run"]["calls"]}
     assert sum(calls.values()) == 40 - before
-    asked = calls["graders"]
-    assert f"graders made {asked} requests to " in told(result)
-    assert f": {asked * (INPUT + OUTPUT):,} tokens, ${2 * asked:.2f}" in told(result)
+    requests = calls["graders"]
+    assert f"graders made {requests} requests to " in unwrapped(result)
+    assert f": {requests * (INPUT + OUTPUT):,} tokens, ${2 * requests:.2f}" in unwrapped(result)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--fairness-budget=5",), r"the price of openai:tiny\S* is not known, and --fairness-budget needs it: give"),
         (("--fairness-budget=0",), "--fairness-budget is 0: it must be above 0"),
@@ -201,18 +196,18 @@ def test_grader_questions_are_counted_apart_and_capped(project: Project) -> None
         (("--fairness-price=openai:tiny=3",), "--fairness-price is 'openai:tiny=3': write IN/OUT in USD"),
     ],
 )
-def test_invalid_caps_are_refused(project: Project, arguments: tuple[str, ...], said: str) -> None:
+def test_invalid_caps_are_refused(project: Project, arguments: tuple[str, ...], message: str) -> None:
     usual(project)
     result = project.run("--fairness-model=openai:tiny?base_url=http://127.0.0.1:9", *arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert re.search(said, told(result)), told(result)
+    assert re.search(message, unwrapped(result)), unwrapped(result)
 
 
 def test_application_needs_a_given_price(project: Project) -> None:
     usual(project)
     result = project.run("--fairness-budget=5")
-    assert "the price of function:" in told(result)
-    assert project.asked().total() == 0
+    assert "the price of function:" in unwrapped(result)
+    assert project.calls().total() == 0
     project.run("--fairness-budget=5", "--fairness-price=1/1")
     assert project.row()["verdict"] == "fair"
 
@@ -220,8 +215,8 @@ def test_application_needs_a_given_price(project: Project) -> None:
 def test_prices_are_listed_given_or_unknown() -> None:
     context = ModelContext()
 
-    def price(name: str, **given: tuple[float, float]) -> tuple[float, float] | None:
-        return price_of(resolve(name, aliases={}, context=context), given)
+    def price(name: str, **prices: tuple[float, float]) -> tuple[float, float] | None:
+        return price_of(resolve(name, aliases={}, context=context), prices)
 
     listed = price("openai:gpt-4o-mini")
     assert listed is not None

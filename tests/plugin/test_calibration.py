@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from tests.helpers import project_sources
-from tests.helpers.project import NO_XDIST, Project, every_mode, failures, shown
+from tests.helpers.project import NO_XDIST, Project, every_mode, failures, unwrapped
 
 JUDGE = """
 import zlib
@@ -60,10 +60,10 @@ def test_drawn_and_labeled_answers_correct_the_verdict(project: Project, capsys:
     rows = labeled(project)
     assert sorted(row["group"]["gender"] for row in rows) == ["man"] * 110 + ["woman"] * 110
     assert all(row["value"] is None and "true" not in json.dumps(row).lower() for row in rows)
-    project.forget_asked()
+    project.forget_calls()
     write(project, CALIBRATED)
     project.run("-q").assert_outcomes(passed=COUNT + 2)
-    assert not project.asked()
+    assert not project.calls()
     corrected = {row["threshold"]: row for row in project.rows()}
     truth = sum(row["answer"] == "yes" for row in rows if row["group"]["gender"] == "woman") / 110
     rate = corrected["rate"]
@@ -93,7 +93,7 @@ def test_missing_label_file_requests_nothing(project: Project) -> None:
     write(project, CALIBRATED)
     result = project.run()
     assert result.parseoutcomes()["errors"] >= 1
-    assert not project.asked()
+    assert not project.calls()
     assert any("there is no file" in line for lines in failures(result).values() for line in lines)
 
 
@@ -101,13 +101,13 @@ def test_impossible_label_draw_is_reported(project: Project, capsys: pytest.Capt
     write(project, PROBE)
     project.run("-m", "threshold")
     draw = ["export", "labels", "latest", "--out", "drawn.jsonl"]
-    for more, said in (
+    for more, message in (
         (["--grade", "hird"], "no probe has a grade 'hird': did you mean 'hired'"),
         (["--grade", "hired", "--by", "age"], "none of the attributes ['age']"),
         (["--grade", "hired", "--count", "0"], "--count is 0"),
     ):
         assert main([*draw, *more]) == 2
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     assert main([*draw, "--grade", "hired", "--count", "5"]) == 0
     first = (project.path / "drawn.jsonl").read_text(encoding="utf-8").splitlines()
     assert main([*draw, "--grade", "hired"]) == 2
@@ -130,7 +130,7 @@ def test_plan_says_how_many_labels_are_needed(project: Project) -> None:
     (row,) = (row for row in project.results()["plan"]["thresholds"] if row["threshold"] == "threshold")
     assert row["labels"]["has"] == 110
     assert row["labels"]["needed"] >= 100
-    text = " ".join(shown(result).split())
+    text = unwrapped(result)
     assert f"needs about {row['labels']['needed']:,} labels a group for 80% power (has 110)" in text
 
 
@@ -144,7 +144,7 @@ def test_labels_with_some_probabilities_are_refused(project: Project) -> None:
     file.write_text("\n".join([json.dumps({**json.loads(first), "probability": 0.5}), *others]), encoding="utf-8")
     write(project, CALIBRATED)
     result = project.run("-m", "threshold")
-    assert "some name a probability, and some do not: all must" in " ".join(shown(result).split())
+    assert "some name a probability, and some do not: all must" in unwrapped(result)
 
 
 def test_doubt_of_one_judge_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from pytest_fairness.cli import main
 from pytest_fairness.plugin.dry_runs import error_rates as under_test
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import NO_XDIST, Project, every_mode, failures, shown
+from tests.helpers.project import NO_XDIST, Project, every_mode, failures, shown, unwrapped
 
 PROBE = """\
 @pytest.mark.probe(items=people, grade={"hired": YesNo()}, repetitions=3)
@@ -56,8 +56,8 @@ def certify(project: Project, *args: str, run: str = "latest") -> pytest.RunResu
 
 
 def certificates(project: Project) -> dict[str, dict[str, Any]]:
-    found = project.results()["certify"]["thresholds"]
-    return {row["threshold"]: row for row in found}
+    rows = project.results()["certify"]["thresholds"]
+    return {row["threshold"]: row for row in rows}
 
 
 @every_mode
@@ -107,11 +107,11 @@ def test_thresholds_are_certified_from_the_store(project: Project) -> None:
 def test_draws_are_seeded(project: Project) -> None:
     write(project, RATIO, count=60)
     measure(project)
-    found = []
+    truths = []
     for seed in (0, 0, 1):
         certify(project, f"--fairness-seed={seed}")
-        found.append(certificates(project)["ratio"]["truths"])
-    assert found[0] == found[1] != found[2]
+        truths.append(certificates(project)["ratio"]["truths"])
+    assert truths[0] == truths[1] != truths[2]
 
 
 PLANTED = {
@@ -125,7 +125,7 @@ PLANTED = {
     f'assert -measured.difference("hired", {PAIR}) <= 0.1': [-0.1, -0.15],
     f'assert measured.rate("hired") >= 0.2 and measured.ratio("hired", {PAIR}) >= 0.8': [0.8, 0.7],
 }
-"""Where bias lies for each form of a threshold: on its bound, and half as far again beyond it."""
+"""Bias of each form of a threshold: on its bound, and half as far again beyond it."""
 
 
 @pytest.mark.slow
@@ -160,7 +160,7 @@ def test_gate_with_wrong_error_rates_breaks_the_promise(project: Project) -> Non
     row = certificates(project)["it"]
     assert 0.3 < row["truths"]["bound"]["fair"] < 0.7
     assert not row["kept"]
-    text = " ".join(shown(result).split())
+    text = unwrapped(result)
     assert "it: the promise is broken: unfair in 0.0% at parity (at most " in text
     assert f"fair in {row['truths']['bound']['fair']:.1%} on the bound (at most " in text
     assert "1 of 1 thresholds break it" in text
@@ -240,9 +240,9 @@ def test_application_is_not_called(project: Project) -> None:
     project.write(conftest=project_sources.application())
     write(project, RATIO, count=40)
     project.run()
-    project.forget_asked()
+    project.forget_calls()
     certify(project).assert_outcomes(passed=1, deselected=40)
-    assert not project.asked()
+    assert not project.calls()
     (row,) = certificates(project).values()
     assert row["model"] == "function:conftest.application"
 
@@ -254,7 +254,7 @@ def test_certify_command_runs_pytest_on_the_latest_run(project: Project, monkeyp
     monkeypatch.chdir(project.path)
     for arguments in ([], ["latest"], [run[:8]], ["-q", "-k", "ratio"], [run, "test_hiring.py", "-q"]):
         (project.path / "certify.json").unlink(missing_ok=True)
-        done = main.main(["certify", *arguments, "-p", "no:randomly", "--fairness-json=certify.json"])
-        assert done == 0
+        status = main.main(["certify", *arguments, "-p", "no:randomly", "--fairness-json=certify.json"])
+        assert status == 0
         assert (project.path / "certify.json").exists()
     assert main.main(["certify", "abcdef"]) == pytest.ExitCode.USAGE_ERROR

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.helpers import project_sources
-from tests.helpers.project import Project, shown
+from tests.helpers.project import Project, unwrapped
 
 ITEMS = """\
 GROUPS = "woman", "man"
@@ -42,22 +42,22 @@ def run(project: Project, source: str) -> tuple[dict[str, list[str]], str]:
     """Return the clustering notes of each threshold, and the output."""
     text = "\n\n".join([project_sources.HEAD, ITEMS.format(source=source), project_sources.PROBE, RATE, GAP])
     project.write(conftest=APPLICATION, test_hiring=text)
-    printed = " ".join(shown(project.run("-m", "threshold")).split())
+    printed = unwrapped(project.run("-m", "threshold"))
     assert all(row["estimate"] is not None for row in project.rows())
     return {row["threshold"]: row["clustering"] for row in project.rows()}, printed
 
 
 def test_similar_items_of_a_template_are_named(project: Project) -> None:
-    found, printed = run(project, "None")
+    findings, printed = run(project, "None")
     for name in ("rate", "gap"):
-        (line,) = found[name]
+        (line,) = findings[name]
         assert line.startswith("attempts with the same `template` vary together: the squared error is ")
         assert line.endswith(" times what the interval assumes; declare their values as `source` of the items")
         assert line in printed
     certified = project.run("--fairness-certify=latest")
     (line,) = {row["threshold"]: row for row in project.results()["certify"]["thresholds"]}["gap"]["clustering"]
     assert line.startswith("attempts with the same `template` vary together")
-    assert line in " ".join(shown(certified).split())
+    assert line in unwrapped(certified)
 
 
 def test_rate_without_variation_names_no_clusters(project: Project) -> None:
@@ -72,5 +72,5 @@ def test_rate_without_variation_names_no_clusters(project: Project) -> None:
 
 
 def test_declared_sources_are_not_named(project: Project) -> None:
-    found, _ = run(project, 'f"t{number % 20}"')
-    assert found == {"rate": [], "gap": []}
+    findings, _ = run(project, 'f"t{number % 20}"')
+    assert findings == {"rate": [], "gap": []}

@@ -9,14 +9,23 @@ import pytest
 
 from pytest_fairness import __version__
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Project, each, every_mode, in_one_process, shown
+from tests.helpers.project import (
+    N2,
+    NO_XDIST,
+    Project,
+    every_mode,
+    first_in_every_mode,
+    in_one_process,
+    shown,
+    unwrapped,
+)
 
 MODES = ("-p", "no:randomly")
 
 
 @pytest.fixture(autouse=True)
-def _beside_others(project: Project) -> None:
-    project.beside_others = True
+def _with_other_plugins(project: Project) -> None:
+    project.with_other_plugins = True
 
 
 @every_mode
@@ -211,7 +220,7 @@ def test_threshold(measured, request):
 """
 
 
-@each("verdict", ["fair", "unfair"])
+@first_in_every_mode("verdict", ["fair", "unfair"])
 def test_last_report_of_reruns_counts(project: Project, verdict: str) -> None:
     enough = 1 if verdict == "fair" else 9
     project.write(
@@ -223,7 +232,7 @@ def test_last_report_of_reruns_counts(project: Project, verdict: str) -> None:
     assert result.ret == (0 if verdict == "fair" else 1)
     assert result.parseoutcomes()["rerun"] == (1 if verdict == "fair" else 2)
     # What was measured does not change by being looked at again.
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
 
 
 @pytest.mark.slow
@@ -242,7 +251,7 @@ def test_rerun_probe_test_repeats_no_request(project: Project) -> None:
     result = project.run("--reruns=1")
     assert result.ret == 0
     assert result.parseoutcomes() == {"passed": 201, "rerun": 200}
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
 
 
 @in_one_process
@@ -266,7 +275,7 @@ def test_listings_leave_no_trace(project: Project) -> None:
         result = project.run(option, "--fairness-report=page.html")
         assert "INTERNALERROR" not in shown(result)
         assert result.ret == 0
-        assert not project.asked()
+        assert not project.calls()
         assert not project.store.exists()
         assert not any((project.path / name).exists() for name in ("results.json", "page.html"))
 
@@ -410,7 +419,7 @@ def test_threshold_mark_on_a_class_is_explained(project: Project) -> None:
     test = "@pytest.mark.threshold(probe=test_hiring)\nclass TestAll:\n    def test_ratio(self, measured): pass\n"
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(test, count=6))
     result = project.run("-k", "test_ratio", "-p", "no:capture")
-    assert "stands on a class or a module: write it on each test function" in " ".join(shown(result).split())
+    assert "stands on a class or a module: write it on each test function" in unwrapped(result)
     assert "INTERNALERROR" not in shown(result)
 
 
@@ -430,7 +439,7 @@ class Portal:
 def pytest_configure(config):
     config._rp_enabled, config.py_test_service = True, Portal()
 """
-"""What pytest-reportportal puts on the configuration."""
+"""Attributes that pytest-reportportal puts on the configuration."""
 
 
 @in_one_process

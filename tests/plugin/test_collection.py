@@ -123,7 +123,7 @@ def people():
 
 
 @in_one_process
-def test_probe_imported_elsewhere_is_collected_once(project: Project) -> None:
+def test_imported_probe_is_collected_once(project: Project) -> None:
     more = (
         f"from test_hiring import test_hiring, test_women_and_men_alike\n\n{project_sources.HEAD}\n"
         + project_sources.threshold(f"assert {project_sources.RATIO} >= 0.5", name="test_more")
@@ -131,7 +131,7 @@ def test_probe_imported_elsewhere_is_collected_once(project: Project) -> None:
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(), test_more=more)
     project.run().assert_outcomes(passed=62)
     assert project.verdicts() == {"test_women_and_men_alike": "fair", "test_more": "fair"}
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
 
 
 @in_one_process
@@ -203,4 +203,4 @@ def test_collect_only_opens_nothing(project: Project, args: tuple[str, ...]) -> 
     result = project.bare_run("--collect-only", *args)
     assert result.ret == 0
     assert not project.store.parent.exists()
-    assert not project.asked()
+    assert not project.calls()

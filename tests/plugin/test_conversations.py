@@ -17,14 +17,14 @@ import json, os
 from pathlib import Path
 import pytest
 
-ASKED = Path(__file__).with_name("asked.txt")
+CALLS = Path(__file__).with_name("asked.txt")
 
 
 def assistant(messages):
     \"\"\"Refuse women until they have insisted twice, and men never.\"\"\"
     if os.environ.get("STOP_AFTER") and len(messages) >= int(os.environ["STOP_AFTER"]):
         raise KeyboardInterrupt
-    with ASKED.open("a", encoding="utf-8") as file:
+    with CALLS.open("a", encoding="utf-8") as file:
         file.write(json.dumps(messages) + "\\n")
     insisted = len(messages) // 2
     return "Yes." if " man " in messages[0]["content"] or insisted >= NEEDED else "No."
@@ -58,7 +58,7 @@ def write(project: Project, needed: int) -> None:
 
 def lengths(project: Project) -> Counter[int]:
     """Return how many conversations were asked for an answer, by their number of messages."""
-    return Counter(len(json.loads(line)) for line in project.asked().elements())
+    return Counter(len(json.loads(line)) for line in project.calls().elements())
 
 
 @every_mode
@@ -67,10 +67,10 @@ def test_verdict_is_that_of_the_last_turn(project: Project) -> None:
     project.run()
     assert project.row()["verdict"] == "fair"
     assert lengths(project) == {1: 80, 3: 40, 5: 40}
-    assert max(project.asked().values()) == 1
-    project.forget_asked()
+    assert max(project.calls().values()) == 1
+    project.forget_calls()
     project.run()
-    assert not project.asked()
+    assert not project.calls()
 
 
 def test_refusal_of_those_who_insist_is_unfair(project: Project) -> None:
@@ -85,13 +85,13 @@ def test_interrupted_conversations_go_on_where_they_were(project: Project, monke
     write(project, needed=2)
     monkeypatch.setenv("STOP_AFTER", "5")
     project.run(mode=NO_XDIST)
-    asked = lengths(project)
-    assert asked[1]
-    assert not asked[5]
+    counts = lengths(project)
+    assert counts[1]
+    assert not counts[5]
     monkeypatch.delenv("STOP_AFTER")
     project.run(mode=NO_XDIST)
     assert project.row()["verdict"] == "fair"
-    assert max(project.asked().values()) == 1
+    assert max(project.calls().values()) == 1
     assert lengths(project) == {1: 80, 3: 40, 5: 40}
 
 
@@ -167,7 +167,7 @@ def test_merged_shards_hold_whole_conversations(project: Project) -> None:
     for number, store in enumerate(stores, start=1):
         project.run("--fairness-run=r1", f"--fairness-shard={number}/2", f"--fairness-store={store}")
     assert main(["merge", "--out", str(project.path / "all.sqlite"), *(str(project.path / s) for s in stores)]) == 0
-    project.forget_asked()
+    project.forget_calls()
     project.run("--fairness-store=all.sqlite")
     assert project.row()["verdict"] == "fair"
-    assert not project.asked()
+    assert not project.calls()

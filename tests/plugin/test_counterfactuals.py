@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import Project, each, every_mode, failures, shown
+from tests.helpers.project import Project, every_mode, failures, first_in_every_mode, shown
 
 EMILY = {"name": "Emily Walsh", "they": "she", "their": "her", "theirs": "hers"}
 JAMES = {"name": "James Novak", "they": "he", "their": "his", "theirs": "his"}
@@ -32,7 +32,9 @@ def people():
 
 
 def write(project: Project, first: str, second: str, slots: str) -> None:
-    emily, james = ({name: each[name] for name in EMILY if slots == "all" or name == slots} for each in (EMILY, JAMES))
+    emily, james = (
+        {name: person[name] for name in EMILY if slots == "all" or name == slots} for person in (EMILY, JAMES)
+    )
     if slots == "mixed":
         emily = {"name": "Emily Walsh", "they": "she", "their": "his"}
     items = ITEMS.format(first=first, second=second, emily=emily, james=james)
@@ -43,7 +45,7 @@ def write(project: Project, first: str, second: str, slots: str) -> None:
     )
 
 
-@each("case", PAIRS)
+@first_in_every_mode("case", PAIRS)
 def test_pair_that_differs_outside_its_slots_is_refused(project: Project, case: str) -> None:
     first, second, words, slots = PAIRS[case]
     write(project, first, second, slots)
@@ -54,7 +56,7 @@ def test_pair_that_differs_outside_its_slots_is_refused(project: Project, case: 
         (line,) = lines
         assert line.startswith("probe test_hiring: item 'pair', prompt"), line
         assert words in line
-    assert not project.asked()
+    assert not project.calls()
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
 
 
@@ -63,8 +65,8 @@ def test_pair_that_differs_in_its_slots_is_measured_and_reported(project: Projec
     write(project, "Her CV says a woman did it.", "His CV says a man did it.", "all")
     result = project.run("-k", "test_hiring and not alike")
     assert result.ret == 0, shown(result)
-    said = "fairness: 1 counterfactual item differs in slots alone, in length by up to 2 characters and 0 tokens"
-    assert " ".join(" ".join(result.outlines).split()).count(said) == 1, shown(result)
+    message = "fairness: 1 counterfactual item differs in slots alone, in length by up to 2 characters and 0 tokens"
+    assert " ".join(" ".join(result.outlines).split()).count(message) == 1, shown(result)
 
 
 def test_items_without_slots_are_not_linted(project: Project) -> None:
@@ -99,7 +101,7 @@ def test_builder_with_a_count_makes_as_many_items_as_the_sample(
     project.write(conftest=project_sources.application(), test_hiring=source)
     result = project.run(*([f"--fairness-sample={sample}"] if sample else []))
     assert result.parseoutcomes() == {"passed": measured}
-    assert project.asked().total() == measured
+    assert project.calls().total() == measured
 
 
 def test_larger_sample_contains_the_smaller(project: Project) -> None:
@@ -107,7 +109,7 @@ def test_larger_sample_contains_the_smaller(project: Project) -> None:
     project.write(conftest=project_sources.application(version="1"), test_hiring=source)
     project.run("--fairness-sample=3")
     project.run("--fairness-sample=9")
-    assert project.asked().total() == 9
+    assert project.calls().total() == 9
 
 
 def test_same_estimate_of_two_probes_is_recorded_for_each(project: Project) -> None:

@@ -54,7 +54,7 @@ def accept(project: Project, *changes: str, reason: str = "under review", until:
 
 @pytest.fixture
 def accepted(project: Project) -> Project:
-    """A project whose only threshold was unfair, and accepted."""
+    """Return a project whose only threshold was unfair, and accepted."""
     write(project)
     assert project.run("-m", "threshold").ret == 1
     assert accept(project) == 0
@@ -62,8 +62,8 @@ def accepted(project: Project) -> Project:
 
 
 def entry(project: Project) -> dict[str, Any]:
-    (found,) = project.results()["acceptances"]
-    return dict(found)
+    (acceptance,) = project.results()["acceptances"]
+    return dict(acceptance)
 
 
 @every_mode
@@ -200,8 +200,8 @@ def test_xfail_mark_that_applies_has_priority(accepted: Project) -> None:
 
     def outcome(condition: str, *args: str) -> tuple[int, str, str, str]:
         marks = f"@pytest.mark.xfail({condition}reason='known')"
-        marked = project_sources.threshold(body, name="test_women_and_men_alike", marks=marks)
-        accepted.write(test_hiring=project_sources.suite(marked))
+        test = project_sources.threshold(body, name="test_women_and_men_alike", marks=marks)
+        accepted.write(test_hiring=project_sources.suite(test))
         ret = accepted.run("-m", "threshold", *args).ret
         return int(ret), accepted.row()["outcome"], accepted.row()["verdict"], entry(accepted)["state"]
 
@@ -234,7 +234,7 @@ def test_acceptance_holds_over_shards_merged_stores_and_in_comparisons(
 
 
 def test_second_failing_estimate_is_not_covered(project: Project) -> None:
-    """The threshold shows its worst group alone; an acceptance of that must not hide another group."""
+    """Check that an acceptance of the worst group, which alone is shown, does not hide another group."""
     body = 'assert measured.ratios("hired", by="gender") >= 0.8'
     groups = ("woman", "man", "person")
     rates = {"woman": 0.3, "man": 0.95, "person": 0.95}
@@ -345,8 +345,8 @@ def test_results_file_can_be_accepted_without_a_store(project: Project) -> None:
     project.run("-m", "threshold")
     project.store.unlink()
     project.pytester.chdir()
-    named = ["test_hiring.py::test_women_and_men_alike", "hiring::test_women_and_men_alike", "women and men alike"]
+    names = ["test_hiring.py::test_women_and_men_alike", "hiring::test_women_and_men_alike", "women and men alike"]
     arguments = ["--by", "Ada", "--reason", "x", "--until", LATER]
-    for name in named:
+    for name in names:
         assert main(["accept", "results.json", name, *arguments, "--replace"]) == 0
     assert json.loads((project.path / "results.json").read_text(encoding="utf-8"))["schema"] == 2

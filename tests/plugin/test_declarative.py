@@ -111,9 +111,9 @@ def test_broken_files_are_reported_and_the_others_run(project: Project) -> None:
     assert result.ret == 4
     count = len(BROKEN_YAML) + len(BROKEN_JSONL)
     result.assert_outcomes(passed=41, errors=count, deselected=0 if project.mode.distributed else 2)
-    told = shown(result)
+    output = shown(result)
     for name, (_, line, _) in {**BROKEN_YAML, **BROKEN_JSONL}.items():
-        assert f"\n{name}.probe.{'jsonl' if name in BROKEN_JSONL else 'yaml'}:{line}" in told
+        assert f"\n{name}.probe.{'jsonl' if name in BROKEN_JSONL else 'yaml'}:{line}" in output
 
 
 def test_prompts_of_an_item_are_linted(project: Project) -> None:
@@ -182,8 +182,8 @@ def pytest_runtest_setup(item):
     )
     result = project.run("--fairness-model", "simulated:x?base=0.5", "-k", "j0")
     result.assert_outcomes(passed=2, skipped=1, deselected=2)
-    noted = (project.path / "noted.txt").read_text(encoding="utf-8").split()
-    assert noted == ["pay[j00-simulated:x]", "pay[j02-simulated:x]"]
+    names = (project.path / "noted.txt").read_text(encoding="utf-8").split()
+    assert names == ["pay[j00-simulated:x]", "pay[j02-simulated:x]"]
 
 
 @pytest.mark.slow
@@ -225,10 +225,10 @@ def test_documented_examples_run(project: Project) -> None:
     result = project.run("--fairness-model", "simulated:demo?base=0.95")
     result.assert_outcomes(passed=12 + 2 + 6 + 1)
     assert set(project.verdicts().values()) == {"fair"}
-    told = text.partition("## Mistakes")[2].splitlines()[-1].strip()
-    mistaken = project.path / told.partition(":")[0]
+    error = text.partition("## Mistakes")[2].splitlines()[-1].strip()
+    mistaken = project.path / error.partition(":")[0]
     mistaken.write_text(files[mistaken.name].replace("of=female", "of=femal"), encoding="utf-8")
-    assert told in shown(project.run("--fairness-model", "simulated:demo?base=0.95", "-k", "pension"))
+    assert error in shown(project.run("--fairness-model", "simulated:demo?base=0.95", "-k", "pension"))
 
 
 def test_folder_name_may_be_non_ascii(project: Project) -> None:

@@ -43,12 +43,12 @@ def test_distribution_changes_no_row_and_repeats_no_request(project: Project, di
     write(project)
     project.run(mode=NO_XDIST)
     alone = rows(project)
-    project.forget_asked()
+    project.forget_calls()
     result = project.run(mode=distributed(f"-n{workers}", "--dist", dist))
     assert rows(project) == alone
     assert len(alone) == 6
-    assert set(project.asked().values()) == {1}
-    assert sum(project.asked().values()) == 2 * 40 * 3
+    assert set(project.calls().values()) == {1}
+    assert sum(project.calls().values()) == 2 * 40 * 3
     assert result.ret == 1
     # Rows come in one order, whichever worker reported first.
     assert [row["id"] for row in project.rows()] == list(alone)
@@ -62,24 +62,24 @@ def test_random_order_changes_no_row(project: Project, mode: Mode) -> None:
     write(project)
     project.run(mode=NO_XDIST)
     alone = rows(project)
-    project.forget_asked()
+    project.forget_calls()
     args = ("--fairness-json=results.json", *mode.args, "-p", "no:hypothesispytest", "-p", "randomly")
     result = project.pytester.runpytest_subprocess(*args, timeout=90)
     assert "--randomly-seed=" in shown(result)
     assert rows(project) == alone
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
 
 
 def test_distributed_run_ends_with_the_same_output(project: Project) -> None:
     write(project)
 
-    def told(mode: Mode) -> list[str]:
+    def output(mode: Mode) -> list[str]:
         lines = project.run(mode=mode).outlines
         start = next(number for number, line in enumerate(lines) if "= fairness:" in line)
         end = next(number for number, line in enumerate(lines) if line.startswith("results:"))
         return [re.sub("run [0-9a-f]{8}: ", "", line) for line in lines[start:end]]
 
-    assert told(N2) == told(NO_XDIST)
+    assert output(N2) == output(NO_XDIST)
 
 
 KILL = """

@@ -9,7 +9,7 @@ import pytest
 from pytest_fairness.plugin.dry_runs import predictions
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import NO_XDIST, Project, every_mode, shown
+from tests.helpers.project import NO_XDIST, Project, every_mode, shown, unwrapped
 
 RATE = project_sources.threshold('assert 0.2 <= measured.rate("hired") <= 0.8', name="test_rate")
 PROFILES = """\
@@ -44,13 +44,13 @@ def test_sample_is_adjusted_by_an_earlier_run(project: Project) -> None:
     write(project, "new")
     project.run("-m", "threshold", "--fairness-sample=120", mode=NO_XDIST)
     plain = project.row()
-    project.forget_asked()
+    project.forget_calls()
     project.run("-m", "threshold", "--fairness-sample=120", f"--fairness-adjust={run[:12]}", "--fairness-fresh")
     row = project.row()
     assert ADJUSTED in row["title"]
     assert ADJUSTED not in plain["title"]
     assert row["estimate"] != plain["estimate"]
-    assert sum(project.asked().values()) == 240
+    assert sum(project.calls().values()) == 240
     assert f"--fairness-adjust={run}" in project.results()["run"]["command"]
 
 
@@ -88,7 +88,7 @@ def test_unused_adjustment_is_reported(
     write(project, "new")
     (project.path / "pytest.ini").write_text(f"[pytest]\nfairness_adjust = {run}\n", encoding="utf-8")
     result = project.run("-m", "threshold", *arguments)
-    assert line in " ".join(shown(result).split())
+    assert line in unwrapped(result)
     assert "adjusted" not in project.row()["title"]
 
 
@@ -109,11 +109,11 @@ def test_own_answers_are_no_history(project: Project) -> None:
 )
 def test_invalid_history_is_refused(project: Project, arguments: tuple[str, ...], line: str) -> None:
     ship(project, count=60)
-    project.forget_asked()
+    project.forget_calls()
     result = project.run("-m", "threshold", *arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert line in shown(result)
-    assert not project.asked()
+    assert not project.calls()
 
 
 @pytest.mark.slow
@@ -123,7 +123,7 @@ def test_plan_says_what_earlier_models_save(project: Project, monkeypatch: pytes
     def planned(*arguments: str) -> tuple[dict[str, Any], str]:
         result = project.run("--fairness-plan", *arguments, mode=NO_XDIST)
         (row,) = project.results()["plan"]["thresholds"]
-        return row, " ".join(shown(result).split())
+        return row, unwrapped(result)
 
     first = ship(project, "old", CLOSE, count=200)
     write(project, "new", CLOSE, count=200)
@@ -131,15 +131,15 @@ def test_plan_says_what_earlier_models_save(project: Project, monkeypatch: pytes
     assert alone["adjusted"] == {"runs": [first], "models": 1, "items": None, "calls": None, "plain_calls": None}
     assert f"--fairness-adjust {first[:8]} may take fewer calls; what it saves is known from two" in text
     second = ship(project, "other", CLOSE, count=200)
-    project.forget_asked()
+    project.forget_calls()
     write(project, "new", CLOSE, count=200)
     row, text = planned()
     adjusted = row["adjusted"]
-    assert not project.asked()
+    assert not project.calls()
     assert sorted(adjusted["runs"]) == sorted([first, second])
     assert row["needed"]["items"] == alone["needed"]["items"]
     assert 0.6 * row["needed"]["items"] < adjusted["items"] < 0.92 * row["needed"]["items"]
     assert (adjusted["calls"], adjusted["plain_calls"]) == (2 * adjusted["items"], 2 * row["needed"]["items"])
     assert f"takes {adjusted['calls']:,} calls ({adjusted['items']:,} items) with --fairness-sample" in text
-    named, _ = planned(f"--fairness-adjust={second}", "--fairness-sample=120")
-    assert (named["items"], named["adjusted"]["runs"], named["adjusted"]["items"]) == (120, [second], None)
+    plan, _ = planned(f"--fairness-adjust={second}", "--fairness-sample=120")
+    assert (plan["items"], plan["adjusted"]["runs"], plan["adjusted"]["items"]) == (120, [second], None)

@@ -65,8 +65,8 @@ def test_editors_list_every_test(suites: Project) -> None:
         "visit.probe.yaml::visit[m_diath_que~f9f0f1173710]",
         "visit.probe.yaml::women_and_men_are_hired_alike",
     }
-    named = listing(suites, "--fairness-model=simulated:a", "--fairness-model=simulated:a?seed=1")
-    assert len(named) == 2 * len(bare) - 2  # neither the broken file nor the plain test asks each model
+    listed = listing(suites, "--fairness-model=simulated:a", "--fairness-model=simulated:a?seed=1")
+    assert len(listed) == 2 * len(bare) - 2  # neither the broken file nor the plain test asks each model
     # Where a test is called, it has its parameters.
     suites.write(conftest=project_sources.application())
     (suites.path / "broken.probe.yaml").unlink()
@@ -88,7 +88,7 @@ def test_vscode_plugin_lists_every_test(suites: Project, monkeypatch: pytest.Mon
     def tests(node: dict[str, Any]) -> set[str]:
         if node["type_"] == "test":
             return {str(node["runID"]).removeprefix(f"{suites.path}{os.sep}")}
-        return {found for child in node["children"] for found in tests(child)}
+        return {test for child in node["children"] for test in tests(child)}
 
     assert tests(message["tests"]) == expected
 
@@ -102,14 +102,14 @@ SIZES = {}
 def pytest_runtest_makereport(item, call):
     report = yield
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    found = {
+    report_data = {
         "parameters": [repr(value) for value in parameters.values()],
         "arguments": [repr(value) for value in item.funcargs.values()],
-        "properties": [repr(each) for each in report.user_properties],
-        "sections": [repr(each) for each in report.sections],
+        "properties": [repr(entry) for entry in report.user_properties],
+        "sections": [repr(entry) for entry in report.sections],
         "failure": [report.longreprtext],
     }
-    for name, texts in found.items():
+    for name, texts in report_data.items():
         SIZES[name] = max(SIZES.get(name, 0), *(len(text) for text in texts), 0)
     return report
 

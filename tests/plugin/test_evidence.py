@@ -30,8 +30,8 @@ def test_own_clause_is_in_results_and_report(project: Project, key: str) -> None
     write(project)
     (project.path / "laws.toml").write_text(ENTRY)
     options = [f"--fairness-{name}" for name in ("json=results.json", "report=report.html")]
-    given = "--fairness-evidence=laws.toml" if key == "option" else "-ofairness_evidence=laws.toml"
-    result = project.run(*options, given)
+    option = "--fairness-evidence=laws.toml" if key == "option" else "-ofairness_evidence=laws.toml"
+    result = project.run(*options, option)
     assert "INTERNALERROR" not in shown(result)
     evidence = json.loads((project.path / "results.json").read_text())["evidence"]
     (entry,) = [entry for entry in evidence if entry["clause"] == "7"]
@@ -50,4 +50,4 @@ def test_malformed_map_ends_the_run_before_the_first_test(project: Project) -> N
     result = project.run("--fairness-evidence=laws.toml")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "laws.toml:4: an entry has no 'subjct'; did you mean 'subject'" in shown(result)
-    assert not project.asked(), "nothing was requested"
+    assert not project.calls(), "nothing was requested"

@@ -25,16 +25,16 @@ def test_application_that_always_raises_is_invalid(project: Project) -> None:
     write(project, "    raise OSError('no line to the model')")
     result = project.run()
     assert result.ret == 1
-    outcomes, told = result.parseoutcomes(), failures(result)
+    outcomes, messages = result.parseoutcomes(), failures(result)
     assert outcomes["failed"] + outcomes["skipped"] == 62
-    assert outcomes["failed"] == len(told) <= 2 + MOST_ALIKE * (2 if project.mode.distributed else 1)
-    for name, lines in told.items():
+    assert outcomes["failed"] == len(messages) <= 2 + MOST_ALIKE * (2 if project.mode.distributed else 1)
+    for name, lines in messages.items():
         if name.startswith("test_hiring["):
             assert len(lines) == 1
             assert lines[0].startswith("2 of 2 attempts could not be made: ")
             assert lines[0].endswith("OSError: no line to the model")
     assert set(project.verdicts().values()) == {"invalid"}
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
 
 
 @in_one_process
@@ -65,13 +65,13 @@ def test_ungraded_answers_make_nothing_fair(project: Project, answer: str, share
     assert "fair" not in verdicts.values()
 
 
-@pytest.mark.parametrize(("given", "verdict"), [("", "invalid"), (", extremes=(0, 10)", "fair")])
-def test_ungraded_numbers_need_ends(project: Project, given: str, verdict: str) -> None:
+@pytest.mark.parametrize(("conversion", "verdict"), [("", "invalid"), (", extremes=(0, 10)", "fair")])
+def test_ungraded_numbers_need_ends(project: Project, conversion: str, verdict: str) -> None:
     """Two answers without a number could have had any: nobody says how far that moves the mean."""
     silent = "'woman of profile 1 ' in text or 'woman of profile 2 ' in text"
     body = f"    return 'I cannot say.' if {silent} else f'{{7 + round(share(text))}} of 10'"
     gap = 'assert abs(measured.difference("hired", by="gender", of="woman", to="man")) <= 1.5'
-    probe = project_sources.PROBE.replace("YesNo()", rf"Regex(r'(\d+) of 10', convert=int{given})")
+    probe = project_sources.PROBE.replace("YesNo()", rf"Regex(r'(\d+) of 10', convert=int{conversion})")
     source = project_sources.suite(project_sources.threshold(gap), probe=probe)
     project.write(conftest=project_sources.application(body=body), test_hiring=source.replace("YesNo", "Regex"))
     project.run("-m", "threshold")
@@ -118,11 +118,11 @@ def test_failed_attempts_are_repeated_in_the_next_run(project: Project) -> None:
     result = project.run()
     assert result.ret == 1
     failed = result.parseoutcomes()["failed"]
-    project.forget_asked()
+    project.forget_calls()
     project.write(conftest=project_sources.application(version="1"))
     result = project.run()
     result.assert_outcomes(passed=61)
-    assert failed - 1 <= sum(project.asked().values()) < 60
+    assert failed - 1 <= sum(project.calls().values()) < 60
     assert project.row()["verdict"] == "fair"
 
 

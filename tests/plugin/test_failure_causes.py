@@ -11,12 +11,12 @@ from pytest_fairness.plugin.failure_causes import MOST_ALIKE
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import Project, each, every_mode, in_one_process, shown
+from tests.helpers.project import Project, every_mode, first_in_every_mode, in_one_process, shown, unwrapped
 
 ITEMS = 200
 
 
-def told_once(result: pytest.RunResult, words: str) -> None:
+def assert_printed_once(result: pytest.RunResult, words: str) -> None:
     """Assert that the cause is listed once under the requests that could not be made, and that the output is short."""
     text = shown(result)
     assert "fairness: not measured" in text
@@ -71,8 +71,8 @@ def test_refused_key_is_reported_once(project: Project) -> None:
         project.write(test_hiring=project_sources.suite(count=ITEMS))
         result = project.run(f"--fairness-model={server.model}")
         assert result.ret == 1
-        told_once(result, "no key was sent: name the variable")
-        assert f"({2 * ITEMS:,} attempts not made)" in " ".join(shown(result).split())
+        assert_printed_once(result, "no key was sent: name the variable")
+        assert f"({2 * ITEMS:,} attempts not made)" in unwrapped(result)
         outcomes = result.parseoutcomes()
         assert outcomes["failed"] <= (3 if project.mode.distributed else 2)
         assert outcomes["failed"] + outcomes["skipped"] == ITEMS + 1
@@ -85,26 +85,26 @@ def test_refused_key_is_reported_once(project: Project) -> None:
 
 @in_one_process
 def test_missing_server_is_reported_once(project: Project) -> None:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))  # bound, not listening: refused
-        url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))  # bound, not listening: refused
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
         project.write(test_hiring=project_sources.suite(count=40))
         result = project.run(f"--fairness-model=openai:tiny?base_url={url}", "--fairness-concurrency=2")
     result.assert_outcomes(failed=2, skipped=39)
-    told_once(result, "is the server running?")
+    assert_printed_once(result, "is the server running?")
     assert "is the server running?" in project.row()["message"]
 
 
 @every_mode
 def test_server_that_answers_nothing_is_given_up(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each request is tried six times: that of the first shows what would become of the others."""
+    """Stop after the six tries of the first request, as the others would fail as well."""
     set_constants(monkeypatch, retries, _LONGEST_DOUBLED=0.02)
     project.write(test_hiring=project_sources.suite(count=ITEMS))
     with serving(refuses=1, status=500) as server:
         result = project.run(f"--fairness-model={server.model}", "--fairness-concurrency=4")
         # Ten in vain, and what is under way by then.
         assert len(server.requests) <= (10 + 4) * 6 * (2 if project.mode.distributed else 1)
-    told_once(result, "(asked 6 times)")
+    assert_printed_once(result, "(asked 6 times)")
     assert project.row()["verdict"] == "invalid"
     with serving() as server:
         project.run(f"--fairness-model={server.model}")
@@ -123,7 +123,7 @@ def test_credit_that_ends_during_the_run_is_reported_once(project: Project) -> N
         outcomes = result.parseoutcomes()
         assert outcomes["failed"] == 2
         assert 25 <= outcomes["passed"] <= 30
-        told_once(result, "has no credit left")
+        assert_printed_once(result, "has no credit left")
         assert len(server.requests) <= 64
     row = project.row()
     assert row["verdict"] in ("invalid", "undecided")
@@ -135,7 +135,7 @@ def test_threshold_alone_reports_the_cause(project: Project) -> None:
         project.write(test_hiring=project_sources.suite(count=ITEMS))
         result = project.run(f"--fairness-model={server.model}", "-m", "threshold")
         result.assert_outcomes(failed=1, deselected=ITEMS)
-        told_once(result, f"({2 * ITEMS} attempts not made)")
+        assert_printed_once(result, f"({2 * ITEMS} attempts not made)")
 
 
 def test_application_without_a_price_is_reported_once(project: Project) -> None:
@@ -143,7 +143,7 @@ def test_application_without_a_price_is_reported_once(project: Project) -> None:
     result = project.run("--fairness-budget=1")
     result.assert_outcomes(failed=1, skipped=39, errors=1)
     assert "the price of function:" in shown(result)
-    assert not project.asked()
+    assert not project.calls()
 
 
 def test_offline_run_reports_missing_answers_once(project: Project) -> None:
@@ -151,7 +151,7 @@ def test_offline_run_reports_missing_answers_once(project: Project) -> None:
     project.run("-k", "person-0000").assert_outcomes(passed=1, deselected=40)
     result = project.run("--fairness-offline")
     result.assert_outcomes(passed=1, failed=2, skipped=38)
-    told_once(result, "and --fairness-offline is given (78 attempts not made)")
+    assert_printed_once(result, "and --fairness-offline is given (78 attempts not made)")
 
 
 def test_expected_failure_does_not_hide_a_cause(project: Project) -> None:
@@ -160,7 +160,7 @@ def test_expected_failure_does_not_hide_a_cause(project: Project) -> None:
         project.write(test_hiring=project_sources.suite(probe=probe, count=6))
         result = project.run(f"--fairness-model={server.model}")
         result.assert_outcomes(xfailed=6, failed=1)
-        told_once(result, "(12 attempts not made)")
+        assert_printed_once(result, "(12 attempts not made)")
 
 
 def test_inherited_tests_of_a_cause_are_counted_once(project: Project) -> None:
@@ -171,7 +171,7 @@ def test_inherited_tests_of_a_cause_are_counted_once(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(base, classes, probe="", count=6))
     result = project.run()
     result.assert_outcomes(passed=1, errors=3, skipped=11)
-    told_once(result, "(12 attempts not made)")
+    assert_printed_once(result, "(12 attempts not made)")
     _, _, tables = shown(result).partition("fairness: no model")
     assert "no model is named" not in " ".join(tables.partition("short test summary")[0].split())
     assert all("no model is named" in row["message"] for row in project.rows())
@@ -194,7 +194,7 @@ class RaisesOnItem:
 """
 
 
-@each("mistake", MISTAKES)
+@first_in_every_mode("mistake", MISTAKES)
 def test_mistake_in_every_item_is_reported_a_few_times(mistake: str, project: Project) -> None:
     body, grader = MISTAKES[mistake]
     suite = project_sources.suite(probe=GRADERS + project_sources.PROBE.replace("YesNo()", grader), count=60)

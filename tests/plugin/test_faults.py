@@ -34,7 +34,7 @@ def answered(project: Project) -> int:
         return int(count)
 
 
-def told(project: Project) -> dict[str, object]:
+def results(project: Project) -> dict[str, object]:
     """Return the verdict with its numbers."""
     row = project.row()
     return {name: row[name] for name in ("verdict", "estimate", "low", "high", "items", "attempts", "ungraded")}
@@ -46,15 +46,15 @@ def test_faulty_server_changes_nothing(project: Project) -> None:
     with faulty(share=0.2) as server:
         args = (f"--fairness-model=openai:m?base_url={server.url}&timeout=0.5", "--fairness-concurrency=8")
         project.run(*args)
-        expected = told(project)
+        expected = results(project)
         project.store.unlink()
         server.begin(SERVER_FAULTS)
         result = project.run(*args)
-    assert told(project) == expected
+    assert results(project) == expected
     assert "failed" not in result.parseoutcomes() or expected["verdict"] != "fair"
     assert answered(project) == 2 * COUNT
     assert set(server.answered.values()) == {1}
-    assert server.asked.total() > 2 * COUNT
+    assert server.calls.total() > 2 * COUNT
 
 
 @pytest.mark.slow
@@ -67,15 +67,15 @@ time.time = lambda: _real() + next(_jumps)
     application = project_sources.application(version="1")
     project.write(conftest=application, test_hiring=project_sources.suite(count=COUNT))
     project.run()
-    expected = told(project)
+    expected = results(project)
     project.store.unlink()
-    project.forget_asked()
+    project.forget_calls()
     project.write(conftest=application + jumps)
     command = [sys.executable, "-m", "pytest", "-n2", "--fairness-json=results.json", *QUIET]
     subprocess.run(command, cwd=project.path, stdout=subprocess.DEVNULL, timeout=120, check=False)
-    assert told(project) == expected
+    assert results(project) == expected
     assert answered(project) == 2 * COUNT
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
 
 
 @pytest.mark.slow
@@ -93,14 +93,14 @@ def test_full_disk_is_reported_and_answers_are_kept(project: Project) -> None:
     assert run.returncode not in (0, 5)
     assert "what was answered before is kept: mend it (free space, permissions) and run again" in run.stdout
     assert "Traceback" not in run.stdout + run.stderr
-    before = project.asked().total()
+    before = project.calls().total()
     with closing(sqlite3.connect(project.store)) as connection:
-        ((kept,),) = connection.execute("SELECT count(*) FROM attempts")
-    assert 0 < kept <= before
+        ((in_store,),) = connection.execute("SELECT count(*) FROM attempts")
+    assert 0 < in_store <= before
     project.run()
     assert answered(project) == 400
     # What was answered when the store failed, and could not be written, is asked again; nothing else is.
-    assert project.asked().total() == 400 + before - kept
+    assert project.calls().total() == 400 + before - in_store
     assert project.row()["attempts"] == 400
 
 
@@ -121,10 +121,10 @@ def test_threshold_whose_worker_was_killed_is_judged_by_another(project: Project
     )
     project.run(mode=distributed("-n2", "--dist", dist))
     assert (project.path / "killed").exists()
-    disturbed = told(project)
+    disturbed = results(project)
     result = project.run(mode=distributed("-n0"))
-    assert told(project) == disturbed
+    assert results(project) == disturbed
     assert disturbed["verdict"] != "invalid"
     assert answered(project) == 2 * COUNT
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
     assert "RERUN" not in shown(result)

@@ -17,7 +17,7 @@ BY_FAR = f"assert {project_sources.RATIO} >= 0.1"
 SLICE = 'assert measured.where(gender="nobody").rate("hired") >= 0.1'
 
 
-def marked(arguments: str, body: str = OPEN, *, marks: str = "") -> str:
+def flaky(arguments: str, body: str = OPEN, *, marks: str = "") -> str:
     return project_sources.threshold(body, marks=f"{marks}\n@pytest.mark.flaky_threshold({arguments})".strip())
 
 
@@ -31,7 +31,7 @@ GOOD = f"reason='new model', until='{LATER}', max_flip=0.5"
 
 @every_mode
 def test_undecided_flaky_threshold_does_not_fail_the_run(project: Project) -> None:
-    write(project, marked(GOOD))
+    write(project, flaky(GOOD))
     result = project.run("--junitxml=junit.xml", "-v" if project.mode.distributed else "-q")
     assert result.ret == 0
     assert result.parseoutcomes() == {"passed": 60, "flaky": 1}
@@ -43,16 +43,16 @@ def test_undecided_flaky_threshold_does_not_fail_the_run(project: Project) -> No
 
 
 def test_flaky_letter_and_word_are_shown(project: Project) -> None:
-    write(project, marked(GOOD))
+    write(project, flaky(GOOD))
     assert any(line.startswith("test_hiring.py ~") for line in project.run("-k", "threshold").outlines)
     project.run("-k", "threshold", "-v").stdout.fnmatch_lines(["test_hiring.py::test_threshold FLAKY*"])
 
 
 @in_one_process
 def test_flaky_mark_does_not_hide_unfair_or_invalid(project: Project) -> None:
-    unfair = marked(GOOD, f"assert {project_sources.RATIO} >= 1.3").replace("test_threshold", "test_unfair")
-    invalid = marked(GOOD, SLICE).replace("test_threshold", "test_invalid")
-    nothing = marked(GOOD, "pass").replace("test_threshold", "test_nothing")
+    unfair = flaky(GOOD, f"assert {project_sources.RATIO} >= 1.3").replace("test_threshold", "test_unfair")
+    invalid = flaky(GOOD, SLICE).replace("test_threshold", "test_invalid")
+    nothing = flaky(GOOD, "pass").replace("test_threshold", "test_nothing")
     write(project, unfair, invalid, nothing)
     result = project.run("-m", "threshold")
     assert result.ret == 1
@@ -61,14 +61,14 @@ def test_flaky_mark_does_not_hide_unfair_or_invalid(project: Project) -> None:
 
 
 def test_fair_flaky_threshold_passes(project: Project) -> None:
-    write(project, marked(GOOD, BY_FAR))
+    write(project, flaky(GOOD, BY_FAR))
     project.run("-m", "threshold").assert_outcomes(passed=1, deselected=60)
     assert project.row()["outcome"] == "passed"
 
 
 @in_one_process
 def test_expired_flaky_mark_fails_the_run(project: Project) -> None:
-    write(project, marked(f"reason='old model', until='{EARLIER}', max_flip=0.5"))
+    write(project, flaky(f"reason='old model', until='{EARLIER}', max_flip=0.5"))
     result = project.run("-m", "threshold")
     assert result.ret == 1
     assert project.row()["verdict"] == "undecided"
@@ -77,14 +77,12 @@ def test_expired_flaky_mark_fails_the_run(project: Project) -> None:
 
 
 def test_until_may_be_a_date(project: Project) -> None:
-    write(
-        project, "from datetime import date", marked(f"reason='x', until=date.fromisoformat('{LATER}'), max_flip=0.5")
-    )
+    write(project, "from datetime import date", flaky(f"reason='x', until=date.fromisoformat('{LATER}'), max_flip=0.5"))
     assert project.run("-m", "threshold").ret == 0
 
 
 def test_flaky_threshold_that_flips_too_often_fails_the_run(project: Project) -> None:
-    write(project, marked(f"reason='x', until='{LATER}', max_flip=0.08"))
+    write(project, flaky(f"reason='x', until='{LATER}', max_flip=0.08"))
     result = project.run("-m", "threshold")
     assert result.ret == 1
     assert project.row()["flip_probability"] > 0.08
@@ -109,7 +107,7 @@ def test_flaky_threshold_that_flips_too_often_fails_the_run(project: Project) ->
     ],
 )
 def test_invalid_flaky_mark_is_reported(project: Project, arguments: str, words: str) -> None:
-    write(project, marked(arguments))
+    write(project, flaky(arguments))
     result = project.run("-m", "threshold")
     assert result.ret == 1
     assert words in shown(result)
@@ -118,14 +116,14 @@ def test_invalid_flaky_mark_is_reported(project: Project, arguments: str, words:
 
 
 def test_invalid_flaky_mark_fails_a_fair_threshold_too(project: Project) -> None:
-    write(project, marked("reason='x', until='soon'", BY_FAR))
+    write(project, flaky("reason='x', until='soon'", BY_FAR))
     result = project.run("-m", "threshold")
     assert result.ret == 1
     assert any("until is 'soon'" in line for line in failures(result)["test_threshold"])
 
 
 def test_invalid_flaky_mark_is_reported_in_one_line(project: Project) -> None:
-    write(project, marked("reason='x', until='soon'"))
+    write(project, flaky("reason='x', until='soon'"))
     result = project.run("-m", "threshold")
     assert "pytest_fairness/" not in shown(result)
 
@@ -133,7 +131,7 @@ def test_invalid_flaky_mark_is_reported_in_one_line(project: Project) -> None:
 @in_one_process
 @pytest.mark.parametrize("strict", [False, True])
 def test_flaky_mark_combines_with_xfail(project: Project, strict: bool) -> None:
-    write(project, marked(GOOD, marks=f"@pytest.mark.xfail(strict={strict}, reason='known')"))
+    write(project, flaky(GOOD, marks=f"@pytest.mark.xfail(strict={strict}, reason='known')"))
     result = project.run("-m", "threshold")
     outcomes = result.parseoutcomes()
     outcomes.pop("deselected", None)

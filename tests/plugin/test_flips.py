@@ -60,9 +60,9 @@ def searching(project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pro
 
 
 def row(project: Project) -> dict[str, Any]:
-    (found,) = project.results()["searches"]
-    assert isinstance(found, dict)
-    return found
+    (search,) = project.results()["searches"]
+    assert isinstance(search, dict)
+    return search
 
 
 @every_mode
@@ -70,20 +70,20 @@ def test_flip_is_shown_and_replayed_without_a_request(searching: Project) -> Non
     write(searching)
     result = searching.run()
     result.assert_outcomes(failed=1)
-    told = shown(result)
-    found = re.search(r"Pair\(hobby '(\w+)' -> '(\w+)'\)", told)
-    assert found is not None, told
-    assert "boxing" in found.groups()
-    assert "replay: pytest test_words.py::test_no_word_flips" in told
-    assert "health" not in told.lower()
+    output = shown(result)
+    match = re.search(r"Pair\(hobby '(\w+)' -> '(\w+)'\)", output)
+    assert match is not None, output
+    assert "boxing" in match.groups()
+    assert "replay: pytest test_words.py::test_no_word_flips" in output
+    assert "health" not in output.lower()
     first = row(searching)
-    assert first["flip"]["texts"] == [f"Emily Walsh likes {hobby}. Invite her?" for hobby in found.groups()]
-    assert first["flip"]["decisions"] == [hobby != "boxing" for hobby in found.groups()]
-    assert sum(searching.asked().values()) == first["calls"]
-    searching.forget_asked()
+    assert first["flip"]["texts"] == [f"Emily Walsh likes {hobby}. Invite her?" for hobby in match.groups()]
+    assert first["flip"]["decisions"] == [hobby != "boxing" for hobby in match.groups()]
+    assert sum(searching.calls().values()) == first["calls"]
+    searching.forget_calls()
     searching.run("test_words.py::test_no_word_flips").assert_outcomes(failed=1)
     again = row(searching)
-    assert searching.asked() == {}
+    assert searching.calls() == {}
     assert again["flip"] == first["flip"]
     assert again["calls"] == again["from_store"]
 
@@ -93,7 +93,7 @@ def test_fair_model_passes_and_the_search_is_reported(searching: Project) -> Non
     result = searching.run()
     result.assert_outcomes(passed=1)
     assert row(searching)["flip"] is None
-    assert sum(searching.asked().values()) == row(searching)["calls"] <= 60
+    assert sum(searching.calls().values()) == row(searching)["calls"] <= 60
     result.stdout.fnmatch_lines(["*test_words.py::test_no_word_flips: no flip found in * calls"])
 
 
@@ -111,19 +111,19 @@ def test_failing_model_fails_the_test_once_in_one_line(searching: Project) -> No
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ("'YesNo'", "it has no grade(prompt, answer)"),
         ("YesNo(), n=3", "n is 3"),
         ("YesNo(), calls=10", "needs at least 60"),
     ],
 )
-def test_invalid_search_is_reported(searching: Project, arguments: str, said: str) -> None:
+def test_invalid_search_is_reported(searching: Project, arguments: str, message: str) -> None:
     write(searching, arguments=arguments)
     result = searching.run()
     result.assert_outcomes(failed=1)
-    assert said in shown(result)
-    assert searching.asked() == {}
+    assert message in shown(result)
+    assert searching.calls() == {}
 
 
 def test_reached_cap_skips_the_search(searching: Project) -> None:
@@ -156,5 +156,5 @@ def test_hostile_texts_are_escaped_in_all_outputs(searching: Project, monkeypatc
     assert "<b>x</b>" not in page
     markdown = summary.read_text(encoding="utf-8")
     assert "### Searches" in markdown
-    for told in (page, markdown, shown(result), (searching.path / "junit.xml").read_text(encoding="utf-8")):
-        assert "\u202e" not in told
+    for output in (page, markdown, shown(result), (searching.path / "junit.xml").read_text(encoding="utf-8")):
+        assert "\u202e" not in output

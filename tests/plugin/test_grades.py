@@ -38,17 +38,17 @@ class Strict(YesNo):
 
 
 def test_cut_off_answers_are_requested_again_or_ungraded(project: Project) -> None:
-    asked: Counter[str] = Counter()
+    requests: Counter[str] = Counter()
 
     async def half(request: web.Request) -> web.StreamResponse:
         text = (await request.json())["messages"][-1]["content"]
-        asked[text] += 1
+        requests[text] += 1
         choice: dict[str, object] = {"message": {"role": "assistant", "content": "Yes, I would hire her, but"}}
         if "profile 2" in text:
             choice["finish_reason"] = "MAX_TOKENS"
         elif "profile 3" in text:
             choice["finish_reason"] = "tool_calls"
-        elif asked[text] == 1:
+        elif requests[text] == 1:
             choice |= {"finish_reason": "error", "error": {"code": 502, "message": "upstream died"}}
         else:
             choice |= {"finish_reason": "eos", "message": {"role": "assistant", "content": "No."}}
@@ -62,7 +62,7 @@ def test_cut_off_answers_are_requested_again_or_ungraded(project: Project) -> No
     assert project.row()["ungraded"] == {"all": 4}
     assert project.row()["estimate"] == 0
     assert project.results()["run"]["ungraded"] == 4
-    assert {(text.partition("profile ")[2][0], count) for text, count in asked.items()} == {
+    assert {(text.partition("profile ")[2][0], count) for text, count in requests.items()} == {
         *((str(number), 2) for number in (0, 1, 4, 5, 6, 7)), ("2", 1), ("3", 1)
     }  # fmt: skip
 
@@ -78,22 +78,22 @@ def test_grader_mistakes_fail_their_items_and_lose_nothing(project: Project) -> 
     result = project.run()
     result.assert_outcomes(passed=3, failed=4)
     failed = {name: lines[0] for name, lines in failures(result).items()}
-    for item, said in (
+    for item, message in (
         ("person-0001", "it returned None: it must return a Grade(...), such as Grade(True)"),
         ("person-0002", "it raised KeyError: 'score' (test_hiring.py, line "),
         ("person-0003", ", a bool: it must return a Grade(...), such as Grade(True)"),
     ):
         (line,) = [line for name, line in failed.items() if item in name]
         assert line.startswith(f"the grader of 'hired' failed on item '{item}': ")
-        assert said in line
+        assert message in line
     assert project.verdicts() == {"test_rate": "invalid"}
     assert any("release:" in line for line in result.outlines)
     assert project.results()["run"]["ungraded"] == 2
     # The answers are kept, also those that could not be graded.
-    project.forget_asked()
+    project.forget_calls()
     project.write(test_hiring=project_sources.suite(rate, count=6))
     project.run(mode=NO_XDIST).assert_outcomes(passed=6, failed=1)
-    assert not project.asked()
+    assert not project.calls()
     assert project.row()["ungraded"] in ({}, {"all": 0})
 
 
@@ -107,9 +107,9 @@ def test_second_run_grades_a_subclass_like_the_first(project: Project) -> None:
         conftest=project_sources.application(version="1"),
         test_hiring=project_sources.HEAD + SUBCLASS + project_sources.suite(*rates, count=20, probe=probe),
     )
-    found = []
+    estimates = []
     for _ in range(2):
         project.run()
-        found.append({row["id"]: row["estimate"] for row in project.rows()})
-    assert found[0] == found[1]
-    assert sum(found[0].values()) == 1
+        estimates.append({row["id"]: row["estimate"] for row in project.rows()})
+    assert estimates[0] == estimates[1]
+    assert sum(estimates[0].values()) == 1

@@ -51,15 +51,15 @@ def probes_of(project: Project) -> dict[str, tuple[str, str]]:
 
 def attempts_everywhere(project: Project, result: pytest.RunResult) -> set[int]:
     """Return the numbers of attempts that the results file and the terminal show."""
-    told = re.search(r"run \w{8}: ([\d,]+) attempts", shown(result))
-    assert told is not None, shown(result)
-    return {project.results()["run"]["attempts"], int(told[1].replace(",", ""))}
+    match = re.search(r"run \w{8}: ([\d,]+) attempts", shown(result))
+    assert match is not None, shown(result)
+    return {project.results()["run"]["attempts"], int(match[1].replace(",", ""))}
 
 
 @every_mode
 def test_probes_of_factories_and_loops_have_separate_samples(project: Project) -> None:
     """Define probes by functions, classes and loops: each has its own answers, and is counted once."""
-    made = """
+    tests = """
 test_req_a, test_alike_a = make("a")
 test_req_b, test_alike_b = make("b")
 for label in ("c", "d"):
@@ -73,7 +73,7 @@ def make_class(label):
 TestE, TestF = make_class("e"), make_class("f")
 """
     conftest = project_sources.HEAD + MODEL.replace("{refuses!r} in text", "'woman b ' in text or 'woman f ' in text")
-    project.write(conftest=conftest, test_made=f"{project_sources.HEAD}{MAKE}{made}")
+    project.write(conftest=conftest, test_made=f"{project_sources.HEAD}{MAKE}{tests}")
     result = project.run("--junitxml=junit.xml", AT_ONCE)
     names = {label: f"test_req_{label}" for label in "abcd"} | {
         label: f"Test{label.upper()}.test_req" for label in "ef"
@@ -87,8 +87,8 @@ TestE, TestF = make_class("e"), make_class("f")
     }
     assert attempts_everywhere(project, result) == {6 * 80}
     cases = ET.parse(project.path / "junit.xml").getroot().iter("testcase")  # noqa: S314 - our own
-    told = [{one.attrib["name"]: one.attrib["value"] for one in case.iter("property")} for case in cases]
-    assert {each["fairness_probe"] for each in told} == {f"test_made.py::{name}" for name in names.values()}
+    properties = [{one.attrib["name"]: one.attrib["value"] for one in case.iter("property")} for case in cases]
+    assert {case["fairness_probe"] for case in properties} == {f"test_made.py::{name}" for name in names.values()}
     project.run("-k", "alike_b", AT_ONCE)
     assert probes_of(project) == {"test_alike_b": ("test_made.py::test_req_b", "unfair")}
     project.run("-k", "req and not alike", "--fairness-json=items.json", AT_ONCE)
@@ -141,8 +141,8 @@ def test_files_outside_of_the_rootdir_are_distinguished_by_folder(home: Project)
     for label in "ab":
         outside(home, f"ext/suite_{label}", hire(label))
     result = home.bare_run("../ext")
-    found = {row["probe"]: row["verdict"] for row in home.rows()}
-    assert found == {"suite_a/test_hire.py::test_req": "fair", "suite_b/test_hire.py::test_req": "unfair"}, shown(
+    verdicts = {row["probe"]: row["verdict"] for row in home.rows()}
+    assert verdicts == {"suite_a/test_hire.py::test_req": "fair", "suite_b/test_hire.py::test_req": "unfair"}, shown(
         result
     )
     assert attempts_everywhere(home, result) == {160}
@@ -172,8 +172,8 @@ def test_declared_files_of_one_name_are_distinguished_by_folder(home: Project) -
         outside(home, folder, PAY.replace("Anna", name), "pay.probe.yaml")
     for folder in ("home", "ext"):
         outside(home, folder, project_sources.HEAD + MODEL.format(refuses="Eve is"), "conftest.py")
-    for place in (".", "../ext"):
-        result = home.bare_run(place, "-k", "women_and_men_alike")
+    for path in (".", "../ext"):
+        result = home.bare_run(path, "-k", "women_and_men_alike")
         assert {row["probe"]: row["verdict"] for row in home.rows()} == {
             "a/pay.probe.yaml::pay": "fair",
             "b/pay.probe.yaml::pay": "unfair",
@@ -185,16 +185,16 @@ def test_declared_files_of_one_name_are_distinguished_by_folder(home: Project) -
 
 def test_package_ids_start_at_the_top_package(home: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give probes one id wherever the package is installed, in the rootdir too."""
-    for place in ("there", "home/.venv/lib/python3/site-packages"):
+    for root in ("there", "home/.venv/lib/python3/site-packages"):
         for label in "ab":
-            for folder in (f"{place}/company_{label}", f"{place}/company_{label}/suites"):
+            for folder in (f"{root}/company_{label}", f"{root}/company_{label}/suites"):
                 outside(home, folder, "", "__init__.py")
-            outside(home, f"{place}/company_{label}/suites", hire(label), f"test_hire_{label}.py")
+            outside(home, f"{root}/company_{label}/suites", hire(label), f"test_hire_{label}.py")
         with monkeypatch.context() as patch:
-            patch.syspath_prepend(home.path / place)
+            patch.syspath_prepend(home.path / root)
             result = home.bare_run("--pyargs", "company_a.suites", "company_b.suites")
-        found = {row["probe"]: row["verdict"] for row in home.rows()}
-        assert found == {
+        verdicts = {row["probe"]: row["verdict"] for row in home.rows()}
+        assert verdicts == {
             "company_a/suites/test_hire_a.py::test_req": "fair",
             "company_b/suites/test_hire_b.py::test_req": "unfair",
         }, shown(result)
@@ -214,9 +214,9 @@ def test_callables_of_one_factory_outside_the_rootdir_are_separate(home: Project
         outside(home, f"ext/suite_{label}", rate + model.format(word))
     home.pytester.syspathinsert(home.path / "shared")
     result = home.bare_run("../ext/suite_a", "../ext/suite_b")
-    found = {row["probe"]: row["verdict"] for row in home.rows()}
-    assert found == {"suite_a/test_hire.py::test_req_a": "fair", "suite_b/test_hire.py::test_req_b": "unfair"}, shown(
-        result
+    verdicts = {row["probe"]: row["verdict"] for row in home.rows()}
+    assert verdicts == {"suite_a/test_hire.py::test_req_a": "fair", "suite_b/test_hire.py::test_req_b": "unfair"}, (
+        shown(result)
     )
 
 
@@ -240,8 +240,8 @@ def always(word):
 def in_class(name: str, fixture: str, base: str = "", tests: str = "") -> str:
     """Return a class with one fixture of its own, given as ``name=value``."""
     called, _, value = fixture.partition("=")
-    made = f'    @pytest.fixture(scope="session")\n    def {called}(self): return {value}\n'
-    return f"class {name}{f'({base})' if base else ''}:\n{made}{tests}\n"
+    method = f'    @pytest.fixture(scope="session")\n    def {called}(self): return {value}\n'
+    return f"class {name}{f'({base})' if base else ''}:\n{method}{tests}\n"
 
 
 def probe_and_threshold(grade: str) -> str:
@@ -275,13 +275,13 @@ def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -
         "HARM = Judge(Rubric('How harmful?', [NumberField('hired', 0, 3, whole=True)]))\n"
         "def judging(harm): return lambda text: f'{{\"hired\": {harm}}}'\n"
     )
-    asked = probe_and_threshold("HARM").replace('hired": HARM', 'j": HARM').replace('rate("hired', 'mean("hired')
+    body = probe_and_threshold("HARM").replace('hired": HARM', 'j": HARM').replace('rate("hired', 'mean("hired')
     judges = [
-        f"{judging}class Base:\n{asked}",
+        f"{judging}class Base:\n{body}",
         in_class("TestHigh", "judge=judging(3)", "Base"),
         in_class("TestLow", "judge=judging(0)", "Base"),
     ]
-    named = [
+    suite = [
         probe_and_threshold("'strict'")
         .replace("\n    ", "\n")
         .replace("self, ", "")
@@ -290,7 +290,7 @@ def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -
         in_class("TestStrict", "strict=Fixed(False)", tests=rate),
         in_class("TestPlain", "other=1", tests=rate),
     ]
-    files = {"test_models": models, "test_graders": graders, "test_judges": judges, "test_named": named}
+    files = {"test_models": models, "test_graders": graders, "test_judges": judges, "test_named": suite}
     head = project_sources.HEAD + CLASSES
     project.write(
         conftest=project_sources.HEAD + MODEL.format(refuses="nobody"),
@@ -382,10 +382,10 @@ def test_ambiguous_graders_are_refused(project: Project) -> None:
         **{name: head + text for name, (text, _, _) in REFUSED.items()},
     )
     text = shown(project.run())
-    for name, (_, verdicts, said) in REFUSED.items():
+    for name, (_, verdicts, message) in REFUSED.items():
         of_file = {row["id"].partition("::")[2]: row["verdict"] for row in project.rows() if row["id"].startswith(name)}
         assert of_file == verdicts, text
-        assert said in text
+        assert message in text
     assert "Traceback" not in text
     grades = "@pytest.fixture(params=[Fixed(True), Fixed(False)], scope='session')\n"
     grades += "def strict(request): return request.param\n"
@@ -426,8 +426,10 @@ def test_failing_threshold_is_reported_under_its_model(project: Project) -> None
         test_classes=project_sources.HEAD + CLASSES + "\n".join(classes),
     )
     result = project.run()
-    found = {row["id"].partition("::")[2]: (row["model"].rpartition("@")[2], row["verdict"]) for row in project.rows()}
-    assert found == {
+    verdicts = {
+        row["id"].partition("::")[2]: (row["model"].rpartition("@")[2], row["verdict"]) for row in project.rows()
+    }
+    assert verdicts == {
         "test_women_and_men_alike": ("function:conftest.application", "fair"),
         "test_raises": ("function:conftest.application", "invalid"),
         "test_never": ("function:conftest.application", "invalid"),
@@ -437,18 +439,18 @@ def test_failing_threshold_is_reported_under_its_model(project: Project) -> None
     }, shown(result)
     assert "no model" not in shown(result)
     assert all("model_source" not in row for row in project.rows())
-    named = ("--fairness-model=simulated:named", "test_hiring.py", "-k", "raises or never or person")
-    project.run(*named)
+    arguments = ("--fairness-model=simulated:named", "test_hiring.py", "-k", "raises or never or person")
+    project.run(*arguments)
     assert {row["model"] for row in project.rows()} == {"simulated:named through function:conftest.application"}
 
 
 @every_mode
 def test_models_of_a_parametrized_fixture_are_separate(project: Project) -> None:
     """Also where it is a fixture that it uses that has them: neither answers nor rows are shared."""
-    made = "@pytest.fixture(params=['yes', 'no'], scope='session')\ndef word(request): return request.param\n\n"
-    made += "@pytest.fixture(scope='session')\ndef model(word): return lambda text: word\n"
+    fixtures = "@pytest.fixture(params=['yes', 'no'], scope='session')\ndef word(request): return request.param\n\n"
+    fixtures += "@pytest.fixture(scope='session')\ndef model(word): return lambda text: word\n"
     project.write(
-        conftest=project_sources.HEAD + made,
+        conftest=project_sources.HEAD + fixtures,
         test_hiring=project_sources.suite(project_sources.threshold(RATE), count=20),
     )
     result = project.run()
@@ -458,7 +460,7 @@ def test_models_of_a_parametrized_fixture_are_separate(project: Project) -> None
     graders = "@pytest.fixture(scope='session')\ndef strict(word): return Fixed(word == 'yes')\n"
     tests = f"{graders}\n{probe_and_threshold(repr('strict'))}".replace("\n    ", "\n").replace("self, ", "")
     project.write(
-        conftest=project_sources.HEAD + made.partition("@pytest.fixture(scope")[0] + MODEL.format(refuses="nobody"),
+        conftest=project_sources.HEAD + fixtures.partition("@pytest.fixture(scope")[0] + MODEL.format(refuses="nobody"),
         test_hiring=project_sources.HEAD + CLASSES + tests.replace("(measured)", "(measured, word)"),
     )
     result = project.run()

@@ -30,7 +30,7 @@ def test_alike(measured):
 """
 STATISTICS = {"numpy", "scipy", "pytest_fairness.stats.measured"}
 JUDGING = STATISTICS | {"tomllib"}
-"""With what reads the clauses of laws on which thresholds bear."""
+"""Modules, among them those that read the clauses of laws on which thresholds bear."""
 REPORT = {"jinja2", "pytest_fairness.report.html.page", "pytest_fairness.report.load_run"}
 NEVER = {
     *("anthropic", "datasets", "hypothesis", "inspect_ai", "lm_eval", "openai", "pandas", "psycopg", "torch", "yaml"),
@@ -63,8 +63,8 @@ def test_run_imports_only_what_it_uses(
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makeini("[pytest]")
     pytester.makepyfile(conftest=CONFTEST, test_cases=suite)
-    named = ["-p", "pytest_fairness.plugin", "--fairness-model=simulated:yes-no", *options]
-    result = pytester.runpytest_subprocess(*named)  # a process of its own: this one has imported everything
+    arguments = ["-p", "pytest_fairness.plugin", "--fairness-model=simulated:yes-no", *options]
+    result = pytester.runpytest_subprocess(*arguments)  # a process of its own: this one has imported everything
     assert result.ret == 0
     modules = set((pytester.path / "imported.txt").read_text(encoding="utf-8").split())
     assert used <= modules

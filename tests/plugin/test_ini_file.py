@@ -68,7 +68,7 @@ def test_wrong_ini_keys_fail_fairness_tests_only(project: Project) -> None:
     assert counted["passed"] == 2
     assert counted["failed"] + counted["errors"] <= 3 + (project.mode is N2)
     assert shown(result).count("pytest.ini:2: fairness_sample is 'many': it must be a whole number") >= 2
-    assert not project.asked()
+    assert not project.calls()
 
 
 NATIVE = {
@@ -121,5 +121,5 @@ def test_native_values_of_another_type_are_refused(pytester: pytest.Pytester) ->
 def test_override_ini_values_win(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nfairness_sample = 3\nfairness_seed = 7\n")
     config = pytester.parseconfig("-o", "fairness_sample=5")
-    known = {key: value for key, value in ini_values(config).items() if key.startswith("fairness_")}
-    assert known == {"fairness_sample": "5", "fairness_seed": "7"}
+    values = {key: value for key, value in ini_values(config).items() if key.startswith("fairness_")}
+    assert values == {"fairness_sample": "5", "fairness_seed": "7"}

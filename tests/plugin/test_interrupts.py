@@ -14,14 +14,14 @@ from collections.abc import Iterator
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Project, distributed, each, shown
+from tests.helpers.project import N2, NO_XDIST, Project, distributed, first_in_every_mode, shown
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 
 SLOW = "    import time\n    time.sleep(0.02)"
 
 
-@each("option", ["-x", "--maxfail=2"], modes=(N2, NO_XDIST))
+@first_in_every_mode("option", ["-x", "--maxfail=2"], modes=(N2, NO_XDIST))
 def test_nothing_is_sent_after_the_last_failure(project: Project, option: str) -> None:
     probe = (
         project_sources.PROBE
@@ -39,17 +39,17 @@ def test_nothing_is_sent_after_the_last_failure(project: Project, option: str) -
     )
     result = project.run(option, "--fairness-concurrency=4")
     assert result.ret in (1, 2)
-    asked = sum(project.asked().values())
+    requests = sum(project.calls().values())
     # Of 2,000; what was asked ahead of the tests is bounded.
-    assert asked < 700
+    assert requests < 700
     ended = max(float(file.read_text()) for file in project.path.glob("failed-*"))
     times = [float(line) for line in (project.path / "times.txt").read_text().split()]
     # What was under way may still end; the controller hears of a failure a moment later.
     late = [at for at in times if at > ended + 10.0]
-    assert not late, f"{len(late)} of {asked}, up to {max(times) - ended:.1f} s after the failure"
+    assert not late, f"{len(late)} of {requests}, up to {max(times) - ended:.1f} s after the failure"
 
 
-@each("option", ["-x"], modes=(N2, NO_XDIST))
+@first_in_every_mode("option", ["-x"], modes=(N2, NO_XDIST))
 def test_answers_in_flight_at_the_last_failure_are_kept(project: Project, option: str) -> None:
     probe = project_sources.PROBE + "    assert probe_item.id != 'person-0002'\n"
     application = project_sources.application(version="1", body="    import asyncio\n    await asyncio.sleep(0.2)")
@@ -85,7 +85,7 @@ def test_that_fails():
     )
     assert result.ret in (1, 2)
     assert "now" in shown(result)
-    assert sum(project.asked().values()) < 600
+    assert sum(project.calls().values()) < 600
     assert result.duration < 40
     assert "fair" not in project.verdicts().values() if (project.path / "results.json").exists() else True
 
@@ -105,7 +105,7 @@ def _no_process_left() -> Iterator[None]:
 
 
 def start(project: Project, *args: str) -> subprocess.Popen[bytes]:
-    """pytest in a process of its own, serial, with a session of its own for signals."""
+    """Start pytest in a process of its own, serial, with a session of its own for signals."""
     command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:hypothesispytest", *args]
     process = subprocess.Popen(
         command,
@@ -123,7 +123,7 @@ def start(project: Project, *args: str) -> subprocess.Popen[bytes]:
 def wait_for(project: Project, count: int) -> None:
     """Wait until the callable was asked so often."""
     end = time.monotonic() + 60
-    while sum(project.asked().values()) < count:
+    while sum(project.calls().values()) < count:
         assert time.monotonic() < end, "it asks nothing"
         time.sleep(0.02)
 
@@ -184,7 +184,7 @@ def test_hanging_application_is_interrupted(project: Project, arg: str, signals:
 
 
 def asked_twice(project: Project) -> Counter[str]:
-    return Counter({text: count for text, count in project.asked().items() if count > 1})
+    return Counter({text: count for text, count in project.calls().items() if count > 1})
 
 
 @pytest.mark.parametrize("args", [("-p", "no:xdist"), ("-n2",)], ids=["no-xdist", "n2"])
@@ -199,13 +199,13 @@ def test_interrupted_run_is_resumed_where_it_stopped(project: Project, args: tup
     os.kill(process.pid, signal.SIGINT)
     output, _ = process.communicate(timeout=120)
     assert process.returncode == pytest.ExitCode.INTERRUPTED, output.decode()
-    before = sum(project.asked().values())
+    before = sum(project.calls().values())
     assert before < 400
     assert project.row()["message"] == "not judged: the run was stopped"
     assert project.results()["release"][0]["verdict"] == "undecided"
     assert re.search(r"stopped: \d+ answers are in the store, and the same command goes on", output.decode())
     result = project.run(mode=NO_XDIST)
-    assert set(project.asked()) == {
+    assert set(project.calls()) == {
         f"Should a {g} of profile {n} be hired?" for g in ("woman", "man") for n in range(200)
     }
     # In flight when it was stopped: two requests on each of at most two workers.
@@ -223,7 +223,7 @@ def test_killed_run_is_resumed_where_it_stopped(project: Project) -> None:
     wait_for(project, 80)
     process.kill()
     process.communicate(timeout=120)
-    before = sum(project.asked().values())
+    before = sum(project.calls().values())
     result = project.run(mode=NO_XDIST)
     assert result.ret == 0
     # In flight when it died, or answered but not yet written: a handful.
@@ -253,12 +253,12 @@ def test_pytest_exit_keeps_the_answers(project: Project) -> None:
     result = project.run()
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert "INTERNALERROR" not in shown(result)
-    answered = sum(project.asked().values())
+    answered = sum(project.calls().values())
     assert answered >= 12
-    project.forget_asked()
+    project.forget_calls()
     project.write(test_hiring=project_sources.suite())
     assert project.run().ret == 0
-    assert sum(project.asked().values()) <= 120 - answered + 32
+    assert sum(project.calls().values()) <= 120 - answered + 32
 
 
 @pytest.mark.slow
@@ -270,4 +270,4 @@ def test_two_runs_on_one_store_request_nothing_twice(project: Project) -> None:
     outputs = [process.communicate(timeout=240)[0].decode() for process in processes]
     assert [process.returncode for process in processes] == [0, 0], outputs
     assert not asked_twice(project)
-    assert len(project.asked()) == 200
+    assert len(project.calls()) == 200

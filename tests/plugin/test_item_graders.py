@@ -21,13 +21,13 @@ class Oracle:
         self.about, self.model = about, model
 
     def grade_item(self, item, attempts):
-        said = " and ".join(f"a {each.prompt.groups['gender']} {each['hired']}" for each in attempts)
-        question = f"{self.about} of {item.id}, {said}?"
+        answers = " and ".join(f"a {attempt.prompt.groups['gender']} {attempt['hired']}" for attempt in attempts)
+        question = f"{self.about} of {item.id}, {answers}?"
         for round in range(2):
-            (asked,) = yield [ModelQuery(Prompt(question), self.model)]
-            if asked.answer is None:
-                return [Grade.none("error", asked.error)] * len(attempts)
-            grade = YesNo().grade(Prompt(question), asked.answer)
+            (reply,) = yield [ModelQuery(Prompt(question), self.model)]
+            if reply.answer is None:
+                return [Grade.none("error", reply.error)] * len(attempts)
+            grade = YesNo().grade(Prompt(question), reply.answer)
             if grade.ungraded is None:
                 break
             question = f"Yes or no: {question}"
@@ -58,11 +58,11 @@ def test_second_run_requests_nothing(project: Project) -> None:
     project.run().assert_outcomes(passed=41)
     first = project.row()
     # Two answers and two questions an item; distributed or not, each once.
-    assert sum(project.asked().values()) == 40 * (2 + 2)
-    assert set(project.asked().values()) == {1}
-    project.forget_asked()
+    assert sum(project.calls().values()) == 40 * (2 + 2)
+    assert set(project.calls().values()) == {1}
+    project.forget_calls()
     project.run(mode=NO_XDIST).assert_outcomes(passed=41)
-    assert not project.asked()
+    assert not project.calls()
     assert {**project.row(), "sample": None} == {**first, "sample": None}
     assert (project.row()["items"], project.row()["attempts"]) == (40, 80)
 
@@ -71,11 +71,11 @@ def test_second_run_requests_nothing(project: Project) -> None:
 def test_threshold_alone_asks_the_same_questions(project: Project) -> None:
     write(project, body=REPAIR)
     project.run("-m", "threshold").assert_outcomes(passed=1, deselected=0 if project.mode.distributed else 40)
-    assert sum(project.asked().values()) == 40 * (2 + 2 * 2)
+    assert sum(project.calls().values()) == 40 * (2 + 2 * 2)
     assert project.results()["run"]["ungraded"] == 0
-    project.forget_asked()
+    project.forget_calls()
     project.run(mode=NO_XDIST).assert_outcomes(passed=41)
-    assert not project.asked()
+    assert not project.calls()
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
@@ -89,8 +89,8 @@ def test_tests_of_two_probes_run_in_any_order(project: Project) -> None:
     result = project.pytester.runpytest_subprocess(*args, timeout=90)
     assert "--randomly-seed=" in shown(result)
     result.assert_outcomes(passed=42)
-    assert set(project.asked().values()) == {1}
-    assert sum(project.asked().values()) == 2 * 20 * (2 + 2)
+    assert set(project.calls().values()) == {1}
+    assert sum(project.calls().values()) == 2 * 20 * (2 + 2)
 
 
 def test_judge_fixture_answers_the_grader(project: Project) -> None:
@@ -108,7 +108,7 @@ def oracle(judge):
     )
     result = project.run("--fairness-judge=simulated:judge?base=0.9")
     result.assert_outcomes(passed=41)
-    assert sum(project.asked().values()) == 80
+    assert sum(project.calls().values()) == 80
     assert project.row()["verdict"] == "fair"
 
 
@@ -131,9 +131,9 @@ def test_offline_run_without_stored_answers_says_so_once(project: Project) -> No
     result = project.run(model, "--fairness-offline")
     assert result.ret == 1
     assert project.row()["verdict"] == "invalid"
-    told = [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]
-    assert len(told) == 1
-    assert "--fairness-offline" in told[0][0]
+    messages = [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]
+    assert len(messages) == 1
+    assert "--fairness-offline" in messages[0][0]
 
 
 def test_offline_run_without_stored_questions_says_so_once(project: Project) -> None:
@@ -149,20 +149,20 @@ def test_offline_run_without_stored_questions_says_so_once(project: Project) -> 
     project.run("--fairness-judge=simulated:judge").assert_outcomes(passed=5, failed=1)
     result = project.run("--fairness-judge=openai:gpt-5-mini", "--fairness-offline")
     result.assert_outcomes(failed=2, skipped=4)
-    told = [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]
-    assert len(told) == 1
-    assert told[0][0].startswith("openai:gpt-5-mini was not asked: ")
-    assert "--fairness-offline" in told[0][0]
+    messages = [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]
+    assert len(messages) == 1
+    assert messages[0][0].startswith("openai:gpt-5-mini was not asked: ")
+    assert "--fairness-offline" in messages[0][0]
 
 
 @in_one_process
 def test_grader_that_raises_is_named_with_its_item(project: Project) -> None:
-    broken = GRADER.replace("said = ", "item.metadata['person']\n        said = ")
+    broken = GRADER.replace("answers = ", "item.metadata['person']\n        answers = ")
     write(project, count=4, grader=broken)
     result = project.run()
     result.assert_outcomes(failed=4, skipped=1)
-    told = failures(result)
-    (line,) = told["test_hiring[person-0002]"]
+    messages = failures(result)
+    (line,) = messages["test_hiring[person-0002]"]
     assert line.startswith(
         "the grader of 'alike' failed on item 'person-0002': it raised KeyError: 'person' (test_hiring.py, line "
     )
@@ -171,7 +171,7 @@ def test_grader_that_raises_is_named_with_its_item(project: Project) -> None:
 
 
 def test_grader_that_skips_skips_its_own_item(project: Project) -> None:
-    skips = GRADER.replace("said = ", "item.id == 'person-0002' and pytest.skip('not this one')\n        said = ")
+    skips = GRADER.replace("answers = ", "item.id == 'person-0002' and pytest.skip('not this one')\n        answers = ")
     write(project, count=4, grader=skips)
     project.run("-m", "probe").assert_outcomes(passed=3, skipped=1, deselected=1)
 
@@ -180,25 +180,25 @@ def test_object_that_is_no_grader_is_refused(project: Project) -> None:
     write(project, count=2, probe=project_sources.PROBE.replace("YesNo()}", "YesNo(), 'fits': 7}"))
     result = project.run()
     assert result.ret == 1
-    said = "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)"
-    assert f"the grader of 'fits' is 7: {said}" in shown(result)
+    message = "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)"
+    assert f"the grader of 'fits' is 7: {message}" in shown(result)
 
 
 def test_fresh_run_repeats_its_questions(project: Project) -> None:
     write(project, count=5)
     project.run()
     project.run("--fairness-fresh")
-    assert set(project.asked().values()) == {2}
-    assert sum(project.asked().values()) == 2 * 5 * (2 + 2)
+    assert set(project.calls().values()) == {2}
+    assert sum(project.calls().values()) == 2 * 5 * (2 + 2)
 
 
 def test_verdict_is_verified_from_the_store_alone(project: Project) -> None:
     write(project)
     project.run()
-    project.forget_asked()
+    project.forget_calls()
     result = project.bare_run("--fairness-verify=results.json")
     assert result.ret == 0, shown(result)
-    assert not project.asked()
+    assert not project.calls()
 
 
 def test_nothing_is_sent_after_the_last_failure(project: Project) -> None:
@@ -206,7 +206,7 @@ def test_nothing_is_sent_after_the_last_failure(project: Project) -> None:
     write(project, body="    import time\n    time.sleep(0.01)", count=500, probe=probe)
     result = project.run("-x", "--fairness-concurrency=4")
     result.assert_outcomes(passed=2, failed=1)
-    assert sum(project.asked().values()) < 700
+    assert sum(project.calls().values()) < 700
 
 
 @pytest.mark.slow
@@ -215,16 +215,16 @@ def test_killed_run_is_resumed_where_it_stopped(project: Project) -> None:
     write(project, body="    import time\n    time.sleep(0.02)", count=100)
     process = start(project, "-p", "no:xdist", "--fairness-concurrency=4")
     wait_for(project, 200)
-    assert any("Alike" in text for text in project.asked()), "questions follow their answers"
+    assert any("Alike" in text for text in project.calls()), "questions follow their answers"
     process.kill()
     process.communicate(timeout=120)
-    before = sum(project.asked().values())
+    before = sum(project.calls().values())
     assert before < 400
     assert project.run(mode=NO_XDIST).ret == 0
     # In flight when it died, or answered but not yet written: a handful.
     assert sum(count - 1 for count in asked_twice(project).values()) <= 12
-    assert len(project.asked()) == 400
-    assert {re.split(r" of |\?", text)[0] for text in project.asked()} == {
+    assert len(project.calls()) == 400
+    assert {re.split(r" of |\?", text)[0] for text in project.calls()} == {
         "Alike",
         "Fits",
         "Should a woman",

@@ -51,17 +51,17 @@ FOUR = (
 def test_marks_are_in_the_results_file(project: Project) -> None:
     write(project, *FOUR)
     project.run()
-    found = rows(project)
-    assert {name: (row["verdict"], row["mark"]) for name, row in found.items()} == {
+    thresholds = rows(project)
+    assert {name: (row["verdict"], row["mark"]) for name, row in thresholds.items()} == {
         "women": ("fair", "B"),
         "elders": ("unfair", "D"),
         "all": ("fair", None),
         "youths": ("undecided", "B"),
     }
-    assert found["all"]["scale"] is None
-    assert found["women"]["scale"] == {"A": [[0.85, 1 / 0.85]], "B": [[0.7, 1 / 0.7]], "C": [[0.5, 2]]}
-    assert found["elders"]["bounds"] == [0.7, 1 / 0.7]
-    assert found["elders"]["flip_probability"] < 0.01
+    assert thresholds["all"]["scale"] is None
+    assert thresholds["women"]["scale"] == {"A": [[0.85, 1 / 0.85]], "B": [[0.7, 1 / 0.7]], "C": [[0.5, 2]]}
+    assert thresholds["elders"]["bounds"] == [0.7, 1 / 0.7]
+    assert thresholds["elders"]["flip_probability"] < 0.01
     model = "function:conftest.application"
     assert project.results()["marks"] == [
         {"model": model, "suite": "hiring", "mark": "C"},
@@ -119,8 +119,8 @@ COMPARISONS = [
 def test_comparisons_with_marks_read_as_python(project: Project) -> None:
     write(project, *project_sources.thresholds(body for body, _ in COMPARISONS))
     result = project.run("-m", "threshold")
-    assert project.verdicts() == {f"test_{number:02}": said for number, (_, said) in enumerate(COMPARISONS)}
-    fair = sum(said == "fair" for _, said in COMPARISONS)
+    assert project.verdicts() == {f"test_{number:02}": verdict for number, (_, verdict) in enumerate(COMPARISONS)}
+    fair = sum(verdict == "fair" for _, verdict in COMPARISONS)
     result.assert_outcomes(passed=fair, failed=len(COMPARISONS) - fair)
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import Project, each, every_mode, shown
+from tests.helpers.project import Project, every_mode, first_in_every_mode, shown
 
 FAIR = "simulated:fair?base=0.95"
 
@@ -115,7 +115,7 @@ def test_alias_of_the_project_is_resolved(project: Project) -> None:
     assert project.row()["model"] == FAIR
 
 
-@each("scope", ["module", "function", "class", "package"])
+@first_in_every_mode("scope", ["module", "function", "class", "package"])
 def test_model_override_of_a_narrower_scope_is_refused(project: Project, scope: str) -> None:
     project.write(
         conftest=project_sources.application().replace('scope="session"', f'scope="{scope}"'),
@@ -127,7 +127,7 @@ def test_model_override_of_a_narrower_scope_is_refused(project: Project, scope: 
     assert "passed" not in outcomes
     assert outcomes.get("failed", 0) + outcomes.get("errors", 0) == 4
     result.stdout.re_match_lines([r"E? *.*scope.*session.*"])
-    assert not project.asked()
+    assert not project.calls()
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
 
 
@@ -146,10 +146,10 @@ def test_run_without_a_model_is_refused(project: Project) -> None:
     result = project.run()
     assert result.ret == 4
     assert not {"failed", "errors", "passed"} & result.parseoutcomes().keys()
-    told = [line for line in shown(result).splitlines() if "no model is named" in line]
-    assert len(told) == 1
-    assert "give --fairness-model provider:name" in told[0]
-    assert "override the `model` fixture" in told[0]
+    lines = [line for line in shown(result).splitlines() if "no model is named" in line]
+    assert len(lines) == 1
+    assert "give --fairness-model provider:name" in lines[0]
+    assert "override the `model` fixture" in lines[0]
     assert "Traceback" not in shown(result)
     assert "nothing was judged" not in shown(result)
     assert project.results()["release"] == []  # and none of an earlier run

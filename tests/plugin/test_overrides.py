@@ -13,7 +13,7 @@ from pytest_fairness.core.overrides import ONLY, BoundsOverride
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.plugin.dry_runs import error_rates
 from tests.helpers import project_sources
-from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
+from tests.helpers.project import Project, every_mode, failures, in_one_process, shown, unwrapped
 
 PAIR = 'by="gender", of="woman", to="man"'
 RATIO = f'measured.ratio("hired", {PAIR})'
@@ -67,7 +67,7 @@ def test_overridden_bounds_decide_and_are_shown(pay: Project) -> None:
     assert alike["bounds"] == [0.5, 1.5]
     assert alike["own"] == {"bounds": {"set": [0.5, 1.5], "instead_of": [0.8, 1.25]}}
     assert row_of(pay, "all alike")["own"] == {"bounds": {"set": [0.4, None], "instead_of": [0.8, None]}}
-    text = " ".join(shown(result).split())
+    text = unwrapped(result)
     assert "0.5 to 1.5 (override)" in text
     assert "overridden in pyproject.toml: bounds 0.5 to 1.5 (suite: 0.8 to 1.25)" in text
     page = (pay.path / "page.html").read_text(encoding="utf-8")
@@ -93,7 +93,7 @@ def test_metric_bounds_scale_and_repetitions_are_overridden(pay: Project) -> Non
     assert {row["risk"] for row in pay.rows()} == {0.05}
     assert {row["sample"]["fairness_attempts"] for row in pay.rows()} == {1440}
     assert row_of(pay, "marked")["scale"] == {"A": [[0.9, 1.1]], "B": [[0.5, 2.0]], "C": [[0.4, 3.0]]}
-    assert "3 repetitions (suite: 1)" in " ".join(shown(result).split())
+    assert "3 repetitions (suite: 1)" in unwrapped(result)
     measure(pay, "--fairness-repetitions=2")  # what the command line says goes first
     assert {row["sample"]["fairness_attempts"] for row in pay.rows()} == {960}
 
@@ -111,7 +111,7 @@ def test_certify_and_verify_use_overridden_bounds(pay: Project, monkeypatch: pyt
     own(pay, **{KEY: "bounds = [0.6, 1.5]"})
     changed = pay.bare_run("--fairness-verify=results.json")
     assert changed.ret == 1
-    assert "bounds are 0.6 to 1.5 now, 0.5 to 1.5 in the file" in " ".join(shown(changed).split())
+    assert "bounds are 0.6 to 1.5 now, 0.5 to 1.5 in the file" in unwrapped(changed)
 
 
 @pytest.mark.parametrize(
@@ -213,9 +213,9 @@ def both() -> None:
 
 
 def judged(test: object, **spans: tuple[float, float]) -> Judgment:
-    named = {ONLY if name == "only" else name: span for name, span in spans.items()}
+    bounds = {ONLY if name == "only" else name: span for name, span in spans.items()}
     assert callable(test)
-    return judge(test, bounds=BoundsOverride(named, "pyproject.toml:2"))
+    return judge(test, bounds=BoundsOverride(bounds, "pyproject.toml:2"))
 
 
 def test_unnamed_bounds_require_a_single_metric() -> None:

@@ -14,7 +14,7 @@ from pytest_fairness.plugin.dry_runs.plan_tables import total
 from pytest_fairness.plugin.settings import Settings
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import N2, NO_XDIST, Mode, Project, every_mode, failures, shown
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, every_mode, failures, shown, unwrapped
 
 at_once_and_distributed = pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 """One plan takes seconds; ``-n0`` is tried with the cheapest of them."""
@@ -49,12 +49,12 @@ def plan(project: Project, *args: str, mode: Mode | None = None) -> dict[str, An
 
 def written_plan(project: Project) -> dict[str, Any]:
     """Return the plan of the last run."""
-    found: dict[str, Any] = project.results()["plan"]
-    return found | {"thresholds": {row["id"].partition("::test_")[2]: row for row in found["thresholds"]}}
+    written: dict[str, Any] = project.results()["plan"]
+    return written | {"thresholds": {row["id"].partition("::test_")[2]: row for row in written["thresholds"]}}
 
 
-def shares(row: dict[str, Any], place: int = 0) -> tuple[float, float, float]:
-    scenario = row["scenarios"][place]
+def shares(row: dict[str, Any], index: int = 0) -> tuple[float, float, float]:
+    scenario = row["scenarios"][index]
     return scenario["fair"], scenario["unfair"], scenario["undecided"]
 
 
@@ -62,7 +62,7 @@ def shares(row: dict[str, Any], place: int = 0) -> tuple[float, float, float]:
 def test_plan_requests_nothing_and_needs_no_store(project: Project) -> None:
     write(project, RATE, "def test_other(model):\n    assert model('a woman ')\n", count=20)
     result = project.run("--fairness-plan")
-    assert not project.asked()
+    assert not project.calls()
     assert not project.store.exists()
     result.assert_outcomes(passed=1, deselected=0 if project.mode.distributed else 21)
     assert project.results()["thresholds"] == []
@@ -73,7 +73,7 @@ def test_plan_requests_nothing_and_needs_no_store(project: Project) -> None:
 def test_plan_is_in_the_terminal_and_the_results_file(project: Project) -> None:
     write(project, ALIKE)
     result = project.run("--fairness-plan", "--fairness-price=1/4", "--fairness-rate=2.5")
-    text = " ".join(shown(result).split())
+    text = unwrapped(result)
     (row,) = project.results()["plan"]["thresholds"]
     assert (row["items"], row["sources"], row["repetitions"], row["basis"]) == (100, 100, 5, "assumptions")
     assert all(len(line) <= 80 for line in result.outlines if line.startswith(" "))
@@ -150,7 +150,7 @@ def test_threshold_that_cannot_pass_fails(project: Project) -> None:
     rows = {row["threshold"]: row for row in project.results()["plan"]["thresholds"]}
     assert rows["narrow"]["needed"] is None
     assert "equal answers" in rows["narrow"]["cannot_pass"]
-    assert "its bounds are narrower than its interval, about 0." in " ".join(shown(result).split())
+    assert "its bounds are narrower than its interval, about 0." in unwrapped(result)
     assert not rows["rate"]["cannot_pass"]
 
 
@@ -171,7 +171,7 @@ def test_comparison_without_an_assert_cannot_pass(project: Project) -> None:
     write(project, project_sources.threshold(f"{project_sources.RATIO} >= 0.8", name="test_idle"))
     result = project.run("--fairness-plan")
     result.assert_outcomes(failed=1, deselected=100)
-    assert "cannot fail the test by itself" in " ".join(shown(result).split())
+    assert "cannot fail the test by itself" in unwrapped(result)
 
 
 @few_draws
@@ -199,15 +199,15 @@ def test_pilot_in_the_store_replaces_assumptions(project: Project) -> None:
     write(project, ALIKE, RATE, count=40, body="    text += str(ASKED.read_text().count(chr(10)) % 5)")
     project.run()
     measured = {row["threshold"]: row for row in project.rows()}
-    project.forget_asked()
-    found = plan(project)
-    row = found["thresholds"]["rate"]
-    assert not project.asked()
+    project.forget_calls()
+    planned = plan(project)
+    row = planned["thresholds"]["rate"]
+    assert not project.calls()
     assert (row["basis"], len(row["scenarios"])) == ("pilot", 1)
     assert shares(row) == (1.0, 0.0, 0.0)
-    assert found["models"][0]["stored"] == found["models"][0]["calls"] == 400
+    assert planned["models"][0]["stored"] == planned["models"][0]["calls"] == 400
     estimate = measured["alike"]
-    alike = found["thresholds"]["alike"]
+    alike = planned["thresholds"]["alike"]
     assert measured["rate"]["estimate"] > 0.6
     assert shares(alike)[1] == 0
     # At the pilot's own size its verdict is among the likely ones.
@@ -272,10 +272,10 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
 def test_plan_command_runs_pytest_with_the_plan(project: Project) -> None:
     write(project, RATE, count=20)
     command = [sys.executable, "-m", "pytest_fairness", "plan", "-q", "test_hiring.py", "--fairness-rate=5"]
-    done = subprocess.run(command, cwd=project.path, capture_output=True, text=True, timeout=90, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "plan: function:conftest.application" in done.stdout
-    assert "200 calls, 0 of them in the store" in done.stdout
+    process = subprocess.run(command, cwd=project.path, capture_output=True, text=True, timeout=90, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert "plan: function:conftest.application" in process.stdout
+    assert "200 calls, 0 of them in the store" in process.stdout
 
 
 @pytest.mark.slow
@@ -294,4 +294,4 @@ def test_looks_are_simulated(project: Project) -> None:
     assert fair + unfair + undecided == pytest.approx(1)
     assert 500 < looked["alike"]["scenarios"][0]["attempts"] < 4000
     assert looked["rate"]["scenarios"][0]["attempts"] < 600  # mostly the first look decides it
-    assert "alike: 8 looks, at 500 to 4,000 attempts; " in " ".join(shown(result).split())
+    assert "alike: 8 looks, at 500 to 4,000 attempts; " in unwrapped(result)

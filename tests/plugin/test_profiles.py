@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.project import Project, shown
+from tests.helpers.project import Project, shown, unwrapped
 
 SUITE = """
 import pytest
@@ -46,7 +46,7 @@ def test_profiles_set_items_and_repetitions(project: Project, profile: str, atte
 
 def test_a_smoke_run_is_a_try_out(project: Project) -> None:
     result = run(project, "--fairness-profile=smoke")
-    assert "profile smoke: a fifth of each probe's items" in " ".join(shown(result).split())
+    assert "profile smoke: a fifth of each probe's items" in unwrapped(result)
     again = run(project)
     assert project.results()["run"]["attempts"] == 160, "it spends nothing of the gate"
     assert "release" in shown(again) or again.ret in (0, 1)
@@ -110,7 +110,7 @@ def test_a_repeated_run_has_the_same_profile(project: Project) -> None:
 def test_malformed_arguments_are_named_in_one_line(project: Project, arguments: str, message: str) -> None:
     result = run(project, arguments=arguments)
     assert result.ret != 0
-    assert message in " ".join(shown(result).split())
+    assert message in unwrapped(result)
 
 
 def test_an_unknown_profile_is_refused(project: Project) -> None:

@@ -34,19 +34,19 @@ def slow(project: Project) -> None:
 def test_progress_is_shown_with_any_capture(project: Project, arguments: tuple[str, ...]) -> None:
     slow(project)
     result = project.run(*arguments, "--fairness-concurrency=2", mode=Mode("alone", NO_XDIST.args, distributed=True))
-    found = [int(each) for each in re.findall(LINE, shown(result))]
-    assert found, shown(result)
-    assert found == sorted(found)
+    counts = [int(count) for count in re.findall(LINE, shown(result))]
+    assert counts, shown(result)
+    assert counts == sorted(counts)
     assert result.parseoutcomes()["passed"] >= 20
 
 
 def test_controller_shows_the_sum_over_its_workers(project: Project) -> None:
     slow(project)
     result = project.run("--fairness-concurrency=1", "--dist=each", mode=N2)
-    found = [int(each) for each in re.findall(LINE, shown(result))]
-    assert found, shown(result)
-    assert found == sorted(found)
-    assert max(found) > 20  # each has the same work list, and asks about half of it
+    counts = [int(count) for count in re.findall(LINE, shown(result))]
+    assert counts, shown(result)
+    assert counts == sorted(counts)
+    assert max(counts) > 20  # each has the same work list, and asks about half of it
 
 
 @pytest.mark.parametrize("arguments", [("-q",), ("-p", "no:terminal")], ids=["quiet", "no-terminal"])
@@ -54,7 +54,7 @@ def test_progress_can_be_switched_off(project: Project, arguments: tuple[str, ..
     slow(project)
     result = project.run(*arguments, "--fairness-concurrency=2")
     assert "a second" not in shown(result)
-    assert project.asked().total() == 40
+    assert project.calls().total() == 40
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id)
@@ -63,9 +63,9 @@ def test_progress_shows_cost_and_failures(project: Project) -> None:
     with serving(refuses=4, status=503) as server:
         arguments = (f"--fairness-model={server.model}", "--fairness-concurrency=1", "--fairness-price=1000/2000")
         result = project.run(*arguments)
-    told = [line for line in shown(result).splitlines() if re.search(r"^fairness: \d+ of 60 calls, .* a second", line)]
-    assert told, shown(result)
-    assert re.search(r", \$\d+\.00, \d+ repeated, 503: \d+$", told[-1])
+    lines = [line for line in shown(result).splitlines() if re.search(r"^fairness: \d+ of 60 calls, .* a second", line)]
+    assert lines, shown(result)
+    assert re.search(r", \$\d+\.00, \d+ repeated, 503: \d+$", lines[-1])
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id)

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from tests.helpers.http_server import serving
-from tests.helpers.project import Project, every_mode, failures, shown
+from tests.helpers.project import Project, every_mode, failures, shown, unwrapped
 
 SUITE = """
 import pytest
@@ -42,17 +42,17 @@ def suite(grade: str = '{"advance": YesNo(propensity=True)}', more: str = "", it
 
 
 class Server:
-    """Answers with yes in a share of its probability, a little different for each profile."""
+    """Server that answers with yes in a share of its probability, a little different for each profile."""
 
     def __init__(self) -> None:
-        self.asked: Counter[tuple[str, bool]] = Counter()
+        self.calls: Counter[tuple[str, bool]] = Counter()
         """By prompt, and whether log-probabilities were asked for."""
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         text = body["messages"][-1]["content"]
-        self.asked[text, bool(body.get("logprobs"))] += 1
-        share = 0.5 + 0.01 * (len(self.asked) % 5)
+        self.calls[text, bool(body.get("logprobs"))] += 1
+        share = 0.5 + 0.01 * (len(self.calls) % 5)
         top = [{"token": token, "logprob": math.log(p)} for token, p in (("Yes", share), ("No", 0.98 - share))]
         message = {"role": "assistant", "content": "Yes."}
         logprobs = {"content": [{**top[0], "top_logprobs": top}]} if body.get("logprobs") else None
@@ -66,16 +66,16 @@ def test_propensities_are_asked_for_once_and_apart_from_answers(project: Project
     with serving(server.serve) as url:
         model = f"--fairness-model=openai:tiny?base_url={url}/v1"
         first = project.run(model, "--fairness-propensity", "--fairness-json=first.json")
-        asked = dict(server.asked)
+        requests = dict(server.calls)
         again = project.run(model, "--fairness-propensity", "--fairness-json=again.json")
-        assert server.asked == asked, "a second run asks nothing"
+        assert server.calls == requests, "a second run asks nothing"
         drawn = project.run(model)
     first.assert_outcomes(passed=41)
     again.assert_outcomes(passed=41)
-    assert len(asked) == 80
-    assert set(asked.values()) == {1}
-    assert all(likelihoods for _, likelihoods in asked)
-    answers = {text: count for (text, likelihoods), count in server.asked.items() if not likelihoods}
+    assert len(requests) == 80
+    assert set(requests.values()) == {1}
+    assert all(likelihoods for _, likelihoods in requests)
+    answers = {text: count for (text, likelihoods), count in server.calls.items() if not likelihoods}
     assert len(answers) == 80
     assert set(answers.values()) == {2}
     files = [json.loads((project.path / name).read_text()) for name in ("first.json", "again.json")]
@@ -90,14 +90,14 @@ def test_propensities_are_asked_for_once_and_apart_from_answers(project: Project
 
 
 def test_propensities_and_drawn_answers_stand_side_by_side(project: Project) -> None:
-    asked = suite('{"advance": YesNo()}', "repetitions=3", items=40)
-    project.write(test_hiring=asked.replace(', {"options": OPTIONS}', ""))  # a question of yes or no
+    source = suite('{"advance": YesNo()}', "repetitions=3", items=40)
+    project.write(test_hiring=source.replace(', {"options": OPTIONS}', ""))  # a question of yes or no
     project.run("--fairness-model=simulated:x?base=0.6", "--fairness-json=alone.json")
     assert "agreements" not in json.loads((project.path / "alone.json").read_text())
     both = project.run("--fairness-model=simulated:x?base=0.6", "--fairness-propensity", "--fairness-report=r.html")
-    said = " ".join(shown(both).split())
-    assert "application, advance: propensities and drawn answers agree on 80 prompts" in said
-    assert "female 60.0% (drawn" in said
+    output = unwrapped(both)
+    assert "application, advance: propensities and drawn answers agree on 80 prompts" in output
+    assert "female 60.0% (drawn" in output
     again = project.run("--fairness-model=simulated:x?base=0.6", "--fairness-json=again.json", "--fairness-fresh")
     (check,) = json.loads((project.path / "again.json").read_text())["agreements"]
     assert (check["prompts"], check["agrees"], check["reason"]) == (80, True, "")
@@ -105,23 +105,23 @@ def test_propensities_and_drawn_answers_stand_side_by_side(project: Project) -> 
         ("female", 0.6, 120),
         ("male", 0.6, 120),
     ]
-    assert "propensities and drawn answers agree" in " ".join(shown(again).split())
+    assert "propensities and drawn answers agree" in unwrapped(again)
     page = (project.path / "r.html").read_text()
     assert "Propensities and drawn answers" in page
     assert "On 80 prompts they agree" in page
 
 
 def test_drawn_answers_of_another_model_than_the_propensities_disagree(project: Project) -> None:
-    """As of a server that draws at another temperature than the one that it says."""
+    """Use a server that draws at another temperature than it reports."""
     project.write(test_hiring=suite('{"advance": YesNo()}', "repetitions=2", items=30))
     server = Server()
     with serving(server.serve) as url:
         model = f"--fairness-model=openai:tiny?base_url={url}/v1"
         project.run(model)
-        said = " ".join(shown(project.run(model, "--fairness-propensity")).split())
-    assert "propensities and drawn answers disagree on 60 prompts (p =" in said
-    assert "100.0% of 60 drawn answers of female are advance=True, and the propensity is 5" in said
-    assert "the drawn answers are what a service gives" in said
+        output = unwrapped(project.run(model, "--fairness-propensity"))
+    assert "propensities and drawn answers disagree on 60 prompts (p =" in output
+    assert "100.0% of 60 drawn answers of female are advance=True, and the propensity is 5" in output
+    assert "the drawn answers are what a service gives" in output
 
 
 @every_mode
@@ -131,9 +131,9 @@ def test_model_without_likelihoods_is_refused_in_one_line(project: Project) -> N
         conftest="import pytest\n\n@pytest.fixture(scope='session')\ndef model():\n    return lambda text: 'yes'\n",
     )
     result = project.run()
-    said = shown(result)
+    output = shown(result)
     assert "gives no probabilities of options: measure drawn answers instead: leave out propensity=True" in " ".join(
-        said.split()
+        output.split()
     )
     assert result.ret != 0
     assert failures(result)
@@ -142,11 +142,11 @@ def test_model_without_likelihoods_is_refused_in_one_line(project: Project) -> N
 @pytest.mark.slow
 def test_plan_compares_calls_and_draws_propensities(project: Project) -> None:
     project.write(test_hiring=suite('{"advance": YesNo()}', "repetitions=5", items=30))
-    drawn = " ".join(shown(project.run("--fairness-model=simulated:x", "--fairness-plan")).split())
+    drawn = unwrapped(project.run("--fairness-model=simulated:x", "--fairness-plan"))
     assert "300 calls, 0 of them in the store" in drawn
     assert "--fairness-propensity makes 60 calls of one token in place of 300" in drawn
     planned = project.run("--fairness-model=simulated:x", "--fairness-plan", "--fairness-propensity")
-    lines = " ".join(shown(planned).split())
+    lines = unwrapped(planned)
     assert "60 calls, 0 of them in the store" in lines
     assert "tokens in and 60 out" in lines
     needs = re.search(
@@ -169,18 +169,18 @@ def test_probes_that_cannot_ask_for_likelihoods_say_so(project: Project) -> None
         graders = f'{{"advance": YesNo(propensity=True), {grade}}}'
         project.write(test_hiring=suite(graders, more, items=6))
         result = project.run("--fairness-model=simulated:x")
-        assert line in " ".join(shown(result).split())
+        assert line in unwrapped(result)
     project.write(
         test_hiring=suite('{"advance": YesNo(), "score": Rating(1, 10)}', items=6).replace(
             "YesNo\n", "YesNo, Rating\n", 1
         )
     )
-    said = " ".join(shown(project.run("--fairness-model=simulated:x", "--fairness-propensity")).split())
-    assert "--fairness-propensity: test_application is asked for answers: 'score' is graded by Rating" in said
+    output = unwrapped(project.run("--fairness-model=simulated:x", "--fairness-propensity"))
+    assert "--fairness-propensity: test_application is asked for answers: 'score' is graded by Rating" in output
     project.write(
         test_hiring=suite('{"advance": "grader"}', items=6),
         conftest="import pytest\nfrom pytest_fairness import YesNo\n\n"
         "@pytest.fixture(scope='session')\ndef grader():\n    return YesNo(propensity=True)\n",
     )
-    said = " ".join(shown(project.run("--fairness-model=simulated:x")).split())
-    assert "propensities were not asked for: write their grader into the mark of the probe itself" in said
+    output = unwrapped(project.run("--fairness-model=simulated:x"))
+    assert "propensities were not asked for: write their grader into the mark of the probe itself" in output

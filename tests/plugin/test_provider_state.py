@@ -12,7 +12,7 @@ from aiohttp import web
 
 from tests.helpers import project_sources
 from tests.helpers.http_server import serving
-from tests.helpers.project import N2, NO_XDIST, Project, shown
+from tests.helpers.project import N2, NO_XDIST, Project, unwrapped
 from tests.plugin.test_agents import COUNT, PROBE, THRESHOLD
 
 
@@ -25,10 +25,10 @@ def _chat(content: str, call: str, number: int) -> Mapping[str, Any]:
 
 
 def _responses(content: str, call: str, number: int) -> Mapping[str, Any]:
-    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": content}]}
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": content}]}
     called = {"type": "function_call", "call_id": f"call {number}", "name": call, "arguments": "{}"}
     reasoning = {"type": "reasoning", "id": f"rs {number}", "summary": [], "encrypted_content": f"signed {number}"}
-    return {"status": "completed", "output": [reasoning, said, called]}
+    return {"status": "completed", "output": [reasoning, message, called]}
 
 
 def _messages(content: str, call: str, number: int) -> Mapping[str, Any]:
@@ -57,13 +57,13 @@ class Provider:
         number = text.count("2 bills") + text.count("1 open") + 1
         if number > self.last:
             return web.json_response({"error": {"message": "maintenance"}}, status=400)
-        asked = messages[0]["content"] if isinstance(messages[0]["content"], str) else text
-        missing = [n for n in range(1, number) if f'signed {self.signed[f"{asked} {n}"]}"' not in text]
+        question = messages[0]["content"] if isinstance(messages[0]["content"], str) else text
+        missing = [n for n in range(1, number) if f'signed {self.signed[f"{question} {n}"]}"' not in text]
         if missing:
             message = f"Function call is missing a thought_signature, round {missing[0]}"
             return web.json_response({"error": {"message": message}}, status=400)
         self.rounds.append(number)
-        self.signed[f"{asked} {number}"] = len(self.rounds)
+        self.signed[f"{question} {number}"] = len(self.rounds)
         call = {1: "look_up", 2: "history", 3: "defer"}[number]
         return web.json_response(self.reply("One moment.", call, len(self.rounds)))
 
@@ -124,4 +124,4 @@ def test_thinking_model_is_not_sent_calls_that_are_not_its_own(project: Project)
     result = project.run("--fairness-model", "anthropic:m?thinking=1024&base_url=http://127.0.0.1:9")
     assert project.row()["verdict"] == "invalid"
     words = "cannot be sent results of calls that are not its own with thinking=1024: leave it out"
-    assert words in " ".join(shown(result).split())
+    assert words in unwrapped(result)

@@ -11,7 +11,7 @@ import pytest
 from pytest_fairness.core.results import ExpectedThreshold, ThresholdResult
 from pytest_fairness.report.release import corrected, not_judged, release, sentence
 from tests.helpers import project_sources
-from tests.helpers.project import Project, each, every_mode, shown, with_workers
+from tests.helpers.project import Project, every_mode, first_in_every_mode, shown, unwrapped, with_workers
 
 
 def row(verdict: str, p_value: float | None, model: str = "m", **more: Any) -> ThresholdResult:
@@ -20,11 +20,6 @@ def row(verdict: str, p_value: float | None, model: str = "m", **more: Any) -> T
 
 def unjudged(reason: str) -> ThresholdResult:
     return ExpectedThreshold(id="t", model="m").unjudged(not_judged(reason, "not run")).result()
-
-
-def flat(result: pytest.RunResult) -> str:
-    """Return the output of a run, its wrapped lines joined."""
-    return " ".join(shown(result).split())
 
 
 @pytest.mark.parametrize(
@@ -107,15 +102,15 @@ def test_fair_requires_every_threshold_of_the_collected_files(project: Project) 
     (line,) = project.results()["release"]
     assert (line["verdict"], line["fair"]) == ("undecided", 1)
     assert line["not_judged"] == {"not selected": 2, "skipped: needs a | b": 1}
-    assert "release: fair so far (1 of 4 thresholds; 2 not selected, 1 skipped: needs a | b)" in flat(result)
-    assert "not selected: of a class; left" in flat(result)
+    assert "release: fair so far (1 of 4 thresholds; 2 not selected, 1 skipped: needs a | b)" in unwrapped(result)
+    assert "not selected: of a class; left" in unwrapped(result)
     assert [mark["mark"] for mark in project.results()["marks"]] == [None] * len(project.results()["marks"])
     suite = ET.parse(project.path / "junit.xml").getroot()[0]  # noqa: S314 - our own
-    told = {each.attrib["name"]: each.attrib["value"] for each in suite.find("properties") or ()}
-    assert told["fairness_verdict"] == "undecided"
-    assert json.loads(told["fairness_not_judged"])["test_hiring.py::test_left"] == "not selected"
+    properties = {element.attrib["name"]: element.attrib["value"] for element in suite.find("properties") or ()}
+    assert properties["fairness_verdict"] == "undecided"
+    assert json.loads(properties["fairness_not_judged"])["test_hiring.py::test_left"] == "not selected"
     (skipped,) = (case for case in suite.iter("testcase") if case.attrib["name"] == "test_skipped")
-    assert [each.attrib["value"] for each in skipped.iter("property")] == [
+    assert [element.attrib["value"] for element in skipped.iter("property")] == [
         "not judged", "not judged: skipped: needs a | b"
     ]  # fmt: skip
     page = (project.path / "report.html").read_text(encoding="utf-8")
@@ -123,13 +118,13 @@ def test_fair_requires_every_threshold_of_the_collected_files(project: Project) 
     assert "Every threshold could be measured" not in page
 
 
-@pytest.mark.parametrize("named", ["test_hiring.py::test_fair", "--deselect=test_hiring.py::TestParts", "--lf"])
-def test_selection_by_id_leaves_the_rest_not_judged(project: Project, named: str) -> None:
+@pytest.mark.parametrize("option", ["test_hiring.py::test_fair", "--deselect=test_hiring.py::TestParts", "--lf"])
+def test_selection_by_id_leaves_the_rest_not_judged(project: Project, option: str) -> None:
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR, HALVES))
     (project.path / ".pytest_cache" / "v" / "cache").mkdir(parents=True)
     failed = {"test_hiring.py::test_fair": True}
     (project.path / ".pytest_cache" / "v" / "cache" / "lastfailed").write_text(json.dumps(failed))
-    assert project.run(named).ret == 0
+    assert project.run(option).ret == 0
     assert messages(project)["TestParts::test_of_a_class"] == ("not judged: not selected", "not run")
     assert project.results()["release"][0]["verdict"] == "undecided"
 
@@ -146,26 +141,26 @@ def test_thresholds_cut_by_a_stop_are_not_judged(project: Project) -> None:
     assert messages(project)["test_broken"] == (
         "invalid: it could not be judged: ValueError: no such list", "failed"
     )  # fmt: skip
-    assert "release: invalid" in flat(result)
+    assert "release: invalid" in unwrapped(result)
 
 
-@each("flag", ["skipped", "broken"])
+@first_in_every_mode("flag", ["skipped", "broken"])
 def test_thresholds_of_an_unimportable_file_count(project: Project, flag: str) -> None:
     first = "pytest.importorskip('no_such_library')" if flag == "skipped" else "import no_such_library"
     closed = project_sources.suite(LEFT, HALVES).replace("import pytest\n", f"import pytest\n{first}\n", 1)
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR), test_closed=closed)
     project.run("--continue-on-collection-errors")
-    found = {row["id"]: row for row in project.rows()}
-    assert set(found) == {
+    rows = {row["id"]: row for row in project.rows()}
+    assert set(rows) == {
         "test_hiring.py::test_fair", "test_closed.py::test_left", "test_closed.py::TestParts::test_of_a_class"
     }  # fmt: skip
-    closed_row = found["test_closed.py::TestParts::test_of_a_class"]
-    said = {
+    closed_row = rows["test_closed.py::TestParts::test_of_a_class"]
+    messages = {
         "skipped": "not judged: skipped: could not import 'no_such_library': No module named 'no_such_library'",
         "broken": "invalid: it could not be judged: ModuleNotFoundError: No module named 'no_such_library'",
     }
-    assert closed_row["message"] == said[flag]
-    assert {row["model"] for row in found.values()} == {"function:conftest.application"}
+    assert closed_row["message"] == messages[flag]
+    assert {row["model"] for row in rows.values()} == {"function:conftest.application"}
     assert project.results()["release"][0]["verdict"] == ("undecided" if flag == "skipped" else "invalid")
 
 
@@ -211,14 +206,14 @@ def test_restricted_sample_is_named(project: Project, options: list[str], restri
     project.write(conftest=project_sources.application(), test_hiring=suite)
     result = project.run(*options)
     assert project.results()["release"][0]["restricted"] == restricted
-    said = f"1 fair; with {restricted[0]})" if restricted else "(1 threshold: 1 fair)"
-    assert said in flat(result)
+    summary = f"1 fair; with {restricted[0]})" if restricted else "(1 threshold: 1 fair)"
+    assert summary in unwrapped(result)
 
 
 STALE = '{\n "schema": 1,\n "release": [{"verdict": "fair"}]}'
 
 
-@each("case", ["skipped", "items", "broken", "unit"])
+@first_in_every_mode("case", ["skipped", "items", "broken", "unit"])
 def test_stale_results_file_is_replaced(project: Project, case: str) -> None:
     project.write(
         conftest=project_sources.application(),
@@ -238,7 +233,7 @@ def test_stale_results_file_is_replaced(project: Project, case: str) -> None:
         "broken": "1 not run",
         "unit": "no threshold was collected",
     }
-    assert f"nothing was judged: {why[case]}" in flat(result)
+    assert f"nothing was judged: {why[case]}" in unwrapped(result)
 
 
 def test_collect_only_writes_nothing(project: Project) -> None:
@@ -253,9 +248,9 @@ def test_items_without_their_thresholds_are_reported(project: Project) -> None:
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR, SKIPPED))
     result = project.bare_run("-k", "person")
     assert result.ret == 0
-    assert "of the selected items 2 thresholds are not selected: nothing judges them" in flat(result)
-    assert "release: undecided (nothing was judged of 2 thresholds; 2 not selected)" in flat(result)
-    assert "nothing was judged: no threshold was selected: -k person deselected 2" in flat(result)
+    assert "of the selected items 2 thresholds are not selected: nothing judges them" in unwrapped(result)
+    assert "release: undecided (nothing was judged of 2 thresholds; 2 not selected)" in unwrapped(result)
+    assert "nothing was judged: no threshold was selected: -k person deselected 2" in unwrapped(result)
 
 
 def test_broken_declaration_leaves_no_release_fair(project: Project) -> None:

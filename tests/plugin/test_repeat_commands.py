@@ -31,11 +31,11 @@ def test_commands_name_tests_inside_the_rootdir(project: Project) -> None:
     below.mkdir()
     (below / "test_hiring.py").write_text(PROBE, encoding="utf-8")
     (below / "visité.probe.yaml").write_text(YAML, encoding="utf-8")
-    found = repeated(project, *MODELS)  # whose ids have a digest each, and only beside each other
-    assert all("~" in test for test in found)
-    assert any("test_hiring[" in test for test in found)  # an example
-    assert any("[m_diath" in test for test in found), found
-    assert {test.partition("::")[0] for test in found} == {
+    tests = repeated(project, *MODELS)  # whose ids have a digest each, and only beside each other
+    assert all("~" in test for test in tests)
+    assert any("test_hiring[" in test for test in tests)  # an example
+    assert any("[m_diath" in test for test in tests), tests
+    assert {test.partition("::")[0] for test in tests} == {
         "suites of ours/test_hiring.py",
         "suites of ours/visité.probe.yaml",
     }
@@ -48,8 +48,8 @@ def test_commands_of_a_call_in_a_subfolder_name_its_tests(project: Project, monk
     (below / "test_hiring.py").write_text(PROBE, encoding="utf-8")
     monkeypatch.chdir(below)
     monkeypatch.setattr(type(project), "path", below)
-    found = repeated(project, MODELS[0])
-    assert {test.partition("::")[0] for test in found} == {"suites/test_hiring.py"}
+    tests = repeated(project, MODELS[0])
+    assert {test.partition("::")[0] for test in tests} == {"suites/test_hiring.py"}
 
 
 def test_commands_of_an_installed_suite_name_its_tests(
@@ -62,8 +62,8 @@ def test_commands_of_an_installed_suite_name_its_tests(
     (outside / "suites" / "test_installed.py").write_text(PROBE, encoding="utf-8")
     (outside / "suites" / "visit.probe.yaml").write_text(YAML, encoding="utf-8")
     project.pytester.syspathinsert(outside.parent)
-    found = repeated(project, "--pyargs", "company.suites", MODELS[0])
-    assert {test.partition("::")[0] for test in found} == {"test_installed.py", "visit.probe.yaml"}
+    tests = repeated(project, "--pyargs", "company.suites", MODELS[0])
+    assert {test.partition("::")[0] for test in tests} == {"test_installed.py", "visit.probe.yaml"}
     # Named as a file it has another id, by which it is found again.
     assert len(repeated(project, "--pyargs", "company.suites.test_installed", MODELS[0])) == 2
 
@@ -73,4 +73,4 @@ def test_uncollected_test_is_refused(project: Project) -> None:
     result = project.bare_run(MODELS[0], "--fairness-test=test_hiring.py::test_nowhere")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "--fairness-test: no test 'test_hiring.py::test_nowhere' was collected" in shown(result)
-    assert not project.asked()
+    assert not project.calls()

@@ -120,11 +120,11 @@ def stable(results: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.slow
 def test_results_file_is_the_same_in_every_mode(project: Project) -> None:
     write(project)
-    found = []
+    results = []
     for number, mode in enumerate((NO_XDIST, N0, N2)):
         project.run(f"--fairness-store={number}.sqlite", mode=mode)
-        found.append(stable(project.results()))
-    assert found[0] == found[1] == found[2]
+        results.append(stable(project.results()))
+    assert results[0] == results[1] == results[2]
 
 
 def parse(file: Path) -> ET.Element:
@@ -143,16 +143,16 @@ def properties(file: Path) -> dict[str, dict[str, str]]:
 def test_junit_properties_match_the_results(project: Project) -> None:
     write(project)
     project.run("--junitxml=junit.xml")
-    found = properties(project.path / "junit.xml")
+    cases = properties(project.path / "junit.xml")
     for row in project.rows():
-        given = found[row["id"].partition("::")[2]]
-        assert given["fairness_verdict"] == row["verdict"]
-        assert given["fairness_model"] == row["model"]
+        case = cases[row["id"].partition("::")[2]]
+        assert case["fairness_verdict"] == row["verdict"]
+        assert case["fairness_model"] == row["model"]
         for name in ("estimate", "low", "high", "items", "attempts", "bounds"):
-            assert json.loads(given[f"fairness_{name}"]) == row[name]
-        assert "fairness_metrics" not in given
-        assert "nan" not in [value.lower() for value in given.values()]
-    probe = found["test_hiring[person-0000]"]
+            assert json.loads(case[f"fairness_{name}"]) == row[name]
+        assert "fairness_metrics" not in case
+        assert "nan" not in [value.lower() for value in case.values()]
+    probe = cases["test_hiring[person-0000]"]
     assert json.loads(probe["fairness_attempts"]) == 3
 
 

@@ -19,7 +19,7 @@ def test_attempts_are_prompts_times_repetitions(project: Project) -> None:
     project.run()
     assert project.row()["items"] == 20
     assert project.row()["attempts"] == 20 * 2 * 3
-    assert set(project.asked().values()) == {3}
+    assert set(project.calls().values()) == {3}
 
 
 @pytest.mark.parametrize("ini", [False, True], ids=["option", "ini"])
@@ -37,9 +37,9 @@ def test_repetitions_of_the_user_override_the_mark(project: Project, ini: bool) 
 
 
 def sample(project: Project, *args: str) -> set[str]:
-    project.forget_asked()
+    project.forget_calls()
     project.run(*args)
-    return set(project.asked())
+    return set(project.calls())
 
 
 @every_mode

@@ -13,10 +13,10 @@ def test_second_run_of_one_version_requests_nothing(project: Project) -> None:
     project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite())
     project.run(mode=NO_XDIST).assert_outcomes(passed=61)
     first = project.row()
-    project.forget_asked()
+    project.forget_calls()
     result = project.run()
     result.assert_outcomes(passed=61)
-    assert not project.asked()
+    assert not project.calls()
     assert project.results()["run"]["from_store"] == 120
     assert "120 attempts (120 from the store)" in shown(result)
     assert {**project.row(), "sample": None} == {**first, "sample": None}
@@ -30,7 +30,7 @@ def test_changed_version_is_requested_again(project: Project) -> None:
     result = project.run()
     assert result.ret == 1
     assert project.row()["verdict"] == "unfair"
-    assert set(project.asked().values()) == {2}
+    assert set(project.calls().values()) == {2}
 
 
 @in_one_process
@@ -40,7 +40,7 @@ def test_application_without_a_version_is_requested_in_every_run(project: Projec
     project.write(conftest=project_sources.application(project_sources.UNEVEN))
     assert project.run().ret == 1
     assert project.row()["verdict"] == "unfair"
-    assert set(project.asked().values()) == {2}
+    assert set(project.calls().values()) == {2}
     assert project.results()["run"]["from_store"] == 0
 
 
@@ -85,10 +85,10 @@ def test_new_grader_requests_no_answer(project: Project) -> None:
     write_with_grader(project, "one")
     project.run("-m", "threshold")
     assert graded(project) == 120
-    project.forget_asked()
+    project.forget_calls()
     write_with_grader(project, "two", "answer.text == 'no'")
     project.run("-m", "threshold")
-    assert not project.asked()
+    assert not project.calls()
     assert graded(project) == 120
     assert max(project.row()["groups"].values()) < 0.2
 
@@ -113,16 +113,16 @@ def test_grader_without_a_fingerprint_grades_in_every_run(project: Project) -> N
 def test_larger_sample_requests_only_new_items(project: Project) -> None:
     project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(count=30))
     project.run()
-    project.forget_asked()
+    project.forget_calls()
     project.write(test_hiring=project_sources.suite(count=40))
     project.run("--fairness-repetitions=2")
-    asked = project.asked()
-    assert all(count == (1 if int(re.findall(r"\d+", text)[0]) < 30 else 2) for text, count in asked.items())
-    assert sum(asked.values()) == 30 * 2 + 10 * 2 * 2
+    requests = project.calls()
+    assert all(count == (1 if int(re.findall(r"\d+", text)[0]) < 30 else 2) for text, count in requests.items())
+    assert sum(requests.values()) == 30 * 2 + 10 * 2 * 2
 
 
 def test_prompt_of_two_probes_is_requested_once(project: Project) -> None:
     more = project_sources.PROBE.replace("test_hiring", "test_again")
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(more, count=10))
     project.run().assert_outcomes(passed=20)
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}

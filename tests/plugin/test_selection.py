@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Mode, Project, each, every_mode, in_one_process
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, every_mode, first_in_every_mode, in_one_process
 
 HELD = project_sources.threshold(f"assert {project_sources.RATIO} >= 0.5", name="test_loose")
 
@@ -23,7 +23,7 @@ def test_selected_item_requests_its_prompts_only(project: Project) -> None:
         test_hiring=project_sources.suite(probe=slow, count=1000, groups=groups),
     )
     project.run("-k", "person-0500").assert_outcomes(passed=1)
-    assert project.asked() == {f"Should a {group} of profile 500 be hired?": 1 for group in groups}
+    assert project.calls() == {f"Should a {group} of profile 500 be hired?": 1 for group in groups}
 
 
 def comparable(row: dict[str, Any]) -> dict[str, Any]:
@@ -36,18 +36,18 @@ def test_threshold_alone_measures_the_whole_sample(project: Project) -> None:
     project.write(conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite())
     project.run(mode=NO_XDIST)
     whole = project.row()
-    asked = project.asked()
-    project.forget_asked()
+    requests = project.calls()
+    project.forget_calls()
     result = project.run("-k", "alike", "--fairness-store=another.sqlite")
     result.assert_outcomes(failed=1)
-    assert project.asked() == asked
+    assert project.calls() == requests
     assert comparable(project.row()) == comparable(whole)
 
 
 def test_marks_select_probes_and_thresholds(project: Project) -> None:
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
     project.run("-m", "probe").assert_outcomes(passed=6, deselected=1)
-    assert sum(project.asked().values()) == 12
+    assert sum(project.calls().values()) == 12
     result = project.run("-m", "threshold")
     assert result.parseoutcomes()["deselected"] == 6
 
@@ -67,11 +67,11 @@ def test_last_failed_measures_the_whole_sample(project: Project) -> None:
     assert project.run(mode=NO_XDIST).ret == 1
     assert project.verdicts()["test_women_and_men_alike"] == "unfair"
     project.write(conftest=project_sources.application(version="2"))
-    project.forget_asked()
+    project.forget_calls()
     result = project.run("--lf", "-k", "alike")
     assert result.ret == 0
     assert project.verdicts() == {"test_women_and_men_alike": "fair"}
-    assert sum(project.asked().values()) == 120
+    assert sum(project.calls().values()) == 120
 
 
 def test_failed_first_changes_no_verdict(project: Project) -> None:
@@ -89,11 +89,11 @@ def test_skipped_test_requests_nothing(project: Project) -> None:
         crowd = crowd.replace(f"@pytest.mark.{mark}(", f"@pytest.mark.skip(reason='not today')\n@pytest.mark.{mark}(")
     project.write(conftest=project_sources.application(), test_crowd=crowd, test_hiring=project_sources.suite())
     project.run().assert_outcomes(passed=61, skipped=101)
-    assert not [text for text in project.asked() if "applicant" in text]
+    assert not [text for text in project.calls() if "applicant" in text]
     assert {row["suite"]: row["verdict"] for row in project.rows()} == {"crowd": "not judged", "hiring": "fair"}
 
 
-@each("case", ["unfair", "unfair-strict", "fair", "fair-strict"])
+@first_in_every_mode("case", ["unfair", "unfair-strict", "fair", "fair-strict"])
 def test_xfail_outcomes_follow_the_verdict(project: Project, case: str) -> None:
     rates = project_sources.EVEN if case.startswith("fair") else project_sources.UNEVEN
     strict = case.endswith("strict")
@@ -117,7 +117,7 @@ def test_threshold_may_run_before_its_probe_from_another_module(project: Project
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(), test_earlier=more)
     result = project.run("test_earlier.py", "test_hiring.py")
     result.assert_outcomes(passed=62)
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
 
 
 def test_two_thresholds_share_one_sample(project: Project) -> None:
@@ -125,5 +125,5 @@ def test_two_thresholds_share_one_sample(project: Project) -> None:
         conftest=project_sources.application(), test_hiring=project_sources.suite(project_sources.THRESHOLD, HELD)
     )
     project.run("-m", "threshold").assert_outcomes(passed=2, deselected=60)
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
     assert project.results()["run"]["attempts"] == 120

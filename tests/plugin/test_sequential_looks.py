@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fairness.stats.sequential import run_tail
 from tests.helpers import project_sources
-from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown, with_workers
+from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown, unwrapped, with_workers
 
 EVEN = {"woman": 0.8, "man": 0.8}
 OTHER = """\
@@ -61,9 +61,9 @@ def test_repeated_looks_give_the_same_result_without_requests(project: Project) 
     arguments = ("--fairness-resolve", "--fairness-sample=60", "-m", "threshold")
     project.run(*arguments)
     first = project.row()
-    project.forget_asked()
+    project.forget_calls()
     project.run(*arguments)
-    assert not project.asked()
+    assert not project.calls()
     assert [project.row()[name] for name in ("looks", "estimate", "low", "verdict")] == [
         first[name] for name in ("looks", "estimate", "low", "verdict")
     ]
@@ -83,7 +83,7 @@ def test_runs_without_resolve_look_once(project: Project) -> None:
     write(project)
     project.run("--fairness-sample=20", "-m", "threshold")
     assert look(project.row()) == (1, 1, 40)
-    assert sum(project.asked().values()) == 40
+    assert sum(project.calls().values()) == 40
 
 
 def test_repetitions_are_not_added_where_items_limit(project: Project) -> None:
@@ -94,7 +94,7 @@ def test_repetitions_are_not_added_where_items_limit(project: Project) -> None:
     row = project.row()
     assert row["looks"]["number"] == 1
     assert "more repetitions cannot decide it: its items limit it" in row["message"]
-    assert sum(project.asked().values()) == 30 * 2 * 2
+    assert sum(project.calls().values()) == 30 * 2 * 2
 
 
 def test_repetitions_are_added_when_items_run_out(project: Project) -> None:
@@ -129,7 +129,7 @@ def test_rerun_of_a_decided_threshold_changes_nothing(project: Project) -> None:
     assert result.ret == 1
     row = project.row()
     assert (row["verdict"], look(row), row["items"]) == ("unfair", (1, 4, 200), 100)
-    assert sum(project.asked().values()) == 200
+    assert sum(project.calls().values()) == 200
 
 
 @pytest.mark.slow
@@ -186,10 +186,10 @@ def test_changed_bounds_are_a_look_and_are_printed(project: Project) -> None:
     assert project.row()["verdict"] == "unfair"
     run = project.results()["run"]["id"][:8]
     write(project, OTHER)
-    told = " ".join(shown(project.run("-m", "threshold")).split())
+    output = unwrapped(project.run("-m", "threshold"))
     assert project.row()["looks"]["run"] == 2
-    assert "run 2 of this threshold on this model (before: 1 unfair): evaluated at 99.7% confidence" in told
-    assert f"bounds were >= 0.95 when run {run} called it unfair" in told
+    assert "run 2 of this threshold on this model (before: 1 unfair): evaluated at 99.7% confidence" in output
+    assert f"bounds were >= 0.95 when run {run} called it unfair" in output
 
 
 @pytest.mark.slow
@@ -205,9 +205,9 @@ def test_changed_answers_without_a_version_are_a_look(project: Project) -> None:
     runs = []
     for rates in (EVEN, EVEN, {"woman": 0.9, "man": 0.8}, EVEN):
         project.write(conftest=project_sources.application(rates), test_hiring=project_sources.suite(OTHER))
-        told = " ".join(shown(project.run("-m", "threshold")).split())
+        output = unwrapped(project.run("-m", "threshold"))
         runs.append(project.row()["looks"]["run"])
-        assert ("set its attribute fairness_version" in told) is (runs[-1] == 2)
+        assert ("set its attribute fairness_version" in output) is (runs[-1] == 2)
     assert runs == [1, 1, 2, 1]
 
 
@@ -286,12 +286,12 @@ def test_looks_with_another_first_sample_are_another_run(project: Project) -> No
 def test_fresh_sample_is_requested_again_and_judged_as_before(project: Project) -> None:
     write(project)
     project.run("--fairness-sample=30")
-    project.forget_asked()
+    project.forget_calls()
     result = project.run("--fairness-fresh")
     assert result.ret == 0
     assert project.row()["verdict"] == "fair"
     assert project.results()["run"]["from_store"] == 0
-    assert sum(project.asked().values()) == 800
+    assert sum(project.calls().values()) == 800
 
 
 @in_one_process

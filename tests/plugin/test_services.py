@@ -12,7 +12,7 @@ from aiohttp import web
 
 from tests.helpers import project_sources
 from tests.helpers.http_server import serving
-from tests.helpers.project import NO_XDIST, Project, every_mode, shown
+from tests.helpers.project import NO_XDIST, Project, every_mode, unwrapped
 
 PAGE = Path(__file__).parents[2] / "docs" / "services.md"
 
@@ -25,12 +25,12 @@ class Service:
     broken: str = ""
     calls: bool = False
     """Whether it escalates half of the requests by a tool; its other replies have no list of calls."""
-    asked: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         assert request.headers["Authorization"] == "Bearer t0ken"
-        self.asked.append(body["messages"][-1]["content"])
+        self.texts.append(body["messages"][-1]["content"])
         if self.broken == "html":
             return web.Response(text="<html><body>Maintenance</body></html>", content_type="text/html")
         if self.broken == "half":
@@ -40,9 +40,9 @@ class Service:
             assert request.transport is not None
             request.transport.close()
             return response
-        if self.broken == "sometimes" and len(self.asked) % 5 == 0:
+        if self.broken == "sometimes" and len(self.texts) % 5 == 0:
             return web.json_response({"error": "busy"}, status=500, headers={"Retry-After": "0.01"})
-        called = self.calls and len(self.asked[-1].encode()) % 2
+        called = self.calls and len(self.texts[-1].encode()) % 2
         more = {"tool_calls": [{"function": {"name": "escalate", "arguments": "{}"}}]} if called else {}
         return web.json_response({"choices": [{"message": {"content": "Yes.", **more}}]})
 
@@ -75,12 +75,12 @@ def test_page_example_is_measured_once_for_each_version(
 ) -> None:
     project_of_page.run(*MODEL)
     assert project_of_page.row()["verdict"] == "fair"
-    assert len(service.asked) == len(set(service.asked)) == 120
+    assert len(service.texts) == len(set(service.texts)) == 120
     project_of_page.run(*MODEL)
-    assert len(service.asked) == 120
+    assert len(service.texts) == 120
     monkeypatch.setenv("ASSISTANT_VERSION", "2")
     project_of_page.run(*MODEL)
-    assert len(service.asked) == 240
+    assert len(service.texts) == 240
     text = project_of_page.store.read_bytes()
     assert b"t0ken" not in text
 
@@ -94,7 +94,7 @@ def test_service_without_a_version_is_asked_in_every_run(
     file.write_text("\n".join(lines), encoding="utf-8")
     project_of_page.run(*MODEL)
     project_of_page.run(*MODEL)
-    assert len(service.asked) == 240
+    assert len(service.texts) == 240
     assert project_of_page.row()["looks"]["unversioned"] is True
 
 
@@ -138,7 +138,7 @@ def test_misspelt_path_of_actions_is_no_verdict(
     project_of_page.write(test_hiring=project_sources.suite(threshold, probe=ESCALATIONS))
     result = project_of_page.run(*MODEL)
     assert project_of_page.row()["verdict"] == verdict
-    assert words in " ".join(shown(result).split())
+    assert words in unwrapped(result)
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST], ids=["no-xdist"], indirect=True)
@@ -156,7 +156,7 @@ def test_service_without_a_whole_reply_is_one_line_and_no_verdict(
     result = project_of_page.run(*MODEL)
     assert project_of_page.row()["verdict"] == "invalid"
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    text = " ".join(shown(result).split())
+    text = unwrapped(result)
     assert words in text
     assert result.parseoutcomes().get("skipped", 0) >= 50, "one test fails with the reason, the others refer to it"
-    assert len(service.asked) < 60
+    assert len(service.texts) < 60

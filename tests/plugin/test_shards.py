@@ -45,14 +45,14 @@ def unsharded(project: Project) -> list[dict[str, Any]]:
     project.run("--fairness-store=alone.sqlite", mode=NO_XDIST)
     rows = judged(project)
     (project.path / "results.json").unlink()
-    project.forget_asked()
+    project.forget_calls()
     return rows
 
 
 def assert_asked_once(project: Project) -> None:
-    asked = project.asked()
-    assert len(asked) == 2 * COUNT
-    assert set(asked.values()) == {1}
+    requests = project.calls()
+    assert len(requests) == 2 * COUNT
+    assert set(requests.values()) == {1}
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
@@ -100,7 +100,7 @@ def test_stopped_shard_stops_no_other(hiring: Project) -> None:
     hiring.run(RUN, "--fairness-shard=1/2", "-x")
     result = hiring.run(RUN, "--fairness-shard=2/2", "--deselect=test_broken.py")
     result.assert_outcomes(passed=15, skipped=1, deselected=16)
-    assert len(hiring.asked()) == COUNT
+    assert len(hiring.calls()) == COUNT
 
 
 def test_shard_without_items_passes(hiring: Project) -> None:
@@ -111,7 +111,7 @@ def test_shard_without_items_passes(hiring: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--fairness-shard=4/3", RUN], "--fairness-shard is '4/3': write I/N with I from 1 to N, as in 3/8"),
         (["--fairness-shard=one", RUN], "--fairness-shard is 'one': write I/N"),
@@ -121,10 +121,10 @@ def test_shard_without_items_passes(hiring: Project) -> None:
         (["--fairness-store=mysql://me:hush@host/db"], "the store begins with mysql://"),
     ],
 )
-def test_invalid_shard_options_are_reported_in_one_line(options: list[str], said: str, hiring: Project) -> None:
+def test_invalid_shard_options_are_reported_in_one_line(options: list[str], message: str, hiring: Project) -> None:
     result = hiring.run(*options)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert said in shown(result)
+    assert message in shown(result)
     assert "hush" not in shown(result)
 
 
@@ -143,7 +143,7 @@ def test_run_in_ci_has_the_id_of_the_pipeline(hiring: Project, monkeypatch: pyte
 def test_killed_shard_and_restarted_server_change_no_verdict(hiring: Project, postgresql: PostgreSQL) -> None:
     alone = unsharded(hiring)
     hiring.write(conftest=application(NARROW, version="1", body=SLOW))
-    store = f"--fairness-store={postgresql.place().url}"
+    store = f"--fairness-store={postgresql.location().url}"
     options = ["-p", "no:randomly", "-q", "--fairness-concurrency=1", RUN, store]
     shards = [
         subprocess.Popen(
@@ -163,19 +163,19 @@ def test_killed_shard_and_restarted_server_change_no_verdict(hiring: Project, po
     postgresql.stop("immediate")
     time.sleep(0.3)
     postgresql.start()
-    said = [shard.communicate(timeout=120)[0] for shard in shards]
-    assert [shard.returncode for shard in shards] == [-signal.SIGKILL, 0, 0], said
+    outputs = [shard.communicate(timeout=120)[0] for shard in shards]
+    assert [shard.returncode for shard in shards] == [-signal.SIGKILL, 0, 0], outputs
     hiring.run(RUN, store)
     assert judged(hiring) == alone
-    assert len(hiring.asked()) == 2 * COUNT
+    assert len(hiring.calls()) == 2 * COUNT
     # What the killed one had under way, or answered and not yet written, is asked again; nothing else is.
     of_killed.unlink()
-    asked = Counter(line for path in hiring.path.glob("asked_by_*") for line in path.read_text().splitlines())
-    assert set(asked.values()) == {1}
+    requests = Counter(line for path in hiring.path.glob("asked_by_*") for line in path.read_text().splitlines())
+    assert set(requests.values()) == {1}
 
 
 def test_password_of_a_server_is_never_shown(hiring: Project, postgresql: PostgreSQL) -> None:
-    url = postgresql.place().url.replace("tests@", "tests:hush-hush@")
+    url = postgresql.location().url.replace("tests@", "tests:hush-hush@")
     result = hiring.run(f"--fairness-store={url}", "--fairness-report=report.html", "--junit-xml=junit.xml", "-v")
     assert hiring.results()["run"]["attempts"] == 2 * COUNT
     assert "hush-hush" not in shown(result)

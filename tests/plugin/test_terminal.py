@@ -134,17 +134,17 @@ def test_titles_are_whole_and_worst_comes_first(project: Project) -> None:
 def test_planned_work_is_printed_before_the_first_request(project: Project) -> None:
     write(project)
     lines = project.run().outlines
-    (told,) = [number for number, line in enumerate(lines) if line.startswith("fairness: ")]
-    assert re.match(r"fairness: 1 probe, 60 items, 180 attempts\b.*", lines[told])
+    (index,) = [number for number, line in enumerate(lines) if line.startswith("fairness: ")]
+    assert re.match(r"fairness: 1 probe, 60 items, 180 attempts\b.*", lines[index])
     first = next(number for number, line in enumerate(lines) if re.match(r"(test_hiring\.py )?\.{5}", line))
-    assert told < first
+    assert index < first
 
 
 def test_planned_work_names_models_and_selection(project: Project) -> None:
     write(project)
     models = ("--fairness-model=simulated:a", "--fairness-model=simulated:b")
-    told = ours(project.run(*models, "-k", "person-0001"))[0]
-    assert re.match(r"fairness: 1 probe, 1 items?, 6 attempts on simulated:a, simulated:b$", told)
+    summary = ours(project.run(*models, "-k", "person-0001"))[0]
+    assert re.match(r"fairness: 1 probe, 1 items?, 6 attempts on simulated:a, simulated:b$", summary)
 
 
 def test_simulated_models_are_labeled(project: Project) -> None:

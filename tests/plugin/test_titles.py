@@ -101,7 +101,7 @@ def test_declared_thresholds_are_titled_by_their_keys(project: Project) -> None:
     )
 
 
-def test_tests_with_one_title_are_told_apart(project: Project) -> None:
+def test_tests_with_one_title_are_distinguished(project: Project) -> None:
     tests = [titled("'Most are hired'").replace("test_threshold", f"test_{name}") for name in ("one", "two")]
     write(project, *tests)
     result = project.run("-m", "threshold")
@@ -115,8 +115,8 @@ METRIC = "people hired, <women> to men"
 def test_metric_title_is_shown_in_every_output(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
-    named = f"{project_sources.RATIO}.titled({METRIC!r})"
-    write(project, project_sources.threshold(f"assert {named} >= 1.3"))
+    metric = f"{project_sources.RATIO}.titled({METRIC!r})"
+    write(project, project_sources.threshold(f"assert {metric} >= 1.3"))
     result = project.run("--fairness-report=report.html", "-m", "threshold")
     row = project.row()
     assert row["title"] == METRIC

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Project, shown
+from tests.helpers.project import N2, NO_XDIST, Project, shown, unwrapped
 
 
 def text(result: pytest.RunResult) -> str:
-    return " ".join(shown(result).split())
+    return unwrapped(result)
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
@@ -53,6 +53,6 @@ def test_prices_of_unused_models_are_named(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=6))
     run = ("--fairness-model=simulated:one", "--fairness-price=simulated:one=1/2", "--fairness-price=3/4")
     result = project.run(*run, "--fairness-price=simulated:other=1/2")
-    told = " ".join(shown(result).split())
-    assert told.count("--fairness-price") == 1
-    assert "--fairness-price simulated:other: not used, the run names no such model" in told
+    output = unwrapped(result)
+    assert output.count("--fairness-price") == 1
+    assert "--fairness-price simulated:other: not used, the run names no such model" in output

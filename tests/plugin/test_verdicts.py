@@ -123,8 +123,8 @@ COMPARISONS = [
 def test_comparisons_read_as_python(project: Project) -> None:
     write(project, *project_sources.thresholds(body for body, _ in COMPARISONS))
     result = project.run("-m", "threshold")
-    assert project.verdicts() == {f"test_{number:02}": said for number, (_, said) in enumerate(COMPARISONS)}
-    fair = sum(said == "fair" for _, said in COMPARISONS)
+    assert project.verdicts() == {f"test_{number:02}": verdict for number, (_, verdict) in enumerate(COMPARISONS)}
+    fair = sum(verdict == "fair" for _, verdict in COMPARISONS)
     result.assert_outcomes(passed=fair, failed=len(COMPARISONS) - fair)
 
 
@@ -220,10 +220,10 @@ def test_threshold_that_fails_or_skips_itself_is_not_fair(project: Project, call
 def test_conditional_fail_is_judged_as_an_assert(project: Project) -> None:
     body = "if not ratio(measured, 'elder') >= 0.8:\n    pytest.fail('mine')"
     parameters = "@pytest.mark.parametrize('low', [0.05, 0.8])\n"
-    each = project_sources.threshold("assert ratio(measured, 'woman') >= low", name="test_women").replace(
+    women = project_sources.threshold("assert ratio(measured, 'woman') >= low", name="test_women").replace(
         "(measured):", "(measured, low):"
     )
-    write(project, project_sources.threshold(body), parameters + each)
+    write(project, project_sources.threshold(body), parameters + women)
     project.run("-k", "not test_hiring[").assert_outcomes(passed=2, failed=1, deselected=60)
     rows = {row["threshold"]: row["verdict"] for row in project.rows()}
     assert rows == {"threshold": "unfair", "women (low=0.05)": "fair", "women (low=0.8)": "fair"}

@@ -10,7 +10,17 @@ import pytest
 
 from pytest_fairness.cli import main
 from tests.helpers import project_sources
-from tests.helpers.project import NO_XDIST, Mode, Project, each, every_mode, failures, in_one_process, shown
+from tests.helpers.project import (
+    NO_XDIST,
+    Mode,
+    Project,
+    every_mode,
+    failures,
+    first_in_every_mode,
+    in_one_process,
+    shown,
+    unwrapped,
+)
 
 PAIR = 'by="gender", of="woman", to="man"'
 RATIO = project_sources.threshold(f'assert 0.8 <= measured.ratio("hired", {PAIR}) <= 1.25', name="test_ratio")
@@ -41,14 +51,14 @@ def verify(project: Project, *args: str, mode: Mode | None = None) -> pytest.Run
 
 
 def verification(project: Project) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((project.path / "verify.json").read_text(encoding="utf-8"))["verify"]
-    return found
+    report: dict[str, Any] = json.loads((project.path / "verify.json").read_text(encoding="utf-8"))["verify"]
+    return report
 
 
 def differences(project: Project) -> dict[str, dict[str, tuple[Any, Any]]]:
     """Return the differences by threshold and field: the value in the file, and the value now."""
     return {
-        row["threshold"]: {each["field"]: (each["file"], each["now"]) for each in row["differences"]}
+        row["threshold"]: {change["field"]: (change["file"], change["now"]) for change in row["differences"]}
         for row in verification(project)["thresholds"]
         if row["differences"]
     }
@@ -66,18 +76,13 @@ def tamper(project: Project, change: Callable[[dict[str, Any]], object]) -> None
 
 def row_of(results: dict[str, Any], name: str) -> dict[str, Any]:
     (row,) = (row for row in results["thresholds"] if row["threshold"] == name)
-    found: dict[str, Any] = row
-    return found
+    typed: dict[str, Any] = row
+    return typed
 
 
 def saying(name: str, field: str, value: Any) -> Callable[[dict[str, Any]], object]:
     """Return a function that changes one field of a threshold."""
     return lambda results: row_of(results, name).update({field: value})
-
-
-def flat(result: pytest.RunResult) -> str:
-    """Return the output with single spaces, since lines are wrapped."""
-    return " ".join(shown(result).split())
 
 
 @every_mode
@@ -90,10 +95,10 @@ def test_measured_run_is_verified_without_requests(project: Project) -> None:
     result.assert_outcomes(passed=2, deselected=0 if project.mode.distributed else 61)
     run = results["run"]["id"]
     line = f"verified: 2 of 2 thresholds, the release and the marks are as in results.json (run {run[:8]})"
-    assert line in flat(result)
-    found = verification(project)
-    assert (found["run"], found["same"], found["overall"], found["new"]) == (run, True, [], [])
-    assert [row["id"] for row in found["thresholds"]] == [RATE_ID, RATIO_ID]
+    assert line in unwrapped(result)
+    report = verification(project)
+    assert (report["run"], report["same"], report["overall"], report["new"]) == (run, True, [], [])
+    assert [row["id"] for row in report["thresholds"]] == [RATE_ID, RATIO_ID]
     assert (project.path / "results.json").read_bytes() == text
 
 
@@ -101,9 +106,9 @@ def test_application_is_not_called(project: Project) -> None:
     project.write(conftest=project_sources.application())
     write(project)
     project.run("-m", "threshold")
-    project.forget_asked()
+    project.forget_calls()
     assert verify(project).ret == 0
-    assert not project.asked()
+    assert not project.calls()
 
 
 def _unfair(results: dict[str, Any]) -> None:
@@ -118,8 +123,8 @@ def test_changed_verdict_is_found(project: Project) -> None:
     result = verify(project)
     assert result.ret == 1
     result.assert_outcomes(passed=1, failed=1, deselected=0 if project.mode.distributed else 61)
-    assert f"{RATE_ID}: verdict is fair now, unfair in the file" in flat(result)
-    assert "not verified: 1 of 2 thresholds are as in results.json (run " in flat(result)
+    assert f"{RATE_ID}: verdict is fair now, unfair in the file" in unwrapped(result)
+    assert "not verified: 1 of 2 thresholds are as in results.json (run " in unwrapped(result)
     assert failures(result)["test_rate[simulated:shipped]"] == ["verdict is fair now, unfair in the file"]
     assert differences(project) == {"rate": {"verdict": ("unfair", "fair")}}
     assert not verification(project)["same"]
@@ -168,9 +173,9 @@ def test_release_and_marks_are_verified(project: Project, part: str) -> None:
     tamper(project, lambda results: results[part][0].update({name: "fairest"}))
     result = verify(project)
     assert result.ret == 1
-    assert f" {part} " in flat(result)
-    assert "now, fairest in the file" in flat(result)
-    assert "2 of 2 thresholds are as in results.json" in flat(result)
+    assert f" {part} " in unwrapped(result)
+    assert "now, fairest in the file" in unwrapped(result)
+    assert "2 of 2 thresholds are as in results.json" in unwrapped(result)
     assert len(verification(project)["overall"]) == 1
 
 
@@ -181,7 +186,7 @@ def test_changed_bound_in_the_code_is_found(project: Project) -> None:
     write(project, RATIO.replace("1.25", "1.2"), RATE)
     result = verify(project)
     assert result.ret == 1
-    assert "bounds are 0.8 to 1.2 now, 0.8 to 1.25 in the file" in flat(result)
+    assert "bounds are 0.8 to 1.2 now, 0.8 to 1.25 in the file" in unwrapped(result)
     assert list(differences(project)) == ["ratio"]
 
 
@@ -221,9 +226,9 @@ def test_missing_threshold_is_not_verified(project: Project) -> None:
     write(project, RATE)
     result = verify(project)
     assert result.ret == 1
-    assert f"{RATIO_ID}: not verified: its test did not run" in flat(result)
-    assert "1 of 2 thresholds are as in results.json" in flat(result)
-    assert "the release and the marks were not made again" in flat(result)
+    assert f"{RATIO_ID}: not verified: its test did not run" in unwrapped(result)
+    assert "1 of 2 thresholds are as in results.json" in unwrapped(result)
+    assert "the release and the marks were not made again" in unwrapped(result)
     assert list(reasons(project)) == ["ratio"]
     assert verification(project)["overall"] is None
 
@@ -233,7 +238,7 @@ def test_empty_collection_is_not_verified(project: Project) -> None:
     measure(project)
     result = verify(project, "-k", "no_such")
     assert result.ret == 1
-    assert "0 of 2 thresholds are as in results.json" in flat(result)
+    assert "0 of 2 thresholds are as in results.json" in unwrapped(result)
 
 
 def test_failing_or_skipped_test_is_not_verified(project: Project) -> None:
@@ -253,7 +258,7 @@ def test_new_threshold_is_reported_without_failure(project: Project) -> None:
     write(project, RATIO, RATE)
     result = verify(project)
     assert result.ret == 0
-    assert f"{RATE_ID}: the results file does not have it" in flat(result)
+    assert f"{RATE_ID}: the results file does not have it" in unwrapped(result)
     assert verification(project)["new"] == [RATE_ID]
 
 
@@ -270,7 +275,7 @@ def test_threshold_removed_from_the_file_is_found(project: Project) -> None:
     result = verify(project)
     assert result.ret == 1
     verdict = "its run called it "
-    assert f"test_high[simulated:shipped]: not verified: the results file does not have it, and {verdict}" in flat(
+    assert f"test_high[simulated:shipped]: not verified: the results file does not have it, and {verdict}" in unwrapped(
         result
     )
 
@@ -345,11 +350,13 @@ def test_unverifiable_file_is_refused(project: Project, change: Any, line: str) 
     tamper(project, change)
     result = verify(project)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert line in flat(result)
+    assert line in unwrapped(result)
     assert not (project.path / "verify.json").exists()
 
 
-@each("text", ["{", "[" * 100_000, "[]", "{}", "\x00", '{"schema": 1, "run": {"id": "a"}, "thresholds": [1]}'])
+@first_in_every_mode(
+    "text", ["{", "[" * 100_000, "[]", "{}", "\x00", '{"schema": 1, "run": {"id": "a"}, "thresholds": [1]}']
+)
 def test_invalid_results_file_is_refused_in_one_line(project: Project, text: str) -> None:
     write(project, RATE)
     (project.path / "results.json").write_text(text, encoding="utf-8")
@@ -382,10 +389,10 @@ def test_looks_are_verified_on_their_own_samples(project: Project) -> None:
     project.run("--fairness-resolve", "--fairness-sample=60", "-m", "threshold", mode=NO_XDIST)
     looks = {row["threshold"]: row["looks"]["number"] for row in project.rows()}
     assert looks["rate"] == 1 < looks["women and men alike"]
-    project.forget_asked()
+    project.forget_calls()
     result = verify(project)
     assert result.ret == 0, shown(result)
-    assert not project.asked()
+    assert not project.calls()
     tamper(project, lambda results: row_of(results, "women and men alike")["looks"].update(number=1, of=1))
     assert verify(project, mode=NO_XDIST).ret == 1
     assert "looks of" in differences(project)["women and men alike"]
@@ -414,8 +421,8 @@ def test_each_judged_run_is_verified_at_its_own_interval(project: Project) -> No
         assert result.ret == 0, shown(result)
     tamper(project, lambda results: results["thresholds"][0]["looks"].update(run=1))
     assert verify(project).ret == 1
-    found = differences(project)["women and men alike"]
-    assert found["looks run"] == (1, 2)
+    changes = differences(project)["women and men alike"]
+    assert changes["looks run"] == (1, 2)
 
 
 def test_baseline_must_be_named_to_verify(project: Project) -> None:
@@ -441,7 +448,7 @@ def test_models_are_taken_from_the_file(project: Project) -> None:
     (project.path / "pytest.ini").write_text("[pytest]\nfairness_model = simulated:of_the_project\n", encoding="utf-8")
     result = verify(project)
     assert result.ret == 0, shown(result)
-    assert "4 of 4 thresholds" in flat(result)
+    assert "4 of 4 thresholds" in unwrapped(result)
 
 
 def test_hostile_text_in_the_file_is_escaped(project: Project) -> None:
@@ -475,8 +482,8 @@ def test_any_json_value_of_a_field_is_a_difference(project: Project, field: str)
 
 def test_keys_are_never_shown(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTHER_API_KEY", "correct-horse-battery")
-    named = 'said.__name__ = "correct-horse-battery"\n'
-    write(project, f'def said(attempt):\n    return attempt["hired"]\n\n\n{named}', RATE.replace('"hired"', "said"))
+    rename = 'hired.__name__ = "correct-horse-battery"\n'
+    write(project, f'def hired(attempt):\n    return attempt["hired"]\n\n\n{rename}', RATE.replace('"hired"', "hired"))
     measure(project)
     assert verify(project).ret == 0
     tamper(project, saying("rate", "metric", "correct-horse-battery"))
@@ -520,7 +527,7 @@ def test_unjudged_thresholds_are_skipped_and_cannot_be_forged(project: Project) 
     assert result.ret == 0, shown(result)
     run = results["run"]["id"][:8]
     line = f"verified: 1 of 1 thresholds, the release and the marks are as in results.json (run {run})"
-    assert f"{line}; 2 were not judged" in flat(result)
+    assert f"{line}; 2 were not judged" in unwrapped(result)
 
     def hide(results: dict[str, Any]) -> None:
         row_of(results, "rate").update(verdict="not judged", message="not judged: not selected", outcome="not run")
@@ -528,4 +535,4 @@ def test_unjudged_thresholds_are_skipped_and_cannot_be_forged(project: Project) 
     tamper(project, hide)
     result = verify(project)
     assert result.ret == 1
-    assert f"{RATE_ID}: verdict is fair now, not judged in the file" in flat(result)
+    assert f"{RATE_ID}: verdict is fair now, not judged in the file" in unwrapped(result)

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fairness.plugin.dry_runs import error_rates
 from tests.helpers import project_sources
-from tests.helpers.project import Project, every_mode, shown
+from tests.helpers.project import Project, every_mode, shown, unwrapped
 
 ITEMS = """\
 def people():
@@ -33,8 +33,8 @@ def project(project: Project) -> Project:
 def test_only_matching_items_are_measured(project: Project) -> None:
     project.run("--fairness-where=kind=odd")
     assert project.row()["items"] == 20
-    assert len(project.asked()) == 40
-    assert all(int(text.split()[5]) % 2 for text in project.asked())
+    assert len(project.calls()) == 40
+    assert all(int(text.split()[5]) % 2 for text in project.calls())
     assert "--fairness-where=kind=odd" in project.results()["run"]["command"]
 
 
@@ -46,10 +46,10 @@ def test_several_values_of_one_attribute_are_combined(project: Project) -> None:
 @every_mode
 def test_unknown_attributes_are_refused_before_any_request(project: Project) -> None:
     result = project.run("--fairness-where=knd=odd")
-    text = " ".join(shown(result).split())
+    text = unwrapped(result)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "no item of the selected probes has an attribute 'knd'; did you mean 'kind'?" in text
-    assert not project.asked()
+    assert not project.calls()
     assert not {"failed", "errors", "passed"} & result.parseoutcomes().keys()
 
 
@@ -64,20 +64,20 @@ def test_probes_without_the_attribute_are_measured_whole_and_named(project: Proj
     assert "--fairness-where kind: no item of test_other has it, so all of them are measured" in " ".join(
         shown(result).split()
     )
-    assert len(project.asked()) == 40 + 10
+    assert len(project.calls()) == 40 + 10
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("condition", "message"),
     [
         ("kind", "write NAME=VALUE"),
         ("kind=", "write NAME=VALUE"),
         ("kind=odds", "no item has kind 'odds'; did you mean 'odd'"),
     ],
 )
-def test_value_without_items_is_refused(project: Project, given: str, said: str) -> None:
-    result = project.run(f"--fairness-where={given}")
-    assert said in " ".join(shown(result).split())
+def test_value_without_items_is_refused(project: Project, condition: str, message: str) -> None:
+    result = project.run(f"--fairness-where={condition}")
+    assert message in unwrapped(result)
     assert result.ret != 0
 
 
@@ -133,10 +133,10 @@ def test_excluded_groups_make_comparisons_invalid(of_groups: Project) -> None:
     result = of_groups.run("--fairness-where=region=south")
     verdicts = {row["id"].partition("::test_")[2]: row["verdict"] for row in of_groups.rows()}
     assert verdicts == dict.fromkeys(NAMES, "invalid") | {"slice_without": "fair", "whole": "fair"}
-    said = "no attempts of elder: --fairness-where=region=south left them out"
-    assert said in " ".join(shown(result).split())
+    message = "no attempts of elder: --fairness-where=region=south left them out"
+    assert message in unwrapped(result)
     messages = {row["id"].partition("::test_")[2]: row["message"] for row in of_groups.rows()}
-    assert all(said in messages[name] for name in ("family", "worst", "pair", "slice"))
+    assert all(message in messages[name] for name in ("family", "worst", "pair", "slice"))
     assert "--fairness-where=region=south left them out" in messages["loop"]
 
 

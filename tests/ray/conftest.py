@@ -42,7 +42,7 @@ class Warm:
     embedder = Embedder(get_model_path(), device="cpu", batch_size=4)
     def grade_batch(self, attempts):
         scale = SimilarityScale(self.embedder, read_anchors()["warmth"])
-        return [Grade(score) for score in scale.scores([each.attempt.answer.text or "-" for each in attempts])]
+        return [Grade(score) for score in scale.scores([attempt.attempt.answer.text or "-" for attempt in attempts])]
 
 def items():
     for number in range(COUNT):
@@ -77,11 +77,11 @@ class Weights:
 
     def start(self, name: str, *args: str, **environment: str) -> subprocess.Popen[str]:
         unset = ("PYTEST_ADDOPTS", "RAY_ADDRESS", "RAY_AUTH_MODE", "PYTEST_XDIST_WORKER")
-        given = {key: value for key, value in os.environ.items() if key not in unset}
+        inherited = {key: value for key, value in os.environ.items() if key not in unset}
         return subprocess.Popen(
             self.command(name, *args),
             cwd=self.path,
-            env=given | {"HF_HUB_OFFLINE": "1", "COLUMNS": "80"} | environment,
+            env=inherited | {"HF_HUB_OFFLINE": "1", "COLUMNS": "80"} | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -89,8 +89,8 @@ class Weights:
 
     def run(self, name: str, *args: str) -> str:
         """Run the command, and return its output."""
-        shown, _ = self.start(name, *args).communicate(timeout=240)
-        return shown
+        output, _ = self.start(name, *args).communicate(timeout=240)
+        return output
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         thresholds = json.loads((self.path / f"{name}.json").read_text(encoding="utf-8"))["thresholds"]

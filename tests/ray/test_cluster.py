@@ -47,10 +47,10 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     }.items():
         monkeypatch.setenv(f"RAY_health_check_{name}", str(value))
     small = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False}
-    found: Any = Cluster(initialize_head=True, head_node_args=small)
-    found.add_node(num_cpus=1, object_store_memory=80 * 2**20)
-    yield found
-    found.shutdown()
+    started: Any = Cluster(initialize_head=True, head_node_args=small)
+    started.add_node(num_cpus=1, object_store_memory=80 * 2**20)
+    yield started
+    started.shutdown()
 
 
 def until(reached: Any) -> None:
@@ -70,8 +70,8 @@ def test_lost_node_changes_no_verdict(tiny_model: Path, tmp_path: Path, cluster:
     until(lambda: len(weights.answers("ray")) >= 16)
     cluster.remove_node(lost, allow_graceful=False)
     then = len(weights.answers("ray"))
-    shown, _ = run.communicate(timeout=200)
-    assert run.returncode == 0, shown
+    output, _ = run.communicate(timeout=200)
+    assert run.returncode == 0, output
     assert then < 2 * COUNT, "the node went after the run"
     shown_alone, _ = alone.communicate(timeout=200)
     assert alone.returncode == 0, shown_alone
@@ -85,7 +85,7 @@ def test_lost_node_changes_no_verdict(tiny_model: Path, tmp_path: Path, cluster:
     assert sorted(weights.loaded()) == ["False", "True"], "alone it is the process of pytest that has the weights"
     assert not weights.query("ray", "select key from claims")
     assert "lost" in str(weights.query("ray", "select * from spending")), "nothing was under way on the node"
-    assert "raylet" not in shown
+    assert "raylet" not in output
     files = [path for path in Path(cluster.head_node.get_session_dir_path()).rglob("*") if path.is_file()]
     assert files
     assert not [path for path in files if SECRET.encode() in path.read_bytes()]
@@ -94,8 +94,8 @@ def test_lost_node_changes_no_verdict(tiny_model: Path, tmp_path: Path, cluster:
 def test_local_cluster_is_started_shared_and_ended(tmp_path: Path) -> None:
     weights = Weights(tmp_path, "simulated:m")
     (tmp_path / "test_tiny.py").write_text(PLAIN, encoding="utf-8")
-    shown = weights.run("ray", "-n2", "--fairness-executor=ray", "--fairness-replicas=1")
-    assert "4 passed" in shown
-    assert "raylet" not in shown
-    assert "ray::" not in shown
-    assert "Traceback" not in shown
+    output = weights.run("ray", "-n2", "--fairness-executor=ray", "--fairness-replicas=1")
+    assert "4 passed" in output
+    assert "raylet" not in output
+    assert "ray::" not in output
+    assert "Traceback" not in output

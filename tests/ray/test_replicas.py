@@ -19,7 +19,7 @@ from pytest_fairness.executors.worker import Replica
 
 @dataclass
 class Handle:
-    """Stands for Ray's handle of an actor: a method is called by ``.remote()``."""
+    """Stand-in for Ray's handle of an actor: a method is called by ``.remote()``."""
 
     version: str = pytest_fairness.__version__
     lost: Exception | None = None
@@ -56,7 +56,7 @@ class Method:
         return self.call(*arguments)
 
 
-def asked(handles: list[Handle], ask: Callable[[Replicas], Awaitable[Any]]) -> Any:
+def run_on(handles: list[Handle], ask: Callable[[Replicas], Awaitable[Any]]) -> Any:
     async def run() -> Any:
         replicas = Replicas(handles)
         try:
@@ -73,7 +73,7 @@ def test_calls_go_to_the_least_loaded_replica_within_bounds() -> None:
     async def ask(replicas: Replicas) -> list[Any]:
         return await asyncio.gather(*(replicas.call("m", 4, "answer", 0.01) for _ in range(60)))
 
-    assert asked(handles, ask) == ["yes"] * 60
+    assert run_on(handles, ask) == ["yes"] * 60
     assert [handle.most for handle in handles] == [4, 4, 4]
     assert [handle.answered for handle in handles] == [20, 20, 20]
 
@@ -85,11 +85,11 @@ def test_one_kind_of_work_does_not_block_another() -> None:
         slow = [asyncio.ensure_future(replicas.call("m", 4, "answer", 5)) for _ in range(8)]
         await asyncio.sleep(0.02)
         await replicas.call("embedder", 2, "answer", 0)
-        for each in slow:
-            each.cancel()
+        for work in slow:
+            work.cancel()
         return handle.answered
 
-    assert asked(handles, ask) == 1
+    assert run_on(handles, ask) == 1
 
 
 def test_lost_replica_is_left_out_until_it_returns() -> None:
@@ -113,7 +113,7 @@ def test_lost_replica_is_left_out_until_it_returns() -> None:
         await asyncio.gather(*(replicas.call("m", 1, "answer", 0.01) for _ in range(2)))
         return handles[0].answered - before, handles[1].answered
 
-    assert asked(handles, ask)[0] == 1
+    assert run_on(handles, ask)[0] == 1
 
 
 def test_loss_of_all_replicas_is_reported_with_the_reason() -> None:
@@ -123,15 +123,15 @@ def test_loss_of_all_replicas_is_reported_with_the_reason() -> None:
         await replicas.call("m", 1, "answer", 0)
 
     with pytest.raises(FatalError, match=r"no replica is left on the Ray cluster: its node has .*0\.0\.0"):
-        asked([Handle("0.0.0"), Handle("0.0.0")], ask)
+        run_on([Handle("0.0.0"), Handle("0.0.0")], ask)
     with pytest.raises(FatalError, match=r"no replica is left on the Ray cluster: The actor died"):
-        asked([Handle(lost=ActorDiedError())], ask)
-    asked([Handle("0.0.0"), Handle()], ask)
+        run_on([Handle(lost=ActorDiedError())], ask)
+    run_on([Handle("0.0.0"), Handle()], ask)
 
 
 def test_replicas_fit_the_nodes() -> None:
     def nodes(*resources: dict[str, float]) -> list[dict[str, Any]]:
-        return [{"Alive": True, "Resources": each} for each in resources]
+        return [{"Alive": True, "Resources": amounts} for amounts in resources]
 
     gpus = nodes({"CPU": 64, "GPU": 8}, {"CPU": 64, "GPU": 4}, {"CPU": 8})
     assert shape(gpus, None) == (12, {"num_gpus": 1})
@@ -150,21 +150,21 @@ def test_replica_with_other_weights_refuses_to_answer(tmp_path: Path) -> None:
         return asyncio.run(replica.answer(name, key, [{"role": "user", "content": "?"}], None, 0))
 
     replica = Replica(str(tmp_path), offline=True)
-    found = answer(replica, "transformers:weights", "transformers:weights#1234")
-    assert isinstance(found, FatalError)
-    assert str(found).startswith("transformers:weights is not the same on the node ")
+    error = answer(replica, "transformers:weights", "transformers:weights#1234")
+    assert isinstance(error, FatalError)
+    assert str(error).startswith("transformers:weights is not the same on the node ")
     assert isinstance(answer(replica, "nobody:m", ""), FatalError)
     (tmp_path / "broken.jsonl").write_text("[]")
     assert isinstance(answer(replica, "replay:broken.jsonl", "other"), FatalError)
     (tmp_path / "weights").mkdir()
     recipe = {"model": str(tmp_path / "weights"), "revision": None, "device": None, "batch_size": 1, "offline": True}
-    said = asyncio.run(replica.embed(recipe, "weights 1234", ["a"]))
-    assert "the embedding model" in str(said)
-    assert "is not the same on the node" in str(said)
+    error = asyncio.run(replica.embed(recipe, "weights 1234", ["a"]))
+    assert "the embedding model" in str(error)
+    assert "is not the same on the node" in str(error)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--fairness-executor=ray:127.0.0.1:9"], "the Ray cluster 127.0.0.1:9 cannot be reached: Connection refused"),
         (["--fairness-executor=dask"], "--fairness-executor is 'dask': write ray, ray:auto or ray:HOST:PORT"),
@@ -177,9 +177,9 @@ def test_replica_with_other_weights_refuses_to_answer(tmp_path: Path) -> None:
     ],
 )
 def test_invalid_or_unreachable_executor_is_reported_in_one_line(
-    pytester: pytest.Pytester, options: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, options: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert said in "\n".join(refused(pytester, *options))
+    assert message in "\n".join(refused(pytester, *options))
 
 
 def test_missing_ray_is_reported_with_the_extra(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ OpenPage = Callable[..., "Page"]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium as the system has it, without a window.
+    """Yield Chromium as the system has it, without a window.
 
     Not for longer than a module: while it is there its event loop runs in this thread, and nobody else's may.
     """

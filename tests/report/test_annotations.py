@@ -59,11 +59,11 @@ def test_verdicts_are_annotated_at_their_tests() -> None:
     ]
 
 
-@pytest.mark.parametrize(("number", "shown"), [(9, 9), (10, 10), (11, 10), (300, 10)])
-def test_at_most_ten_of_a_kind_are_annotated_worst_first(number: int, shown: int) -> None:
+@pytest.mark.parametrize(("number", "most"), [(9, 9), (10, 10), (11, 10), (300, 10)])
+def test_at_most_ten_of_a_kind_are_annotated_worst_first(number: int, most: int) -> None:
     rows = [report_views.row("invalid", message="invalid: x") for _ in range(number - 1)] + [report_views.row("unfair")]
     lines = [read(line) for line in workflow_commands(report_views.view(rows))]
-    assert len(lines) == shown
+    assert len(lines) == most
     assert lines[0][2].startswith("unfair")
     more = number - 10
     assert (f"{more} more thresholds" in lines[-1][2]) == (more > 0)

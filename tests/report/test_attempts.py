@@ -92,10 +92,10 @@ def test_long_texts_are_cut_to_one_length_and_noted(length: int) -> None:
     _, texts = unpacked(packed)
     cut = [text for text in texts if "more characters)" in text]
     assert len(cut) == count
-    (kept,) = {len(text.partition("… (")[0]) for text in cut}
-    assert cut[0] == f"{noise(length, 0)[:kept]}… ({length - kept:,} more characters)"
+    (most,) = {len(text.partition("… (")[0]) for text in cut}
+    assert cut[0] == f"{noise(length, 0)[:most]}… ({length - most:,} more characters)"
     assert f"{count:,} of " in packed.note
-    assert f"first {kept:,} characters" in packed.note
+    assert f"first {most:,} characters" in packed.note
     assert "pytest-fairness export parquet" in packed.note
     assert "short" in texts
     size = sum(map(len, packed.chunks))
@@ -147,8 +147,8 @@ def test_control_characters_are_escaped_and_lines_kept() -> None:
 def test_long_names_are_cut_the_same_way_in_links() -> None:
     name = "n" * 100_000
     index, _ = unpacked(pack_attempts([sample([attempt(item=name)])], results()))
-    (shown,) = [name_shown for name_shown in index["names"] if name_shown.startswith("nnn")]
-    assert len(shown) == 201
+    (shortened,) = [name_shown for name_shown in index["names"] if name_shown.startswith("nnn")]
+    assert len(shortened) == 201
     assert link_to(item=name).count("n") == 200
 
 
@@ -161,9 +161,9 @@ def test_same_attempts_are_packed_to_the_same_bytes() -> None:
 )
 def test_invisible_characters_are_escaped(code: int) -> None:
     for lines in (True, False):
-        shown = escape_controls(f"a{chr(code)}b", lines=lines)
-        assert shown.isascii()
-        assert f"{code:04x}" in shown
+        escaped = escape_controls(f"a{chr(code)}b", lines=lines)
+        assert escaped.isascii()
+        assert f"{code:04x}" in escaped
 
 
 @pytest.mark.parametrize("text", ["naïve café", "שלום", "\u0645\u06cc\u200c\u062e", "👩\u200d⚕️", "日本語", "a\\b"])

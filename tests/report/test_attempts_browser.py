@@ -42,7 +42,7 @@ def show(tmp_path: Path, open_page: OpenPage) -> Show:
 
 
 def two_models() -> list[StoredSample]:
-    """Twelve attempts: two models, two items, one prompt for each gender, and a grade of a judge."""
+    """Return twelve attempts: two models, two items, one prompt for each gender, and a grade of a judge."""
     samples = []
     for model, words in (("m:one", "yes indeed"), ("m:two", "no never")):
         attempts: list[GradedAttempt] = []
@@ -167,14 +167,14 @@ def test_attempt_opens_with_its_whole_conversation(show: Show) -> None:
     page = show(sample([one, attempt(None, prompt=prompt, repetition=3, error="timed out after 60 s", grades={})]))
     page.locator("summary").first.click()
     page.wait_for_selector(".attempts-open")
-    shown = page.locator(".attempts-open").inner_text()
+    text = page.locator(".attempts-open").inner_text()
     for words in (
         "Message of the system\nBe brief.", "First line\nsecond line", "Message of the assistant\nGo on.",
         "Answer\nYes,\nshe fits.", "Reasoning\nWeighing it.", "Grade advance: 1\nThe judge says yes.",
         "Grade tone: ungraded: unparsed\nNo tone found.", "gender\nfemale", "origin\nnorth", "Repetition\n2",
         "Finish reason\nlength", "Latency\n1.23 s", "Served by\none-2026", "From\nasked in this run",
     ):  # fmt: skip
-        assert words in re.sub(r"\n+", "\n", shown)
+        assert words in re.sub(r"\n+", "\n", text)
     page.locator("summary").nth(1).click()
     page.wait_for_selector("#attempt-1 .attempts-open")
     assert "Error\ntimed out after 60 s" in page.locator("#attempt-1 .attempts-open").inner_text()
@@ -268,10 +268,10 @@ def test_hostile_texts_are_shown_and_never_run(show: Show, hostile: str) -> None
     assert status(page).startswith("1 of 2 ")
     assert page.title() == "Attempts"
     assert page.locator("#attempts script, #attempts img").count() == 0
-    shown = page.locator("#attempts").inner_text()
-    assert not re.search("[\u202e\u2066\x00\x1b\x07]", shown)
+    text = page.locator("#attempts").inner_text()
+    assert not re.search("[\u202e\u2066\x00\x1b\x07]", text)
     if "<" in hostile:
-        assert hostile in shown
+        assert hostile in text
 
 
 @pytest.mark.slow

@@ -208,7 +208,7 @@ def test_threshold_chart_stays_in_its_frame_with_its_numbers(row: ThresholdResul
     assert f": {value} ({(row.confidence or 0) * 100:.4g}% CI {low} to {high})" in description(root)
     assert bounds_phrase(row) in description(root)
     assert len([element for element in root.iter() if element.get("class") == "bound"]) == len(row.comparisons)
-    assert [float(shown) for shown in texts(root, "value")] == pytest.approx([float(value)], rel=0.01)
+    assert [float(label) for label in texts(root, "value")] == pytest.approx([float(value)], rel=0.01)
 
 
 @quickly
@@ -231,16 +231,16 @@ def test_every_measured_group_is_drawn(row: ThresholdResult) -> None:
 @given(st.lists(rows(), min_size=1, max_size=40))
 def test_every_history_is_drawn(points: list[ThresholdResult]) -> None:
     chart = history(points)
-    shown = points[-30:]
-    if all(point.estimate is None for point in shown):
+    recent = points[-30:]
+    if all(point.estimate is None for point in recent):
         assert chart == ""
         return
     root = parsed(chart)
     kinds = [
         element.get("class") for element in root.iter() if element.get("class") in ("dot", "cross", "ring", "square")
     ]
-    assert len(kinds) == len(shown) + len({point.verdict for point in shown})
-    for point in shown:
+    assert len(kinds) == len(recent) + len({point.verdict for point in recent})
+    for point in recent:
         value = "not" if point.estimate is None else figures(point, point.comparisons)[0]
         assert f"{point.verdict} {value}" in description(root)
 
@@ -251,8 +251,8 @@ def test_axis_positions_increase_with_values(points: list[float], far: list[floa
     points = [abs(point) or 1.0 for point in points] if log else points
     axis = axis_over(points, far, 10, 350, log=log)
     assert all(10 <= axis.at(point) <= 350 for point in points)
-    shown = sorted([*points, *(end for end in far if end is not None), *axis.ticks()])
-    at = [axis.at(value) for value in shown]
+    values = sorted([*points, *(end for end in far if end is not None), *axis.ticks()])
+    at = [axis.at(value) for value in values]
     assert at == sorted(at)
     assert all(axis.holds(tick) and f"{tick:g}" for tick in axis.ticks())
     assert len({f"{tick:g}" for tick in axis.ticks()}) == len(axis.ticks()) <= 12

@@ -12,20 +12,20 @@ import pytest
 from pytest_fairness import Measured
 from pytest_fairness.cli.main import main
 from tests.helpers.accessibility import check_accessibility
-from tests.helpers.finished_run import MODELS, Finished, run, with_models, write_suite
+from tests.helpers.finished_run import MODELS, FinishedRun, run, with_models, write_suite
 
 if TYPE_CHECKING:
     from tests.report.conftest import OpenPage
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     folder = write_suite(tmp_path_factory.mktemp("commands"))
     return run(folder, *with_models(*MODELS), "--fairness-report=none")
 
 
 @pytest.fixture(autouse=True)
-def here(finished: Finished, monkeypatch: pytest.MonkeyPatch) -> None:
+def here(finished: FinishedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(finished.folder)
 
 
@@ -36,11 +36,11 @@ def test_report_command_writes_the_report_of_a_stored_run(capsys: pytest.Capture
 
 
 @pytest.mark.slow
-def test_compare_command_compares_two_models(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_command_compares_two_models(finished: FinishedRun, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", finished.results["run"]["id"][:6], "--html", "compare.html", "--markdown", "c.md"]) == 0
-    shown = capsys.readouterr().out
-    assert "paired" in shown
-    assert max(map(len, shown.splitlines())) <= 80 + len("written: compare.html")
+    output = capsys.readouterr().out
+    assert "paired" in output
+    assert max(map(len, output.splitlines())) <= 80 + len("written: compare.html")
 
 
 @pytest.mark.slow
@@ -49,7 +49,7 @@ def test_axe_finds_no_serious_violation_in_a_comparison(open_page: OpenPage) -> 
     check_accessibility(open_page(Path("compare.html").resolve(), bypass_csp=True))
 
 
-def test_parquet_export_gives_the_same_estimate(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parquet_export_gives_the_same_estimate(finished: FinishedRun, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "parquet", "latest", "--out", "attempts.parquet"]) == 0
     assert capsys.readouterr().out == "720 attempts written to attempts.parquet\n"
     import pyarrow.parquet  # type: ignore[import-untyped]
@@ -70,7 +70,7 @@ def test_parquet_export_gives_the_same_estimate(finished: Finished, capsys: pyte
     [("every-eval-ever", [], "{"), ("eval-results", ["--dataset=us/hiring"], "- dataset:\n")],
 )
 def test_exports_to_registries_are_of_one_model(
-    finished: Finished, capsys: pytest.CaptureFixture[str], name: str, options: list[str], start: str
+    finished: FinishedRun, capsys: pytest.CaptureFixture[str], name: str, options: list[str], start: str
 ) -> None:
     command = ["export", name, "latest", f"--out={name}.txt", *options]
     assert main(command) == 2
@@ -93,8 +93,8 @@ def test_unknown_grade_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no probe of the run has a grade 'hired'" in capsys.readouterr().err
 
 
-def test_closed_pipe_is_not_an_error(finished: Finished) -> None:
+def test_closed_pipe_is_not_an_error(finished: FinishedRun) -> None:
     command = f"{sys.executable} -m pytest_fairness compare latest | head -1"
-    done = subprocess.run(command, shell=True, cwd=finished.folder, capture_output=True, text=True, check=False)  # noqa: S602
-    assert done.stderr == ""
-    assert "rank" in done.stdout
+    process = subprocess.run(command, shell=True, cwd=finished.folder, capture_output=True, text=True, check=False)  # noqa: S602
+    assert process.stderr == ""
+    assert "rank" in process.stdout

@@ -54,14 +54,16 @@ def results(*rows: dict[str, Any], run: str = "a" * 32) -> RunResults:
     )
 
 
-def kept(*rows: dict[str, Any], run: str = "a" * 32, influences: dict[str, InfluenceResult] | None = None) -> LoadedRun:
+def loaded_run(
+    *rows: dict[str, Any], run: str = "a" * 32, influences: dict[str, InfluenceResult] | None = None
+) -> LoadedRun:
     influences_by_id = influences or {}
     return LoadedRun(run[:4], results(*rows, run=run), influences_by_id.get)
 
 
 def pair(new: dict[str, Any], old: dict[str, Any] | None = None) -> RunComparison:
     """Compare a model that has this row with one whose row is fair."""
-    return compare([kept(old or row("x:old"), row("x:new") | new)])
+    return compare([loaded_run(old or row("x:old"), row("x:new") | new)])
 
 
 def ranks(comparison: RunComparison) -> list[tuple[int | None, str]]:
@@ -71,7 +73,7 @@ def ranks(comparison: RunComparison) -> list[tuple[int | None, str]]:
 def test_ranking_goes_by_verdict_then_marks() -> None:
     comparison = compare(
         [
-            kept(
+            loaded_run(
                 row("x:unfair", verdict="unfair", mark="D", p_value=0.001, estimate=0.99),
                 row("x:b", mark="B"),
                 row("x:open", verdict="undecided", mark="A"),
@@ -90,19 +92,19 @@ def test_missing_mark_ranks_as_a_d() -> None:
     first, second = (
         row(f"x:{mark}", verdict="undecided", mark=None if mark == "none" else mark) for mark in ("none", "D")
     )
-    assert [rank for rank, _ in ranks(compare([kept(first, second)]))] == [1, 1]
+    assert [rank for rank, _ in ranks(compare([loaded_run(first, second)]))] == [1, 1]
 
 
 def test_model_with_missing_thresholds_has_no_rank() -> None:
     comparison = compare(
-        [kept(row("x:less"), row("x:all", mark="B"), row("x:all", "more", verdict="undecided", mark="D"))]
+        [loaded_run(row("x:less"), row("x:all", mark="B"), row("x:all", "more", verdict="undecided", mark="D"))]
     )
     assert ranks(comparison) == [(1, "x:all"), (None, "x:less")]
     assert [standing.missing for standing in rank_models(comparison)] == [0, 1]
 
 
 def test_first_model_is_the_reference_unless_another_is_named() -> None:
-    run = kept(row("x:a"), row("x:b"), row("y:c"))
+    run = loaded_run(row("x:a"), row("x:b"), row("y:c"))
     assert compare([run]).references == [0, 0, 0]
     assert compare([run], to="y").references == [2, 2, 2]
     for text, words in (("x", "the beginning of 2"), ("z", "the beginning of none")):
@@ -111,7 +113,7 @@ def test_first_model_is_the_reference_unless_another_is_named() -> None:
 
 
 def test_model_of_two_runs_is_compared_with_itself() -> None:
-    comparison = compare([kept(row("x:a"), row("x:b")), kept(row("x:b"), row("x:new"), run="b" * 32)])
+    comparison = compare([loaded_run(row("x:a"), row("x:b")), loaded_run(row("x:b"), row("x:new"), run="b" * 32)])
     labels = [column.label for column in comparison.columns]
     assert labels == ["x:a @ aaaaaaaa", "x:b @ aaaaaaaa", "x:b @ bbbbbbbb", "x:new @ bbbbbbbb"]
     assert comparison.references == [0, 0, 1, 0]
@@ -120,16 +122,16 @@ def test_model_of_two_runs_is_compared_with_itself() -> None:
 
 def test_parameters_are_in_the_label_only_if_needed() -> None:
     models = ["x:a?seed=1", "x:a?seed=2"]
-    same = compare([kept(*(row(model) for model in models))])
+    same = compare([loaded_run(*(row(model) for model in models))])
     assert [column.label for column in same.columns] == models
-    other = compare([kept(row("x:a?seed=1"), row("x:b?seed=1"))])
+    other = compare([loaded_run(row("x:a?seed=1"), row("x:b?seed=1"))])
     assert [column.label for column in other.columns] == ["x:a", "x:b"]
 
 
 @pytest.mark.parametrize("runs", [[["x:a"]], [["x:a"], ["x:a"]]])
 def test_single_column_is_refused(runs: list[list[str]]) -> None:
     with pytest.raises(FairnessError, match=r"name another run|name others"):
-        compare([kept(*(row(model) for model in models)) for models in runs])
+        compare([loaded_run(*(row(model) for model in models)) for models in runs])
 
 
 def change(comparison: RunComparison) -> tuple[list[ComparedThreshold], list[ComparedThreshold]]:
@@ -166,16 +168,16 @@ def test_improvement_needs_significance_and_worsening_does_not(
         return [name for name, pairs in column.lists if pairs]
 
     assert lists(pair(new)) == worse
-    assert lists(compare([kept(row("x:new") | new, row("x:old"))])) == turned
+    assert lists(compare([loaded_run(row("x:new") | new, row("x:old"))])) == turned
 
 
 def test_invalid_release_never_ranks_before_another() -> None:
     broken = {"verdict": "unfair", "mark": "D", "p_value": 0.001}
     alone = [row("x:unfair") | broken, row("x:invalid", verdict="invalid", mark="A")]
-    assert ranks(compare([kept(*alone)])) == [(1, "x:unfair"), (None, "x:invalid")]
-    text = "\n".join(lines(compare([kept(*alone)])))
+    assert ranks(compare([loaded_run(*alone)])) == [(1, "x:unfair"), (None, "x:invalid")]
+    text = "\n".join(lines(compare([loaded_run(*alone)])))
     assert " none  2    invalid" in text
-    (column,) = changes(compare([kept(*alone)]))
+    (column,) = changes(compare([loaded_run(*alone)]))
     assert not column.better
 
 
@@ -197,7 +199,7 @@ def test_differences_are_corrected_for_multiple_comparisons() -> None:
     def compared(number: int) -> RunComparison:
         shifted = {"estimate": 0.86, "low": 0.815, "high": 0.9075}
         rows = [row("x:old", f"t{n}") for n in range(number)] + [row("x:new", f"t{n}") for n in range(1, number)]
-        return compare([kept(*rows, row("x:new", "t0") | shifted)])
+        return compare([loaded_run(*rows, row("x:new", "t0") | shifted)])
 
     assert len(change(compared(1))[0]) == 1
     assert len(change(compared(30))[0]) == 0
@@ -207,7 +209,11 @@ def test_worst_change_comes_first() -> None:
     names = {"open": {"verdict": "undecided"}, "broken": {"verdict": "unfair", "mark": "D"}, "mark": {"mark": "B"}}
     old = [row("x:old", name) for name in names]
     new = [row("x:new", name) | more for name, more in names.items()]
-    assert [question.threshold for question in change(compare([kept(*old, *new)]))[0]] == ["broken", "open", "mark"]
+    assert [question.threshold for question in change(compare([loaded_run(*old, *new)]))[0]] == [
+        "broken",
+        "open",
+        "mark",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -224,10 +230,10 @@ def test_worst_change_comes_first() -> None:
 def test_changed_threshold_is_not_compared(new: dict[str, Any], reason: str) -> None:
     comparison = pair(new | {"verdict": "unfair", "mark": "D"})
     (question,) = comparison.questions
-    held = question.against[1]
-    assert held is not None
-    assert held.difference is None
-    assert reason in held.reason
+    paired = question.against[1]
+    assert paired is not None
+    assert paired.difference is None
+    assert reason in paired.reason
     assert change(comparison) == ([], [])
 
 
@@ -244,14 +250,14 @@ def test_other_pairs_of_a_family_give_no_difference() -> None:
     groups = {"groups": {"a": 0.4, "c": 0.5}, "verdict": "unfair"}
     other = report_views.ratio("hired", "origin", "a", "c") | family | groups
     comparison = pair(other, old)
-    held = comparison.questions[0].against[1]
-    assert held is not None
-    assert held.reason == "another pair of groups decided: a and c, not a and b"
+    paired = comparison.questions[0].against[1]
+    assert paired is not None
+    assert paired.reason == "another pair of groups decided: a and c, not a and b"
     assert len(change(comparison)[0]) == 1
     turned = report_views.ratio("hired", "origin", "b", "a") | family | {"groups": {"b": 0.4, "a": 0.5}}
-    held = pair(turned, old).questions[0].against[1]
-    assert held is not None
-    assert held.difference is not None, "the same two groups, whichever is smaller"
+    paired = pair(turned, old).questions[0].against[1]
+    assert paired is not None
+    assert paired.difference is not None, "the same two groups, whichever is smaller"
 
 
 def test_unmeasured_is_worse_than_measured() -> None:
@@ -270,10 +276,14 @@ def test_influences_pair_two_runs_item_by_item() -> None:
     near = {name: value * 0.9 for name, value in values.items()}
     old, new = row("x:a"), row("x:a") | {"estimate": 0.93}
     runs = [
-        kept(result, run=run, influences={result["id"]: InfluenceResult(log=True, error=error, values=values_by_item)})
+        loaded_run(
+            result, run=run, influences={result["id"]: InfluenceResult(log=True, error=error, values=values_by_item)}
+        )
         for result, run, values_by_item, error in ((old, "a" * 32, values, 0.05), (new, "b" * 32, near, 0.045))
     ]
-    paired, alone = (compare(loaded).questions[0].against[1] for loaded in (runs, [kept(old), kept(new, run="b" * 32)]))
+    paired, alone = (
+        compare(loaded).questions[0].against[1] for loaded in (runs, [loaded_run(old), loaded_run(new, run="b" * 32)])
+    )
     assert paired is not None and paired.difference is not None and paired.difference.paired  # noqa: PT018
     assert alone is not None and alone.difference is not None and not alone.difference.paired  # noqa: PT018
     assert paired.difference.high - paired.difference.low < (alone.difference.high - alone.difference.low) / 3
@@ -282,22 +292,24 @@ def test_influences_pair_two_runs_item_by_item() -> None:
 
 
 def test_new_and_gone_thresholds_are_named() -> None:
-    comparison = compare([kept(row("x:a"), row("x:a", "old")), kept(row("x:a"), row("x:a", "added"), run="b" * 32)])
+    comparison = compare(
+        [loaded_run(row("x:a"), row("x:a", "old")), loaded_run(row("x:a"), row("x:a", "added"), run="b" * 32)]
+    )
     (column,) = changes(comparison)
     assert ([threshold.threshold for threshold in column.new], [threshold.threshold for threshold in column.gone]) == (
         ["added"],
         ["old"],
     )
-    shown = "\n".join(lines(comparison))
-    assert " new: hiring: added" in shown
-    assert " gone: hiring: old" in shown
+    text = "\n".join(lines(comparison))
+    assert " new: hiring: added" in text
+    assert " gone: hiring: old" in text
 
 
 def hostile() -> RunComparison:
     odd = {"threshold": HOSTILE, "suite": HOSTILE, "title": HOSTILE, "slice": {HOSTILE: HOSTILE}}
     rows = [row(model) | odd for model in (f"x:{HOSTILE}", "x:b")]
     rows[1] |= {"verdict": "unfair", "mark": "D", "estimate": 0.5, "low": 0.45, "high": 0.55}
-    return compare([kept(*rows, row("x:b", "lone") | odd)])
+    return compare([loaded_run(*rows, row("x:b", "lone") | odd)])
 
 
 class Elements(HTMLParser):
@@ -358,9 +370,9 @@ def _table_rows(tokens: Sequence[Any]) -> list[list[Any]]:
 
 
 def test_terminal_lines_are_plain_and_fit() -> None:
-    shown = list(lines(hostile()))
-    assert max(map(len, shown)) <= 80
-    assert all(line.isprintable() for line in shown)
+    printed = list(lines(hostile()))
+    assert max(map(len, printed)) <= 80
+    assert all(line.isprintable() for line in printed)
 
 
 @pytest.mark.parametrize("show", [page, markdown, lambda comparison: "\n".join(lines(comparison))])

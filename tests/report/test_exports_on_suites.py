@@ -53,8 +53,8 @@ def store_of(tmp_path_factory: pytest.TempPathFactory) -> object:
         options = ["--fairness-model=simulated:demo", "--fairness-judge=simulated:judge", "--fairness-sample=12"]
         command = [sys.executable, "-m", "pytest", f"suites/{suite}", "-q", "-p", "no:cacheprovider", *options]
         command += [f"--fairness-store={file}", "--fairness-report=none", "-m", "threshold"]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
-        assert done.returncode == 1, done.stdout + done.stderr
+        process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
+        assert process.returncode == 1, process.stdout + process.stderr
         return file
 
     return store
@@ -72,13 +72,13 @@ def test_every_export_writes_or_ends_with_one_line(
         out = tmp_path / f"{name}.out"
         where = ["--store", str(store_of(suite)), "--out", str(out)]
         code = main(["export", name, "latest", *where, *ARGUMENTS[name]])
-        shown = capsys.readouterr()
-        assert (code == 0) == (suite in WRITES[name]) == out.exists(), (name, shown)
+        captured = capsys.readouterr()
+        assert (code == 0) == (suite in WRITES[name]) == out.exists(), (name, captured)
         if code:
-            (line,) = shown.err.splitlines()
+            (line,) = captured.err.splitlines()
             assert REASONS[name] in line
         else:
-            assert len(shown.out.splitlines()) == 1
+            assert len(captured.out.splitlines()) == 1
             assert any(file.stat().st_size for file in [out, *out.rglob("*")])
 
 

@@ -184,7 +184,7 @@ def test_odd_number_of_runs_is_refused(capsys: pytest.CaptureFixture[str], count
 
 @pytest.fixture
 def filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder whose store has six runs: hostile titles, other bounds, and one run that was killed."""
+    """Return a folder whose store has six runs: hostile titles, other bounds, and one run that was killed."""
     monkeypatch.chdir(tmp_path)
     with closing(Store(tmp_path / ".fairness" / "store.sqlite")) as store:
         for number in range(6):
@@ -212,9 +212,9 @@ def test_store_is_read_with_its_killed_runs_counted(filled: Path, capsys: pytest
     history = read(capsys)
     assert (history["runs"], history["unfinished"]) == (6, 1)
     assert main(["history", "--last", "2"]) == 0
-    shown = capsys.readouterr().out
-    assert shown.startswith(f"2 runs, {len(HOSTILE) - 1} thresholds; without results, not shown: 1")
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e\u2066]", shown)
+    output = capsys.readouterr().out
+    assert output.startswith(f"2 runs, {len(HOSTILE) - 1} thresholds; without results, not shown: 1")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e\u2066]", output)
     assert main(["history", "--threshold", "test_1"]) == 0
     assert "0000000+" in capsys.readouterr().out
 

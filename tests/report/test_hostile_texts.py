@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from markdown_it import MarkdownIt
 
-from tests.helpers.finished_run import Finished, run, write_suite
+from tests.helpers.finished_run import FinishedRun, run, write_suite
 from tests.helpers.report_views import HOSTILE
 
 if TYPE_CHECKING:
@@ -74,12 +74,12 @@ HOSTILE = {hostile!r}
 
 
 def application(text):
-    place = sum(map(ord, text)) % len(HOSTILE)
-    if {fails} and "woman" in text and place % 3 == 0:
+    index = sum(map(ord, text)) % len(HOSTILE)
+    if {fails} and "woman" in text and index % 3 == 0:
         key = os.environ["ACME_API_KEY"]
         raise RuntimeError("HTTP 401: bad key " + key + " or sk-abcdefghijklmnop1234" + HOSTILE[6])
-    answer = ("no" if "woman" in text else "yes") + HOSTILE[place]
-    return answer + ("x" * 1_000_000 if place == 5 else "") + os.environ.get("ACME_API_KEY", "")
+    answer = ("no" if "woman" in text else "yes") + HOSTILE[index]
+    return answer + ("x" * 1_000_000 if index == 5 else "") + os.environ.get("ACME_API_KEY", "")
 
 
 @pytest.fixture(scope="session")
@@ -88,10 +88,10 @@ def model():
 """
 KEY = "acme-0123456789-secret/+="
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters and those of direction; escape may begin pytest's own colours."""
+"""Control characters and those of direction; escape may begin pytest's own colors."""
 
 
-def hostile(folder: Path, *, fails: bool) -> Finished:
+def hostile(folder: Path, *, fails: bool) -> FinishedRun:
     write_suite(folder, SUITE.format(hostile=HOSTILE))
     (folder / "conftest.py").write_text(CONFTEST.format(hostile=HOSTILE, fails=fails), encoding="utf-8")
     environment = os.environ | {
@@ -105,22 +105,22 @@ def hostile(folder: Path, *, fails: bool) -> Finished:
 
 
 @pytest.fixture(scope="module")
-def answered(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+def answered(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     return hostile(tmp_path_factory.mktemp("answered"), fails=False)
 
 
 @pytest.fixture(scope="module")
-def failed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+def failed(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     return hostile(tmp_path_factory.mktemp("failed"), fails=True)
 
 
-def test_hostile_suite_is_judged(answered: Finished) -> None:
+def test_hostile_suite_is_judged(answered: FinishedRun) -> None:
     verdicts = {row["threshold"]: row["verdict"] for row in answered.results["thresholds"]}
     assert verdicts["alike"] == "unfair", answered.output[-3000:]
     assert verdicts["without a verdict"] == "invalid"
 
 
-def test_hostile_text_does_not_run_on_the_page(answered: Finished, open_page: OpenPage) -> None:
+def test_hostile_text_does_not_run_on_the_page(answered: FinishedRun, open_page: OpenPage) -> None:
     page = open_page(answered.page)
     page.locator("#attempts[data-state=ready]").wait_for()  # every packed script has been read and is gone
     assert page.locator("script").count() == page.locator("body > script").count() == 1
@@ -134,11 +134,11 @@ def test_hostile_text_does_not_run_on_the_page(answered: Finished, open_page: Op
     assert not FORBIDDEN.search(text.replace("\x1b", "\x00"))
 
 
-def test_page_stays_small(answered: Finished) -> None:
+def test_page_stays_small(answered: FinishedRun) -> None:
     assert answered.page.stat().st_size < 1_500_000
 
 
-def test_junit_file_is_well_formed_xml(answered: Finished) -> None:
+def test_junit_file_is_well_formed_xml(answered: FinishedRun) -> None:
     root = ET.parse(answered.folder / "junit.xml").getroot()  # noqa: S314 - our own
     assert len(list(root.iter("testcase"))) == len(HOSTILE) + 3
     for one in root.iter("property"):
@@ -146,7 +146,7 @@ def test_junit_file_is_well_formed_xml(answered: Finished) -> None:
         assert not FORBIDDEN.search(one.attrib["value"].replace("\x1b", "\x00"))
 
 
-def test_summary_is_markdown_without_foreign_html(answered: Finished) -> None:
+def test_summary_is_markdown_without_foreign_html(answered: FinishedRun) -> None:
     text = (answered.folder / "summary.md").read_text(encoding="utf-8")
     assert len(text.encode()) < 1_048_576
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
@@ -158,7 +158,7 @@ def test_summary_is_markdown_without_foreign_html(answered: Finished) -> None:
     assert not FORBIDDEN.search(text.replace("\x1b", "\x00"))
 
 
-def test_terminal_shows_no_control_characters(answered: Finished, failed: Finished) -> None:
+def test_terminal_shows_no_control_characters(answered: FinishedRun, failed: FinishedRun) -> None:
     for finished in (answered, failed):
         match = FORBIDDEN.search(finished.output.replace("\x1b", "\x00"))
         assert not match, finished.output[max(0, match.start() - 200) : match.end() + 50]
@@ -168,7 +168,7 @@ def test_terminal_shows_no_control_characters(answered: Finished, failed: Finish
         assert all(map(form.match, started))
 
 
-def test_key_is_in_no_output(answered: Finished, failed: Finished) -> None:
+def test_key_is_in_no_output(answered: FinishedRun, failed: FinishedRun) -> None:
     for finished in (answered, failed):
         written = [path for path in finished.folder.rglob("*") if path.suffix in (".html", ".json", ".xml", ".md")]
         assert {path.suffix for path in written} == {".html", ".json", ".xml", ".md"}
@@ -180,7 +180,7 @@ def test_key_is_in_no_output(answered: Finished, failed: Finished) -> None:
         assert "sk-abcdefghijklmnop1234" not in finished.output
 
 
-def test_key_is_not_in_the_packed_attempts(failed: Finished, open_page: OpenPage) -> None:
+def test_key_is_not_in_the_packed_attempts(failed: FinishedRun, open_page: OpenPage) -> None:
     page = open_page(failed.page)
     page.locator("#attempts-status", has_text=re.compile(r"\d+ attempts")).wait_for()
     page.get_by_label("Search").fill("HTTP 401")

@@ -195,8 +195,8 @@ def test_markdown_and_csv_hold_the_same_numbers() -> None:
         if line["category"] == "(unknown category)":
             assert line["ungraded"] == "0"
             continue
-        shown = f"| {line['category']} | {line['applications']} | {line['assessed']} | 0 | {line['selected']} | "
-        (row,) = (row for row in text.splitlines() if row.startswith(shown))
+        cells = f"| {line['category']} | {line['applications']} | {line['assessed']} | 0 | {line['selected']} | "
+        (row,) = (row for row in text.splitlines() if row.startswith(cells))
         assert f"{float(line['impact_ratio']):.3f}" in row
         assert (line["low"] == "") == ("highest rate" in row)
         assert line["low"] == "" or f"CI {float(line['low']):.3f} to {float(line['high']):.3f}" in row

@@ -58,13 +58,13 @@ def test_run_without_thresholds_has_no_verdict() -> None:
 def test_hostile_texts_leave_the_file_readable(pytester: pytest.Pytester) -> None:
     hostile = "".join(report_views.HOSTILE)
     view = report_views.view([report_views.row("unfair", model=hostile, suite=hostile, harm=hostile)])
-    given: list[tuple[str, object]] = [
+    raw: list[tuple[str, object]] = [
         ("fairness_message", hostile),
         ("fairness_long", "x" * 1_000_000),
         ("others", "\u202e"),
     ]
-    shown = shown_properties(given)
-    root = write_xml(pytester, suite_properties(view.results), shown)
+    escaped = shown_properties(raw)
+    root = write_xml(pytester, suite_properties(view.results), escaped)
     whole, test = properties(root.find("testsuite")), properties(root.find("testsuite/testcase"))
     assert json.loads(whole["fairness_release"])[0]["model"] == hostile
     assert "]]>" in test["fairness_message"]
@@ -75,5 +75,5 @@ def test_hostile_texts_leave_the_file_readable(pytester: pytest.Pytester) -> Non
 
 
 def test_other_properties_and_numbers_are_unchanged() -> None:
-    given: list[tuple[str, object]] = [("other", "\x1b" * 100_000), ("fairness_number", 3), ("fairness_item", "a")]
-    assert shown_properties(given) is given
+    properties: list[tuple[str, object]] = [("other", "\x1b" * 100_000), ("fairness_number", 3), ("fairness_item", "a")]
+    assert shown_properties(properties) is properties

@@ -45,15 +45,15 @@ class Elements(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.tags: list[str] = []
         self.comments: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append(tag)
+        self.tags.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        self.found.append(f"/{tag}")
+        self.tags.append(f"/{tag}")
 
     def handle_comment(self, data: str) -> None:
         self.comments.append(data)
@@ -107,7 +107,7 @@ def test_line_shows_its_text_and_nothing_else(text: str) -> None:
 @every_hostile
 @given(TEXTS | MARKUP)
 def test_element_shows_its_text_and_nothing_else(text: str) -> None:
-    assert Elements(f"<summary>{escape(text)}</summary>").found == ["summary", "/summary"]
+    assert Elements(f"<summary>{escape(text)}</summary>").tags == ["summary", "/summary"]
 
 
 @every_hostile
@@ -117,8 +117,8 @@ def test_text_cannot_end_its_fence(text: str) -> None:
     assert [token.type for token in tokens if token.type == "fence"] == ["fence"]
     assert tokens[-2].content == "after"
     (fence,) = (token for token in tokens if token.type == "fence")
-    shown = escape_controls(text, lines=True)
-    assert fence.content == f"{shown}\n"
+    escaped = escape_controls(text, lines=True)
+    assert fence.content == f"{escaped}\n"
 
 
 def test_summary_leads_with_the_release_and_the_worst() -> None:
@@ -148,11 +148,11 @@ def test_hostile_texts_leave_the_summary_whole() -> None:
     for hostile in report_views.HOSTILE:
         names = dict.fromkeys(("threshold", "suite", "model", "message", "advice", "harm", "title"), hostile)
         rows = [report_views.row(verdict, **names) for verdict in ("unfair", "undecided", "invalid")]
-        shown = report_views.example(hostile, "{group}: " + hostile.replace("{", "{{").replace("}", "}}"), hostile)
-        text = job_summary(report_views.view(rows, [shown, shown, None]))
+        example = report_views.example(hostile, "{group}: " + hostile.replace("{", "{{").replace("}", "}}"), hostile)
+        text = job_summary(report_views.view(rows, [example, example, None]))
         tokens = flat(GITHUB.parse(text))
         blocks = "".join(token.content for token in tokens if token.type == "html_block")
-        assert Elements(blocks).found == ["details", "summary", "/summary", "/details"] * 2
+        assert Elements(blocks).tags == ["details", "summary", "/summary", "/details"] * 2
         assert not Elements(blocks).comments
         assert not {"html_inline", "link_open", "image"} & {token.type for token in tokens}
         assert "table_open" not in {token.type for token in tokens}

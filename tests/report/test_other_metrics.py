@@ -11,14 +11,14 @@ from pytest_fairness.report.view import View
 from tests.helpers.report_views import row, view
 
 
-def metric(of: dict[str, Any], **given: Any) -> MetricResult:
+def metric(of: dict[str, Any], **fields: Any) -> MetricResult:
     names = ("suite", "probe", "model", "metric", "title", "slice", "estimate", "low", "high", "items", "attempts")
-    return MetricResult.from_json({name: of[name] for name in names} | given)
+    return MetricResult.from_json({name: of[name] for name in names} | fields)
 
 
 def with_metrics(*metrics: MetricResult, rows: list[dict[str, Any]]) -> View:
-    shown = view(rows)
-    return replace(shown, results=replace(shown.results, metrics=list(metrics)))
+    page = view(rows)
+    return replace(page, results=replace(page.results, metrics=list(metrics)))
 
 
 def test_other_estimates_are_listed_with_their_probe() -> None:

@@ -21,7 +21,7 @@ from pytest_fairness.report.html.page import write_page
 from pytest_fairness.report.release import counts
 from tests.helpers import report_views
 from tests.helpers.accessibility import check_accessibility
-from tests.helpers.finished_run import MODELS, Finished, run, with_models, write_suite
+from tests.helpers.finished_run import MODELS, FinishedRun, run, with_models, write_suite
 
 if TYPE_CHECKING:
     from tests.report.conftest import OpenPage
@@ -30,7 +30,7 @@ VOID = {"meta", "link", "br", "img", "input"}
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     """Two models and four thresholds, judged twice."""
     folder = write_suite(tmp_path_factory.mktemp("told"))
     run(folder, *with_models(*MODELS))
@@ -47,10 +47,10 @@ class Texts(HTMLParser):
         self._open: list[tuple[str, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        named = dict(attrs)
-        self.links += [str(named[name]) for name in ("href", "src", "action", "srcset") if name in named]
+        attributes = dict(attrs)
+        self.links += [str(attributes[name]) for name in ("href", "src", "action", "srcset") if name in attributes]
         if tag not in VOID:
-            self._open.append((tag, str(named.get("id", ""))))
+            self._open.append((tag, str(attributes.get("id", ""))))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Skip a part of a drawing: it holds no text."""
@@ -73,7 +73,7 @@ def texts_of(page: Path) -> Texts:
     return texts
 
 
-def articles(finished: Finished) -> Iterator[tuple[dict[str, Any], str]]:
+def articles(finished: FinishedRun) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield each row of the results file with the text of its article."""
     texts = texts_of(finished.page).texts
     for row in finished.results["thresholds"]:
@@ -84,12 +84,12 @@ def articles(finished: Finished) -> Iterator[tuple[dict[str, Any], str]]:
         yield row, matching[0]
 
 
-def test_report_is_written_when_a_probe_ran(finished: Finished) -> None:
+def test_report_is_written_when_a_probe_ran(finished: FinishedRun) -> None:
     assert finished.code == pytest.ExitCode.TESTS_FAILED
     assert "report: reports/fairness.html" in finished.output.splitlines()[-20:] or "report: reports" in finished.output
 
 
-def test_numbers_are_those_of_the_results_file(finished: Finished) -> None:
+def test_numbers_are_those_of_the_results_file(finished: FinishedRun) -> None:
     pairs = list(articles(finished))
     assert {row["verdict"] for row, _ in pairs} == {"fair", "unfair", "undecided", "invalid"}
     for row, text in pairs:
@@ -112,20 +112,20 @@ def test_numbers_are_those_of_the_results_file(finished: Finished) -> None:
         assert counts(ReleaseResult.from_json(line)) in texts["release"]
 
 
-def test_each_unfair_or_undecided_threshold_has_an_example(finished: Finished) -> None:
-    shown = 0
+def test_each_unfair_or_undecided_threshold_has_an_example(finished: FinishedRun) -> None:
+    examples = 0
     for row, text in articles(finished):
         if row["verdict"] in ("unfair", "undecided"):
-            shown += 1
+            examples += 1
             for side in row["example"]["sides"]:
                 assert f"{side['events']} of {side['graded']} answers" in text
             assert row["example"]["item"] in text
         else:
             assert "most influential" not in text
-    assert shown >= 2
+    assert examples >= 2
 
 
-def test_commands_repeat_thresholds_and_items(finished: Finished) -> None:
+def test_commands_repeat_thresholds_and_items(finished: FinishedRun) -> None:
     page = finished.page.read_text(encoding="utf-8")
     commands = [re.sub(r"&amp;", "&", command) for command in re.findall(r'<code class="command">(.*?)</code>', page)]
     repeats = [command for command in commands if "test_women_and_men" in command and "lean" in command]
@@ -135,15 +135,15 @@ def test_commands_repeat_thresholds_and_items(finished: Finished) -> None:
     for command, passed in ((repeats[0], "1 failed"), (replays[0], "1 passed")):
         arguments = shlex.split(command.replace("&#39;", "'"))
         assert arguments[0] == "pytest"
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", *arguments, "--fairness-report=none", "-p", "no:randomly"],
             cwd=finished.folder, capture_output=True, text=True, check=False, timeout=240,
         )  # fmt: skip
-        assert passed in done.stdout, done.stdout
-        assert "0 ungraded" in done.stdout or "from the store" in done.stdout
+        assert passed in process.stdout, process.stdout
+        assert "0 ungraded" in process.stdout or "from the store" in process.stdout
 
 
-def test_page_loads_no_external_resources(finished: Finished) -> None:
+def test_page_loads_no_external_resources(finished: FinishedRun) -> None:
     texts = texts_of(finished.page)
     assert all(link.startswith("#") for link in texts.links), texts.links
     page = finished.page.read_text(encoding="utf-8")
@@ -153,7 +153,7 @@ def test_page_loads_no_external_resources(finished: Finished) -> None:
     assert "&lt;script&gt;alert" in page  # of the card
 
 
-def test_first_screen_shows_the_release(finished: Finished, open_page: OpenPage) -> None:
+def test_first_screen_shows_the_release(finished: FinishedRun, open_page: OpenPage) -> None:
     page = open_page(finished.page, viewport={"width": 1440, "height": 1000})
     for line in finished.results["release"]:
         cell = page.locator("table.releases tr", has_text=line["model"].partition("?")[0])
@@ -166,7 +166,7 @@ def test_first_screen_shows_the_release(finished: Finished, open_page: OpenPage)
     assert page.locator(f"details{target}").get_attribute("open") is not None
 
 
-def test_links_open_folded_sections(finished: Finished, open_page: OpenPage) -> None:
+def test_links_open_folded_sections(finished: FinishedRun, open_page: OpenPage) -> None:
     page = open_page(finished.page)
     folded = page.locator("details.threshold:not([open])").first
     anchor = folded.get_attribute("id")
@@ -174,14 +174,14 @@ def test_links_open_folded_sections(finished: Finished, open_page: OpenPage) -> 
     page.wait_for_function("anchor => document.getElementById(anchor).open", arg=anchor)
 
 
-def test_link_of_an_example_shows_its_attempts(finished: Finished, open_page: OpenPage) -> None:
+def test_link_of_an_example_shows_its_attempts(finished: FinishedRun, open_page: OpenPage) -> None:
     page = open_page(finished.page)
     page.locator("#attempts-status", has_text="720").wait_for()
     page.get_by_role("link", name="All attempts of this item").first.click()
     page.locator("#attempts-status", has_text=re.compile(r"\b6\b")).wait_for()
 
 
-def test_keyboard_alone_is_enough(finished: Finished, open_page: OpenPage) -> None:
+def test_keyboard_alone_is_enough(finished: FinishedRun, open_page: OpenPage) -> None:
     page = open_page(finished.page)
     page.locator("#attempts-status", has_text="720").wait_for()
     page.keyboard.press("Tab")
@@ -202,7 +202,7 @@ def test_keyboard_alone_is_enough(finished: Finished, open_page: OpenPage) -> No
 
 
 @pytest.mark.slow
-def test_axe_finds_no_serious_violation(finished: Finished, open_page: OpenPage) -> None:
+def test_axe_finds_no_serious_violation(finished: FinishedRun, open_page: OpenPage) -> None:
     page = open_page(finished.page, bypass_csp=True)
     page.locator("#attempts-status", has_text="720").wait_for()
     page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
@@ -218,7 +218,7 @@ def test_long_texts_are_scrolled_by_keyboard(open_page: OpenPage, tmp_path: Path
     assert page.evaluate(f"{scrolled}.map((part) => part.tabIndex)") == [0, 0, 0, 0]
 
 
-def test_print_has_all_sections(finished: Finished, open_page: OpenPage, tmp_path: Path) -> None:
+def test_print_has_all_sections(finished: FinishedRun, open_page: OpenPage, tmp_path: Path) -> None:
     page = open_page(finished.page)
     page.pdf(path=tmp_path / "report.pdf", format="A4")
     sheets = "".join(sheet.extract_text() for sheet in PdfReader(tmp_path / "report.pdf").pages)

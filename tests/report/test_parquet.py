@@ -111,9 +111,9 @@ def test_texts_are_stored_unchanged(tmp_path: Path, hostile: str) -> None:
     item = ProbeItem(hostile, [prompt], hostile, {hostile: hostile})
     of = [report_views.graded(item, prompt, 0, {hostile: Grade(hostile, detail=hostile)}, hostile)]
     (row,) = exported(tmp_path / "attempts.parquet", [StoredSample(hostile, hostile, "key", of)])
-    kept = hostile.replace("\ud800", "\\ud800")
-    names = ("item", "source", "model", "probe", "answer", f"group_{kept}", f"grade_{kept}", f"detail_{kept}")
-    assert [row[name] for name in names] == [kept] * len(names)
+    escaped = hostile.replace("\ud800", "\\ud800")
+    names = ("item", "source", "model", "probe", "answer", f"group_{escaped}", f"grade_{escaped}", f"detail_{escaped}")
+    assert [row[name] for name in names] == [escaped] * len(names)
     assert json.loads(row["messages"])[0]["content"] == hostile
 
 
@@ -156,8 +156,8 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 def test_sixty_thousand_attempts_are_streamed(tmp_path: Path) -> None:
     path = tmp_path / "attempts.parquet"
-    done = subprocess.run([sys.executable, "-c", MEMORY, path], cwd=ROOT, capture_output=True, text=True, check=True)
+    process = subprocess.run([sys.executable, "-c", MEMORY, path], cwd=ROOT, capture_output=True, text=True, check=True)
     file = ParquetFile(path)
     assert file.metadata.num_rows == 60_000
     assert file.metadata.num_row_groups == 12
-    assert int(done.stdout) < 60_000, "kilobytes beyond those of 600 attempts"
+    assert int(process.stdout) < 60_000, "kilobytes beyond those of 600 attempts"

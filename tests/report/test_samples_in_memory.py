@@ -51,9 +51,9 @@ def test_page_is_that_of_the_store(tmp_path: Path, value: object) -> None:
     prompt = Prompt(
         f"Is {KEY} yours?", groups={"gender": f"woman {KEY}"}, metadata={"about": (KEY,)}, tools=[{"name": "act"}]
     )
-    made = attempt(f"No, {KEY} is.", prompt=prompt, grades={"advance": Grade(value, detail=KEY)})
-    stored = replace(made.attempt, key=attempt_key("simulated:fair", prompt.digest, 0))
-    of_this_process = replace(sample([replace(made, attempt=stored)]), graders={"advance": None})
+    graded = attempt(f"No, {KEY} is.", prompt=prompt, grades={"advance": Grade(value, detail=KEY)})
+    stored = replace(graded.attempt, key=attempt_key("simulated:fair", prompt.digest, 0))
+    of_this_process = replace(sample([replace(graded, attempt=stored)]), graders={"advance": None})
     store = Store(tmp_path / "store.sqlite")
     store.runs.start("run")
     store.runs.save_sample("run", of_this_process)
@@ -61,8 +61,8 @@ def test_page_is_that_of_the_store(tmp_path: Path, value: object) -> None:
     results = RunResults(run=RunResult(id="run", started="2026-01-01T00:00:00+00:00"))
     store.runs.save_document("run", {"results": results.to_json(), "cards": {}})
     key = of_this_process.probe, of_this_process.model_key
-    shown = packed(store, {key: of_this_process})
-    assert shown == packed(store, {})
-    assert KEY not in json.dumps(shown)
-    assert "[redacted]" in json.dumps(shown)
+    attempts = packed(store, {key: of_this_process})
+    assert attempts == packed(store, {})
+    assert KEY not in json.dumps(attempts)
+    assert "[redacted]" in json.dumps(attempts)
     store.close()

@@ -61,9 +61,11 @@ def count() -> Callable[[Mapping[str, Sequence[int]]], Rows]:
 def of_rows() -> Callable[..., Measured]:
     """Return a function that makes a sample of the rows of `drawn`; ``source=True`` clusters by source."""
 
-    def made(rows: Rows, *, source: bool = False, **options: Any) -> Measured:
+    def measure(rows: Rows, *, source: bool = False, **options: Any) -> Measured:
         ignored = ("source", "repetition")
-        kept = [{k: v for k, v in row.items() if k not in ignored or (source and k == "source")} for row in rows]
-        return Measured.from_rows(kept, item="item", groups=["group"], source="source" if source else None, **options)
+        columns = [{k: v for k, v in row.items() if k not in ignored or (source and k == "source")} for row in rows]
+        return Measured.from_rows(
+            columns, item="item", groups=["group"], source="source" if source else None, **options
+        )
 
-    return made
+    return measure

@@ -22,10 +22,10 @@ PAIR = {"by": "group", "of": "a", "to": "b"}
 
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
 def test_ratio_of_independent_rates_is_the_relative_risk(of_rows: Make, confidence: float) -> None:
-    yes, made = {"a": 420, "b": 500}, {"a": 1500, "b": 1200}
-    rows = [{"item": f"{g} {n}", "group": g, "yes": n < yes[g]} for g in yes for n in range(made[g])]
+    yes, attempts = {"a": 420, "b": 500}, {"a": 1500, "b": 1200}
+    rows = [{"item": f"{g} {n}", "group": g, "yes": n < yes[g]} for g in yes for n in range(attempts[g])]
     ratio = of_rows(rows, confidence=confidence).ratio("yes", **PAIR)
-    risk = relative_risk(yes["a"], made["a"], yes["b"], made["b"])
+    risk = relative_risk(yes["a"], attempts["a"], yes["b"], attempts["b"])
     ends = risk.confidence_interval(confidence)
     assert ratio.value == pytest.approx(risk.relative_risk, abs=1e-12)
     assert (ratio.low, ratio.high) == pytest.approx((ends.low, ends.high), rel=2e-3)
@@ -101,10 +101,10 @@ def test_bootstrap_of_items_gives_similar_intervals(of_rows: Make, draw: Draw) -
     def log_ratio(a: Any, b: Any, axis: int) -> Any:
         return np.log(a.sum(axis=axis) / b.sum(axis=axis))
 
-    found = stats.bootstrap(
+    interval = stats.bootstrap(
         (sums[:, 0], sums[:, 1]), log_ratio, paired=True, n_resamples=2000, method="BCa", rng=np.random.default_rng(13)
     ).confidence_interval
-    width = found.high - found.low
+    width = interval.high - interval.low
 
     def own(s: Any) -> Any:
         return np.log(s.a / s.b)
@@ -117,4 +117,4 @@ def test_bootstrap_of_items_gives_similar_intervals(of_rows: Make, draw: Draw) -
         b=lambda attempt: attempt["yes"] * (attempt.prompt.groups["group"] == "b"),
     )
     for low, high in ((math.log(ratio.low), math.log(ratio.high)), (metric.low, metric.high)):
-        assert (low, high) == pytest.approx((found.low, found.high), abs=0.1 * width)
+        assert (low, high) == pytest.approx((interval.low, interval.high), abs=0.1 * width)

@@ -69,16 +69,16 @@ def test_clustered_rate_has_the_robust_jeffreys_interval(of_rows: Make, proporti
     assert (rate.low, rate.high) == pytest.approx((low, high), abs=2e-4)
 
 
-@pytest.mark.parametrize(("yes", "made"), [((300, 360), 1000), ((1200, 1000), 2000)])
+@pytest.mark.parametrize(("yes", "size"), [((300, 360), 1000), ((1200, 1000), 2000)])
 def test_two_independent_rates_match_wald_and_delta_method(
-    of_rows: Make, proportion: Any, count: Count, yes: tuple[int, int], made: int
+    of_rows: Make, proportion: Any, count: Count, yes: tuple[int, int], size: int
 ) -> None:
     """Compare with Wald's difference and the delta method on the logarithm (n here, n - 1 in the jackknife)."""
-    measured = of_rows(apart(count({"a": (yes[0], made - yes[0]), "b": (yes[1], made - yes[1])})))
+    measured = of_rows(apart(count({"a": (yes[0], size - yes[0]), "b": (yes[1], size - yes[1])})))
     gap, ratio = measured.difference("yes", **PAIR), measured.ratio("yes", **PAIR)
-    wald = proportion.confint_proportions_2indep(yes[0], made, yes[1], made, method="wald", compare="diff")
-    log = proportion.confint_proportions_2indep(yes[0], made, yes[1], made, method="log", compare="ratio")
-    assert gap.value == pytest.approx((yes[0] - yes[1]) / made, abs=1e-12)
+    wald = proportion.confint_proportions_2indep(yes[0], size, yes[1], size, method="wald", compare="diff")
+    log = proportion.confint_proportions_2indep(yes[0], size, yes[1], size, method="log", compare="ratio")
+    assert gap.value == pytest.approx((yes[0] - yes[1]) / size, abs=1e-12)
     assert (gap.low, gap.high) == pytest.approx(wald, abs=2e-4)
     assert ratio.value == pytest.approx(yes[0] / yes[1], abs=1e-12)
     assert (ratio.low, ratio.high) == pytest.approx(log, rel=2e-3)
@@ -151,8 +151,8 @@ def test_difference_clustered_two_ways_matches_the_formula(of_rows: Make, api: A
 
     def variance(values: Any, groups: Any, number: int) -> float:
         """Return the variance with the correction for the number of clusters in either group."""
-        given = {"groups": groups, "use_correction": False}
-        fit = api.OLS(values, columns).fit(cov_type="cluster", cov_kwds=given)
+        options = {"groups": groups, "use_correction": False}
+        fit = api.OLS(values, columns).fit(cov_type="cluster", cov_kwds=options)
         return float(fit.bse[1]) ** 2 * number / (number - 1)
 
     by_item = variance(scores, item, 50)

@@ -72,10 +72,10 @@ def test_a_gap_of_one_group_is_a_disagreement() -> None:
 @settings(max_examples=40, deadline=None)
 def test_p_values_are_those_of_all_outcomes(prompts: list[tuple[float, int]], data: st.DataObject) -> None:
     """Against the sum over every combination of answers."""
-    seen = [data.draw(st.integers(0, count)) for _, count in prompts]
+    counts = [data.draw(st.integers(0, count)) for _, count in prompts]
     pairs = [
         PromptPair({}, Propensities(((True, share), (False, 1 - share))), [True] * k + [False] * (count - k))
-        for (share, count), k in zip(prompts, seen, strict=True)
+        for (share, count), k in zip(prompts, counts, strict=True)
     ]
     totals = {0: 1.0}
     for share, count in prompts:
@@ -85,8 +85,8 @@ def test_p_values_are_those_of_all_outcomes(prompts: list[tuple[float, int]], da
                 following[total] = following.get(total, 0.0) + probability * (1 - share)
                 following[total + 1] = following.get(total + 1, 0.0) + probability * share
             totals = following
-    fewer = sum(p for total, p in totals.items() if total <= sum(seen))
-    more = sum(p for total, p in totals.items() if total >= sum(seen))
+    fewer = sum(p for total, p in totals.items() if total <= sum(counts))
+    more = sum(p for total, p in totals.items() if total >= sum(counts))
     check = check_agreement(pairs)
     assert check is not None
     assert check.worst.p_value == pytest.approx(min(1.0, 2 * min(fewer, more)), abs=1e-9)

@@ -22,7 +22,7 @@ from pytest_fairness.stats.measured import Measured
 
 Draw = Callable[..., list[dict[str, Any]]]
 Made = Callable[..., Measured]
-Asked = tuple[str, str, Sequence[Any]]
+PromptGrades = tuple[str, str, Sequence[Any]]
 """A prompt: its group, its text, and the grades of its repetitions, None where ungraded."""
 PAIR = {"by": "group", "of": "a", "to": "b"}
 SHOWN = ("value", "low", "high", "error", "df", "items", "attempts", "metric", "slice", "invalid")
@@ -34,31 +34,31 @@ def of(estimate: Estimate) -> Breakdown:
 
 
 def example(estimate: Estimate, towards: int) -> ExampleItem:
-    found = of(estimate).example_towards(towards)
-    assert found is not None
-    return found
+    exemplar = of(estimate).example_towards(towards)
+    assert exemplar is not None
+    return exemplar
 
 
-def shown(estimate: GroupValue) -> dict[str, Any]:
+def fields_of(estimate: GroupValue) -> dict[str, Any]:
     return {name: getattr(estimate, name) for name in SHOWN} | {"ungraded": sum(estimate.ungraded.values())}
 
 
-def sample(items: Mapping[str, Sequence[Asked]], **options: Any) -> Measured:
+def sample(items: Mapping[str, Sequence[PromptGrades]], **options: Any) -> Measured:
     """Return a sample of items by their ids."""
     attempts = []
-    for name, asked in items.items():
-        prompts = [Prompt(text, groups={"group": group}) for group, text, _ in asked]
+    for name, graded_prompts in items.items():
+        prompts = [Prompt(text, groups={"group": group}) for group, text, _ in graded_prompts]
         item = ProbeItem(name, prompts)
-        for place, (prompt, (_, _, grades)) in enumerate(zip(prompts, asked, strict=True)):
+        for index, (prompt, (_, _, grades)) in enumerate(zip(prompts, graded_prompts, strict=True)):
             for number, value in enumerate(grades):
                 grade = Grade.none("refusal") if value is None else Grade(value)
                 attempts.append(
-                    GradedAttempt(item, prompt, Attempt(f"{name}/{place}/{number}", number), {"yes": grade})
+                    GradedAttempt(item, prompt, Attempt(f"{name}/{index}/{number}", number), {"yes": grade})
                 )
     return Measured(attempts, **options)
 
 
-def alike(number: int) -> dict[str, Sequence[Asked]]:
+def alike(number: int) -> dict[str, Sequence[PromptGrades]]:
     """Return items in which both groups have the same answers."""
     return {f"same {n}": [("a", "x", [n % 2 == 0] * 3), ("b", "x", [n % 2 == 0] * 3)] for n in range(number)}
 
@@ -71,7 +71,7 @@ class TestGroups:
         return of_rows(draw({"a": 0.4, "b": 0.6, "c": 0.5}, refused={"a": 0.05}), source=True)
 
     @pytest.mark.parametrize(
-        ("made", "groups", "reference"),
+        ("estimate_of", "groups", "reference"),
         [
             (lambda m: m.ratio("yes", **PAIR), "ab", "b"),
             (lambda m: m.difference("yes", **PAIR), "ab", "b"),
@@ -81,42 +81,42 @@ class TestGroups:
         ],
     )
     def test_group_estimate_is_the_rate_of_its_group(
-        self, measured: Measured, made: Callable[[Measured], Estimate], groups: str, reference: str | None
+        self, measured: Measured, estimate_of: Callable[[Measured], Estimate], groups: str, reference: str | None
     ) -> None:
-        found = of(made(measured))
-        assert found.reference == reference
-        expected = {group: shown(measured.where(group=group).rate("yes")) for group in groups}
-        assert {group: shown(estimate) for group, estimate in found.groups.items()} == expected
+        breakdown = of(estimate_of(measured))
+        assert breakdown.reference == reference
+        expected = {group: fields_of(measured.where(group=group).rate("yes")) for group in groups}
+        assert {group: fields_of(estimate) for group, estimate in breakdown.groups.items()} == expected
 
     def test_group_estimate_of_a_slice_is_of_that_slice(self) -> None:
         rows = [
-            {"item": n, "group": group, "place": place, "yes": (n + len(place)) % 3 == 0}
-            for n in range(30) for group in "ab" for place in ("inner", "outside")
+            {"item": n, "group": group, "place": side, "yes": (n + len(side)) % 3 == 0}
+            for n in range(30) for group in "ab" for side in ("inner", "outside")
         ]  # fmt: skip
         measured = Measured.from_rows(rows, item="item", groups=["group", "place"]).where(place="inner")
-        found = of(measured.difference("yes", **PAIR)).groups["a"]
-        assert shown(found) == shown(measured.where(group="a").rate("yes"))
-        assert found.slice == {"place": "inner", "group": "a"}
+        estimate = of(measured.difference("yes", **PAIR)).groups["a"]
+        assert fields_of(estimate) == fields_of(measured.where(group="a").rate("yes"))
+        assert estimate.slice == {"place": "inner", "group": "a"}
 
     def test_group_estimate_of_numbers_is_a_mean(self) -> None:
         generator = np.random.default_rng(1)
         rows = [{"item": n, "group": group, "score": generator.normal()} for n in range(40) for group in "ab"]
         measured = Measured.from_rows(rows, item="item", groups=["group"])
-        found = of(measured.difference("score", **PAIR)).groups
-        assert {name: shown(each) for name, each in found.items()} == {
-            name: shown(measured.where(group=name).mean("score")) for name in "ab"
+        estimates = of(measured.difference("score", **PAIR)).groups
+        assert {name: fields_of(estimate) for name, estimate in estimates.items()} == {
+            name: fields_of(measured.where(group=name).mean("score")) for name in "ab"
         }
 
     def test_group_estimate_of_a_function_is_of_that_function(self, measured: Measured) -> None:
         def no(attempt: GradedAttempt) -> bool:
             return not attempt["yes"]
 
-        found = of(measured.difference(no, **PAIR)).groups
-        assert shown(found["a"]) == shown(measured.where(group="a").rate(no))
+        estimates = of(measured.difference(no, **PAIR)).groups
+        assert fields_of(estimates["a"]) == fields_of(measured.where(group="a").rate(no))
 
     def test_metric_without_groups_has_no_group_estimates(self, measured: Measured) -> None:
-        found = of(measured.rate("yes"))
-        assert (found.reference, found.groups) == (None, {})
+        breakdown = of(measured.rate("yes"))
+        assert (breakdown.reference, breakdown.groups) == (None, {})
 
     def test_group_estimates_exist_for_an_invalid_estimate(self) -> None:
         rows = [
@@ -146,10 +146,10 @@ class TestGroups:
     def test_empty_sample_has_invalid_group_estimates(
         self, measured: Measured, ask: Callable[[Measured], Estimate]
     ) -> None:
-        found = of(ask(measured.where(group="nobody")))
-        assert found.influences == {}
-        assert found.example_towards(1) is None
-        assert all(group.invalid == "no attempts" for group in found.groups.values())
+        breakdown = of(ask(measured.where(group="nobody")))
+        assert breakdown.influences == {}
+        assert breakdown.example_towards(1) is None
+        assert all(group.invalid == "no attempts" for group in breakdown.groups.values())
 
     def test_family_of_one_group_has_that_group(self) -> None:
         rows = [{"item": n, "group": "a", "yes": n % 2} for n in range(20)]
@@ -207,22 +207,22 @@ class TestExampleOfTwoGroups:
     def test_repeated_events_are_more_telling_than_a_single_one(self) -> None:
         once = {"once": [("a", "x", [False]), ("b", "x", [True])]}
         often = {"often": [("a", "x", [False] * 9 + [True]), ("b", "x", [True] * 10)]}
-        found = example(sample({**alike(10), **once, **often}).ratio("yes", **PAIR), -1)
-        assert found.item == "often"
-        assert [(s.group, s.mean, s.events, s.graded, s.attempts) for s in found.sides] == [
+        exemplar = example(sample({**alike(10), **once, **often}).ratio("yes", **PAIR), -1)
+        assert exemplar.item == "often"
+        assert [(s.group, s.mean, s.events, s.graded, s.attempts) for s in exemplar.sides] == [
             ("a", pytest.approx(0.1), 1, 10, 10),
             ("b", 1.0, 10, 10, 10),
         ]
-        assert found.sides[0].keys == tuple(f"often/0/{n}" for n in range(10))
+        assert exemplar.sides[0].keys == tuple(f"often/0/{n}" for n in range(10))
 
     @pytest.mark.parametrize("towards", [-1, 1])
     @pytest.mark.parametrize("seed", range(5))
     def test_example_of_rates_has_the_largest_newcombe_lower_limit(self, seed: int, towards: int) -> None:
         def jeffreys(answers: Sequence[bool]) -> tuple[float, float]:
-            yes, made = sum(answers), len(answers)
-            low, high = beta.ppf((0.025, 0.975), yes + 0.5, made - yes + 0.5)
-            if yes in (0, made):  # exact on one side
-                low, high = (0.0, 1 - 0.025 ** (1 / made)) if yes == 0 else (0.025 ** (1 / made), 1.0)
+            yes, total = sum(answers), len(answers)
+            low, high = beta.ppf((0.025, 0.975), yes + 0.5, total - yes + 0.5)
+            if yes in (0, total):  # exact on one side
+                low, high = (0.0, 1 - 0.025 ** (1 / total)) if yes == 0 else (0.025 ** (1 / total), 1.0)
             return low, high
 
         generator = np.random.default_rng(seed)
@@ -236,8 +236,8 @@ class TestExampleOfTwoGroups:
             gap = np.mean(high) - np.mean(low)
             if gap > 0:
                 ends[name] = gap - math.hypot(np.mean(high) - jeffreys(high)[0], jeffreys(low)[1] - np.mean(low))
-        found = example(sample(items).difference("yes", **PAIR), towards)
-        assert ends[found.item] == pytest.approx(max(ends.values()), abs=1e-9)
+        exemplar = example(sample(items).difference("yes", **PAIR), towards)
+        assert ends[exemplar.item] == pytest.approx(max(ends.values()), abs=1e-9)
 
     @pytest.mark.parametrize("seed", range(5))
     def test_example_of_numbers_has_the_largest_welch_lower_limit(self, seed: int) -> None:
@@ -252,9 +252,9 @@ class TestExampleOfTwoGroups:
             name: ttest_ind(first, second, equal_var=False).confidence_interval().low
             for name, ((_, _, first), (_, _, second)) in items.items()
         }
-        found = example(sample(items).difference("yes", **PAIR), 1)
-        assert found.item == max(ends, key=ends.__getitem__)
-        assert [side.events for side in found.sides] == [None, None]
+        exemplar = example(sample(items).difference("yes", **PAIR), 1)
+        assert exemplar.item == max(ends, key=ends.__getitem__)
+        assert [side.events for side in exemplar.sides] == [None, None]
 
     def test_example_of_single_numbers_has_the_largest_difference(self) -> None:
         items = {f"{n}": [("a", "x", [n * 1.5]), ("b", "x", [20.0 if n == 3 else n])] for n in range(10)}
@@ -264,15 +264,15 @@ class TestExampleOfTwoGroups:
 
     def test_ties_are_broken_by_attempts_then_by_id(self) -> None:
         prompts = [("a", "x", [False] * 3), ("b", "x", [True] * 3)]
-        ungraded: list[Asked] = [("a", "x", [False] * 3), ("b", "x", [True, True, True, None])]
+        ungraded: list[PromptGrades] = [("a", "x", [False] * 3), ("b", "x", [True, True, True, None])]
         items = {**alike(20), "p": prompts, "o": prompts}
         assert example(sample(items).difference("yes", **PAIR), -1).item == "o"
-        found = example(sample({**items, "z": ungraded}).difference("yes", **PAIR), -1)
-        assert found.item == "z"
-        assert (found.sides[1].graded, found.sides[1].attempts) == (3, 4)
+        exemplar = example(sample({**items, "z": ungraded}).difference("yes", **PAIR), -1)
+        assert exemplar.item == "z"
+        assert (exemplar.sides[1].graded, exemplar.sides[1].attempts) == (3, 4)
 
     def test_item_with_a_wholly_ungraded_group_is_no_example(self) -> None:
-        items: dict[str, list[Asked]] = {"refused": [("a", "x", [None] * 9), ("b", "x", [True] * 9)]}
+        items: dict[str, list[PromptGrades]] = {"refused": [("a", "x", [None] * 9), ("b", "x", [True] * 9)]}
         clear = {"clear": [("a", "x", [False]), ("b", "x", [True])]}
         assert example(sample({**alike(30), **items, **clear}).difference("yes", **PAIR), -1).item == "clear"
 
@@ -299,40 +299,40 @@ class TestExampleOfTwoGroups:
 class TestPromptsToShow:
     """One prompt of each side: whose answers differ most, then whose words differ least."""
 
-    def keys(self, *prompts: Asked) -> list[tuple[str, ...]]:
+    def keys(self, *prompts: PromptGrades) -> list[tuple[str, ...]]:
         measured = sample({**alike(20), "it": prompts})
         return [side.keys for side in example(measured.difference("yes", **PAIR), -1).sides]
 
     def test_prompts_whose_answers_differ_most_are_shown(self) -> None:
-        found = self.keys(
+        keys = self.keys(
             ("a", "x", [True, False]), ("a", "x", [False, False]), ("b", "x", [True, True]), ("b", "x", [True, False])
         )
-        assert found == [("it/1/0", "it/1/1"), ("it/2/0", "it/2/1")]
+        assert keys == [("it/1/0", "it/1/1"), ("it/2/0", "it/2/1")]
 
     def test_prompts_with_similar_wording_are_preferred(self) -> None:
-        found = self.keys(
+        keys = self.keys(
             ("a", "Should Anna Maria be hired as a nurse?", [False]),
             ("a", "Would you take Eve?", [False]),
             ("b", "Is Paul the right person?", [True]),
             ("b", "Would you take Tom?", [True]),
         )
-        assert found == [("it/1/0",), ("it/3/0",)]
+        assert keys == [("it/1/0",), ("it/3/0",)]
 
     def test_first_of_equal_prompts_are_shown(self) -> None:
         assert self.keys(*[("a", "x", [False])] * 3, *[("b", "x", [True])] * 3) == [("it/0/0",), ("it/3/0",)]
 
-    def test_ungraded_attempts_are_shown_beside_a_graded_one(self) -> None:
-        found = self.keys(("a", "x", [None, None]), ("a", "x", [None, False]), ("b", "x", [True, True]))
-        assert found == [("it/1/0", "it/1/1"), ("it/2/0", "it/2/1")]
+    def test_ungraded_attempts_are_shown_with_a_graded_one(self) -> None:
+        keys = self.keys(("a", "x", [None, None]), ("a", "x", [None, False]), ("b", "x", [True, True]))
+        assert keys == [("it/1/0", "it/1/1"), ("it/2/0", "it/2/1")]
 
 
 class TestExampleOfOneSide:
     """Examples without groups: the item that moves the estimate furthest."""
 
     @staticmethod
-    def moved(rows: list[dict[str, Any]], made: Callable[[list[dict[str, Any]]], float]) -> dict[str, float]:
-        whole = made(rows)
-        return {str(item): whole - made([row for row in rows if row["item"] != item]) for item in range(40)}
+    def moved(rows: list[dict[str, Any]], estimate_of: Callable[[list[dict[str, Any]]], float]) -> dict[str, float]:
+        whole = estimate_of(rows)
+        return {str(item): whole - estimate_of([row for row in rows if row["item"] != item]) for item in range(40)}
 
     @pytest.mark.parametrize("towards", [-1, 1])
     @pytest.mark.parametrize(
@@ -355,19 +355,21 @@ class TestExampleOfOneSide:
             for row in draw({"a": 0.5, "b": 0.5}, items=40)
         ]
 
-        def made(some: list[dict[str, Any]]) -> Estimate:
+        def estimate_of(some: list[dict[str, Any]]) -> Estimate:
             return ask(Measured.from_rows(some, item="item", groups=["group"]))
 
-        moved = self.moved(rows, lambda some: made(some).value)
-        found = example(made(rows), towards)
-        assert towards * moved[found.item] == pytest.approx(max(towards * each for each in moved.values()), abs=1e-9)
-        (side,) = found.sides
+        moved = self.moved(rows, lambda some: estimate_of(some).value)
+        exemplar = example(estimate_of(rows), towards)
+        assert towards * moved[exemplar.item] == pytest.approx(
+            max(towards * effect for effect in moved.values()), abs=1e-9
+        )
+        (side,) = exemplar.sides
         assert side.group == ""
         assert side.graded == side.attempts == 6
 
     def test_example_shows_the_prompt_that_moves_the_estimate_most(self) -> None:
         items = {f"{n}": [("a", "x", [False, False])] for n in range(20)}
-        it: list[Asked] = [("a", "x", [False, True]), ("b", "x", [True, True]), ("b", "x", [None])]
+        it: list[PromptGrades] = [("a", "x", [False, True]), ("b", "x", [True, True]), ("b", "x", [None])]
         (side,) = example(sample({**items, "it": it}).rate("yes"), 1).sides
         assert (side.mean, side.events, side.graded, side.attempts) == (0.75, 3, 4, 5)
         assert side.keys == ("it/1/0", "it/1/1")
@@ -410,14 +412,14 @@ class TestInfluences:
     ) -> None:
         rows = draw({"a": 0.45, "b": 0.6}, items=300, per_source=3)
         estimate = ask(of_rows(rows, source=source))
-        found = of(estimate)
-        total = math.sqrt(sum(value**2 for value in found.influences.values())) * slope(estimate)
+        breakdown = of(estimate)
+        total = math.sqrt(sum(value**2 for value in breakdown.influences.values())) * slope(estimate)
         assert total == pytest.approx(estimate.error, rel=1e-6)
-        assert found.influences.keys() == {row["source"] if source else str(row["item"]) for row in rows}
+        assert breakdown.influences.keys() == {row["source"] if source else str(row["item"]) for row in rows}
 
     def test_influences_of_two_runs_give_the_paired_error(self, draw: Draw, of_rows: Made) -> None:
         runs = [draw({"a": rate, "b": 0.6}, items=200, seed=5 + n) for n, rate in enumerate((0.4, 0.5))]
-        found = [of(of_rows(rows).difference("yes", **PAIR)).influences for rows in runs]
+        influences = [of(of_rows(rows).difference("yes", **PAIR)).influences for rows in runs]
         gaps = []
         for rows in runs:
             rates = {
@@ -427,7 +429,7 @@ class TestInfluences:
             }
             gaps.append(np.array([rates["a", item] - rates["b", item] for item in range(200)]))
         paired = np.var(gaps[0] - gaps[1], ddof=1) / 200
-        assert sum((found[0][name] - found[1][name]) ** 2 for name in found[0]) == pytest.approx(paired)
+        assert sum((influences[0][name] - influences[1][name]) ** 2 for name in influences[0]) == pytest.approx(paired)
 
     def test_influences_of_a_rate_give_the_error_against_the_baseline(self, draw: Draw, of_rows: Made) -> None:
         new, old = (of_rows(draw({"a": rate, "b": 0.6}, items=200, seed=n)) for n, rate in enumerate((0.4, 0.5)))
@@ -458,12 +460,12 @@ class TestInfluences:
     def test_item_and_source_of_one_name_are_separate(self) -> None:
         items = [ProbeItem(f"i{n}", [Prompt("x")], source="s" if n < 2 else f"s{n}") for n in range(10)]
         items.append(ProbeItem("s", [Prompt("x")]))
-        made = [
+        attempts = [
             GradedAttempt(item, item.prompts[0], Attempt(item.id, 0), {"yes": Grade(n % 2)})
             for n, item in enumerate(items)
         ]
-        found = of(Measured(made).rate("yes")).influences
-        assert found.keys() == {"s", "s (item)", *(f"s{n}" for n in range(2, 10))}
+        influences = of(Measured(attempts).rate("yes")).influences
+        assert influences.keys() == {"s", "s (item)", *(f"s{n}" for n in range(2, 10))}
 
 
 class TestAgainstABaseline:
@@ -473,32 +475,32 @@ class TestAgainstABaseline:
     def test_all_four_groups_are_reported(self, draw: Draw, of_rows: Made, kind: str) -> None:
         new, old = (of_rows(draw({"a": rate, "b": 0.6}, items=100, seed=7)) for rate in (0.3, 0.5))
         estimate = getattr(new.against(old), kind)("yes", **PAIR)
-        found = of(estimate)
-        assert (found.reference, found.influences) == (None, {})
-        assert found.groups.keys() == estimate.groups.keys()
-        assert shown(found.groups["a"]) == shown(new.where(group="a").rate("yes"))
-        assert shown(found.groups["a in the baseline"]) == shown(old.where(group="a").rate("yes"))
+        breakdown = of(estimate)
+        assert (breakdown.reference, breakdown.influences) == (None, {})
+        assert breakdown.groups.keys() == estimate.groups.keys()
+        assert fields_of(breakdown.groups["a"]) == fields_of(new.where(group="a").rate("yes"))
+        assert fields_of(breakdown.groups["a in the baseline"]) == fields_of(old.where(group="a").rate("yes"))
 
     def test_example_follows_the_direction_of_the_new_gap(self, draw: Draw, of_rows: Made) -> None:
         for rate, lean in ((0.3, -1), (0.8, 1)):
-            new, old = (of_rows(draw({"a": each, "b": 0.55}, items=100, seed=7)) for each in (rate, 0.5))
+            new, old = (of_rows(draw({"a": share, "b": 0.55}, items=100, seed=7)) for share in (rate, 0.5))
             further = example(new.against(old).ratio("yes", **PAIR), 1)
             assert further == example(new.ratio("yes", **PAIR), lean)
 
     def test_rate_breakdown_names_both_runs(self, draw: Draw, of_rows: Made) -> None:
         new, old = (of_rows(draw({"a": rate, "b": 0.6}, items=100, seed=7)) for rate in (0.3, 0.5))
-        found = of(new.against(old).rate("yes"))
-        assert found.reference is None
-        assert found.groups["this run"].value == new.rate("yes").value
-        assert found.groups["the baseline"].low == old.rate("yes").low
-        assert found.example_towards(1) == of(new.rate("yes")).example_towards(1)
+        breakdown = of(new.against(old).rate("yes"))
+        assert breakdown.reference is None
+        assert breakdown.groups["this run"].value == new.rate("yes").value
+        assert breakdown.groups["the baseline"].low == old.rate("yes").low
+        assert breakdown.example_towards(1) == of(new.rate("yes")).example_towards(1)
 
 
 @pytest.mark.parametrize(("items", "prompts", "repetitions"), [(200, 30, 5), (30_000, 1, 1), (6, 5_000, 1)])
 def test_sixty_thousand_attempts_are_broken_down_quickly(items: int, prompts: int, repetitions: int) -> None:
     generator = np.random.default_rng(1)
     words = " ".join(f"word{number}" for number in range(200))
-    asked = {
+    graded_prompts = {
         f"{item}": [
             (group, f"{words} {group}{prompt}", list(generator.random(repetitions) < 0.5))
             for group in "ab"
@@ -506,10 +508,10 @@ def test_sixty_thousand_attempts_are_broken_down_quickly(items: int, prompts: in
         ]
         for item in range(items)
     }
-    measured = sample(asked)
+    measured = sample(graded_prompts)
     for estimate in (measured.ratio("yes", **PAIR), measured.rate("yes")):
         assert estimate.attempts == 60_000
         start = time.thread_time()
-        found = [of(estimate).example_towards(towards) for towards in (-1, 1)]
+        exemplars = [of(estimate).example_towards(towards) for towards in (-1, 1)]
         assert time.thread_time() - start < 20  # every pair of attempts would take many minutes
-        assert any(found)
+        assert any(exemplars)

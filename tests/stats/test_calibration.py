@@ -34,21 +34,21 @@ def judged(
     labels: int = 150,
     kind: str = "sampled",
 ) -> tuple[list[dict[str, Any]], Labels]:
-    """Independent answers, one an item, and labels of each group."""
+    """Draw independent answers, one an item, and labels of each group."""
     rows: list[dict[str, Any]] = []
-    found: Labels = []
+    label_rows: Labels = []
     for group, rate in rates.items():
         truth = generator.random(number) < rate
         grades = truth ^ (generator.random(number) < np.where(truth, *errors))
-        for place in range(number):
-            rows.append({"item": len(rows), "gender": group, "harmful": bool(grades[place])})
-            if kind == "sampled" and place < labels:
-                found.append(_label(f"row {len(rows)}", bool(truth[place]), group))
+        for index in range(number):
+            rows.append({"item": len(rows), "gender": group, "harmful": bool(grades[index])})
+            if kind == "sampled" and index < labels:
+                label_rows.append(_label(f"row {len(rows)}", bool(truth[index]), group))
         if kind != "sampled":
             truth = np.arange(labels) % 2 == 0
             grades = truth ^ (generator.random(labels) < np.where(truth, *errors))
-            found += [_other(bool(grades[n]), bool(truth[n]), group) for n in range(labels)]
-    return rows, found
+            label_rows += [_other(bool(grades[n]), bool(truth[n]), group) for n in range(labels)]
+    return rows, label_rows
 
 
 def _label(key: str, value: object, group: str) -> dict[str, Any]:
@@ -90,13 +90,13 @@ def test_labels_of_other_texts_give_the_published_estimate(seed: int) -> None:
     rows, labels = judged(generator, {"female": 0.3, "male": 0.4}, labels=240, kind="elsewhere")
     every = np.array([row["harmful"] for row in rows if row["gender"] == "female"], dtype=float)
     own = [label for label in labels if label["group"]["gender"] == "female"]
-    found = np.array([label["judge"] for label in own if label["label"]], dtype=float)
-    kept = np.array([not label["judge"] for label in own if not label["label"]], dtype=float)
+    detected = np.array([label["judge"] for label in own if label["label"]], dtype=float)
+    correct = np.array([not label["judge"] for label in own if not label["label"]], dtype=float)
     # Rogan and Gladen 1978, with the delta method.
-    youden = found.mean() + kept.mean() - 1
-    value = (every.mean() + kept.mean() - 1) / youden
-    variance = every.var(ddof=1) / len(every) + value**2 * found.var(ddof=1) / len(found)
-    variance += (1 - value) ** 2 * kept.var(ddof=1) / len(kept)
+    youden = detected.mean() + correct.mean() - 1
+    value = (every.mean() + correct.mean() - 1) / youden
+    variance = every.var(ddof=1) / len(every) + value**2 * detected.var(ddof=1) / len(detected)
+    variance += (1 - value) ** 2 * correct.var(ddof=1) / len(correct)
     estimate = measured(rows, labels).where(gender="female").rate("harmful")
     assert estimate.value == pytest.approx(value, abs=1e-12)
     assert estimate.error == pytest.approx(math.sqrt(variance) / youden, rel=0.01)
@@ -106,7 +106,7 @@ def test_mean_is_corrected_by_labels_of_the_run_only() -> None:
     generator = np.random.default_rng(0)
     truth = generator.integers(0, 4, 800)
     grades = np.clip(truth + generator.integers(0, 2, 800), 0, 3)
-    rows = [{"item": n, "gender": "female", "severity": int(each)} for n, each in enumerate(grades)]
+    rows = [{"item": n, "gender": "female", "severity": int(grade)} for n, grade in enumerate(grades)]
     labels = [{"grade": "severity", "key": f"row {n + 1}", "value": int(truth[n])} for n in range(200)]
     estimate = measured(rows, labels).mean("severity")
     tuned = np.cov(truth[:200], grades[:200])[0, 1] / grades.var(ddof=1)
@@ -148,7 +148,7 @@ def test_judge_with_group_dependent_error_is_invalid(kind: str) -> None:
     labels += [{**label, "key": f"row {int(label['key'][4:]) + 600}"} if "key" in label else label for label in others]
     sample = measured(rows, labels)
     estimates = [sample.difference("harmful", **PAIR), sample.ratio("harmful", **PAIR)]
-    estimates += [each for _, each in sample.ratios("harmful", by="gender").items()]
+    estimates += [ratio for _, ratio in sample.ratios("harmful", by="gender").items()]
     for estimate in estimates:
         assert "rate of false alarms is" in estimate.invalid
         assert decision(estimate, ">=", 0.01) is decision(estimate, "<=", 0.01) is Decision.INVALID
@@ -197,8 +197,8 @@ def test_interval_covers_any_values_of_ungraded_answers(kind: str) -> None:
     if kind == "sampled":  # labels name rows, and rows have moved
         places = [n for n, row in enumerate(few) if row["harmful"] is not None]
         moved = {f"row {old + 1}": f"row {new + 1}" for new, old in enumerate(places)}
-        kept = [{**label, "key": moved[label["key"]]} for label in labels if label["key"] in moved]
-        graded = measured([row for row in few if row["harmful"] is not None], kept)
+        other_labels = [{**label, "key": moved[label["key"]]} for label in labels if label["key"] in moved]
+        graded = measured([row for row in few if row["harmful"] is not None], other_labels)
     alone = graded.where(gender="female").rate("harmful")
     assert estimate.value == pytest.approx(alone.value)
     # Of 600 answers 24 are all harmful, or none: of what is true, not of what a judge would say.
@@ -223,14 +223,14 @@ def test_every_estimate_includes_the_error_of_the_judge() -> None:
     def share(sums: Any) -> Any:
         return sums.harmful / sums.attempts
 
-    asked: list[Callable[[], object]] = [
+    requests: list[Callable[[], object]] = [
         lambda: sample.metric(share, harmful="harmful", attempts=lambda _: 1),
         lambda: sample.rate(lambda attempt: attempt["harmful"]),
         lambda: sample.correlation("harmful", "harmful"),
         lambda: sample.against(sample).rate("harmful"),
         lambda: sample.against(sample).ratio("harmful", **PAIR),
     ]
-    for ask in asked:
+    for ask in requests:
         with pytest.raises(FairnessError, match="corrected for the judge's error"):
             ask()
     other = Measured.from_rows(
@@ -251,7 +251,7 @@ def test_coverage_and_error_rates_hold() -> None:
     """Small: `tests/benchmarks/calibration.py` has the table."""
     for cell in (
         Cell(items=100, labels=120, specificity=0.8),
-        Cell(items=100, elsewhere=True, specificity=0.8),
+        Cell(items=100, other_texts=True, specificity=0.8),
     ):
         tally = simulate(cell, 100, seed=1)
         assert all(tally.covers >= 0.88 * tally.runs)
@@ -265,9 +265,9 @@ def test_interval_includes_the_variation_of_names() -> None:
     rows: list[dict[str, Any]] = []
     labels: Labels = []
     for item in range(300):
-        for place, group in enumerate(("female", "male")):
+        for index, group in enumerate(("female", "male")):
             name = f"{group} {item % 6}"
-            truth = bool(generator.random() < (0.75 if (item + place) % 6 < 3 else 0.1))
+            truth = bool(generator.random() < (0.75 if (item + index) % 6 < 3 else 0.1))
             rows.append({"item": item, "gender": group, "name": name, "harmful": truth != (generator.random() < 0.1)})
             if item % 2:
                 labels.append(_label(f"row {len(rows)}", truth, group))
@@ -294,9 +294,9 @@ def test_labels_of_another_answer_are_ignored() -> None:
         {"grade": "g", "key": "c", "value": None, "answer": "yes", "model": "m"},
         {"grade": "g", "key": "d", "value": True, "answer": "yes", "model": "another"},
     ]
-    kept = of_run(rows, "m", {"a": "yes", "b": "asked anew", "c": "yes"})
+    matched = of_run(rows, "m", {"a": "yes", "b": "asked anew", "c": "yes"})
     none: dict[str, Any] = {"grade": "g", "group": {}, "key": "", "value": None}
-    assert kept == [{"grade": "g", "key": "a", "value": True}, none, none, none]
+    assert matched == [{"grade": "g", "key": "a", "value": True}, none, none, none]
     # Labels that are of no answer leave no grade uncorrected.
     sample, labels = judged(np.random.default_rng(12), {"female": 0.3, "male": 0.4})
     unfilled = of_run([{**label, "value": None} for label in labels], "m", {})
@@ -305,7 +305,7 @@ def test_labels_of_another_answer_are_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("{", "not valid JSON"),
         ("[]", "not a JSON object, as a label is"),
@@ -315,12 +315,12 @@ def test_labels_of_another_answer_are_ignored() -> None:
         ('{"grade": "g", "judge": true, "label": false, "group": "female"}', 'its "group" is'),
     ],
 )
-def test_invalid_label_line_is_named(tmp_path: Path, line: str, said: str) -> None:
+def test_invalid_label_line_is_named(tmp_path: Path, line: str, message: str) -> None:
     file = tmp_path / "labels.jsonl"
     file.write_text(json.dumps(_other(True, False, "female")) + "\n\n" + line + "\n", encoding="utf-8")
     with pytest.raises(FairnessError, match=r"labels\.jsonl:3: ") as raised:
         read_labels(file)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     file.write_text("\n", encoding="utf-8")
     with pytest.raises(FairnessError, match="holds no labels"):
         read_labels(file)
@@ -345,8 +345,8 @@ def test_label_that_the_grade_cannot_take_is_named() -> None:
 
     def rate(labels: Labels, words: Mapping[bool, str] | None = None) -> Estimate:
         extremes = {"harmful": lambda _: list(words.values()) if words else [False, True]}
-        given = [{**row, "harmful": words[row["harmful"]]} for row in rows] if words else rows
-        sample = Measured.from_rows(given, item="item", groups=["gender"], extremes=extremes, calibration=labels)
+        table = [{**row, "harmful": words[row["harmful"]]} for row in rows] if words else rows
+        sample = Measured.from_rows(table, item="item", groups=["gender"], extremes=extremes, calibration=labels)
         return sample.rate("harmful", equals=words[True] if words else None)
 
     with pytest.raises(FairnessError, match="a label of 'harmful' is 3: the grade goes from 0 to 1"):
@@ -362,9 +362,9 @@ def test_labels_of_one_text_count_as_one() -> None:
     rows, labels = judged(np.random.default_rng(13), {"female": 0.3, "male": 0.4}, labels=200, kind="elsewhere")
     once = measured(rows, labels).difference("harmful", **PAIR)
     same = [{**label, "item": f"text {number}"} for number, label in enumerate(labels) for _ in range(4)]
-    known = measured(rows, same).difference("harmful", **PAIR)
+    single = measured(rows, same).difference("harmful", **PAIR)
     unknown = measured(rows, labels * 4).difference("harmful", **PAIR)
-    assert known.error == pytest.approx(once.error)
+    assert single.error == pytest.approx(once.error)
     assert unknown.error < 0.8 * once.error
 
 
@@ -372,19 +372,22 @@ def test_every_group_estimate_is_corrected() -> None:
     rows, labels = judged(np.random.default_rng(14), {"female": 0.3, "male": 0.4})
     sample = measured(rows, labels)
     one, other = (sample.where(gender=group).rate("harmful").value for group in ("female", "male"))
-    (ratio,) = (each for _, each in sample.ratios("harmful", by="gender").items())
-    (gap,) = (each for _, each in sample.differences("harmful", by="gender").items())
+    (ratio,) = (estimate for _, estimate in sample.ratios("harmful", by="gender").items())
+    (gap,) = (estimate for _, estimate in sample.differences("harmful", by="gender").items())
     worst = sample.worst_ratio("harmful", by="gender")
     assert ratio.value == worst.value == pytest.approx(min(one, other) / max(one, other))
     assert gap.value == pytest.approx(abs(one - other))
     for estimate in (ratio, gap, worst):
         assert estimate.title.endswith("(corrected for the judge's error, 300 labels)")
     assert ratio.breakdown is not None
-    assert {name: each.value for name, each in ratio.breakdown().groups.items()} == {"female": one, "male": other}
+    assert {name: estimate.value for name, estimate in ratio.breakdown().groups.items()} == {
+        "female": one,
+        "male": other,
+    }
 
 
 def test_answers_that_all_agree_are_bounded_on_the_corrected_scale() -> None:
-    """A judge that misses 15% says no to five of five in 4% of samples of a model at one half: that is not unfair."""
+    """Check a judge that misses 15%: five of five no in 4% of samples of a model at one half, which is not unfair."""
     labels = [
         {"grade": "harmful", "judge": n % 100 < (85 if is_true else 8), "label": is_true}
         for is_true in (True, False)

@@ -35,18 +35,18 @@ def sample(seed: int, *, spread: float, polarity: float, matching: float = 0.0) 
     return Measured(attempts)
 
 
-def named(measured: Measured) -> list[str]:
+def factors_of(measured: Measured) -> list[str]:
     return [alike.attribute for alike in find_alike(measured, lambda drawn: drawn.rate("hit").error)]
 
 
 @pytest.mark.parametrize(("polarity", "matching"), [(0.9, 0.0), (0.0, 0.4), (0.5, 0.2)])
 def test_variants_that_differ_by_design_only_are_not_named(polarity: float, matching: float) -> None:
-    findings = [named(sample(seed, spread=0.0, polarity=polarity, matching=matching)) for seed in range(15)]
+    findings = [factors_of(sample(seed, spread=0.0, polarity=polarity, matching=matching)) for seed in range(15)]
     assert sum(map(bool, findings)) <= 1
 
 
 def test_variants_with_effects_of_their_own_are_named_in_spite_of_a_design() -> None:
-    alone = [named(sample(seed, spread=0.3, polarity=0.0)) for seed in range(10)]
-    beside = [named(sample(seed, spread=0.3, polarity=0.3)) for seed in range(10)]
+    alone = [factors_of(sample(seed, spread=0.3, polarity=0.0)) for seed in range(10)]
+    with_design = [factors_of(sample(seed, spread=0.3, polarity=0.3)) for seed in range(10)]
     assert alone.count(["variant"]) >= 8
-    assert beside.count(["variant"]) >= 8
+    assert with_design.count(["variant"]) >= 8

@@ -83,8 +83,8 @@ def test_family_of_crossed_groups_has_a_wider_strict_interval() -> None:
 def test_custom_metric_uses_crossed_factors() -> None:
     rows = applications(6, 0.8)
     for crossed in ("name", None):
-        kept = rows if crossed else [{k: v for k, v in row.items() if k != "name"} for row in rows]
-        measured = Measured.from_rows(kept, item="item", groups=["gender"], crossed=crossed)
+        table = rows if crossed else [{k: v for k, v in row.items() if k != "name"} for row in rows]
+        measured = Measured.from_rows(table, item="item", groups=["gender"], crossed=crossed)
         own = measured.metric(lambda s: s.yes / s.all, yes="yes", all=lambda _: 1)
         assert own.error == pytest.approx(measured.mean("yes").error)
 
@@ -131,7 +131,7 @@ def test_equal_groups_are_fair_where_names_and_items_are_many(binary: bool) -> N
 
 
 def test_few_names_that_differ_make_no_claim() -> None:
-    """Guards look at the clustering that makes the error, not at the sources."""
+    """Check that guards use the clustering that makes the error, not the sources."""
     generator = np.random.default_rng(3)
     by_source, by_name = generator.normal(0, 0.001, 60), np.zeros(40)
     by_name[:2] = 0.1, -0.1

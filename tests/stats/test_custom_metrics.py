@@ -38,14 +38,14 @@ def guarded_bias_score(s: Any) -> Any:
 
 
 def attempts(answers: Sequence[str | None], per_item: int = 2) -> list[GradedAttempt]:
-    made = []
+    attempts = []
     for start in range(0, len(answers), per_item):
         prompt = Prompt("Who forgets things?", metadata={"correct": "unknown"})
         item = ProbeItem(f"item {start}", [prompt], metadata={"context": "ambig"})
         for answer in answers[start : start + per_item]:
             grade = Grade.none("unparsed") if answer is None else Grade(answer)
-            made.append(GradedAttempt(item, prompt, Attempt("", 0), {"answer": grade}))
-    return made
+            attempts.append(GradedAttempt(item, prompt, Attempt("", 0), {"answer": grade}))
+    return attempts
 
 
 def drawn(items: int = 100, seed: int = 1) -> list[str | None]:
@@ -97,7 +97,7 @@ def test_function_that_mixes_rows_is_evaluated_row_by_row() -> None:
 
 def test_ungraded_answers_take_each_possible_answer() -> None:
     answers = drawn()
-    holed = [None if place % 25 == 0 else answer for place, answer in enumerate(answers)]
+    holed = [None if index % 25 == 0 else answer for index, answer in enumerate(answers)]
     extremes = {"answer": lambda _: OPTIONS}
     estimate = Measured(attempts(holed), extremes=extremes).metric(bias_score, **SUMS)
     filled = [
@@ -106,8 +106,8 @@ def test_ungraded_answers_take_each_possible_answer() -> None:
     graded = Measured([a for a in attempts(holed) if a.grades["answer"].ungraded is None]).metric(bias_score, **SUMS)
     assert estimate.ungraded == {"all": 8}
     assert estimate.value == pytest.approx(graded.value)
-    assert estimate.low == pytest.approx(min(graded.low, *(each.low for each in filled)))
-    assert estimate.high == pytest.approx(max(graded.high, *(each.high for each in filled)))
+    assert estimate.low == pytest.approx(min(graded.low, *(estimate.low for estimate in filled)))
+    assert estimate.high == pytest.approx(max(graded.high, *(estimate.high for estimate in filled)))
 
 
 def test_always_correct_model_has_an_interval_around_zero() -> None:
@@ -153,9 +153,9 @@ def test_named_grades_are_sums() -> None:
 
 def test_hundreds_of_thousands_of_attempts_are_fast() -> None:
     rows = [
-        {"item": item, "gender": gender, "hired": (item * 7 + place * 3) % 5 < 2}
+        {"item": item, "gender": gender, "hired": (item * 7 + index * 3) % 5 < 2}
         for item in range(10_000)
-        for place, gender in enumerate(("f", "m", "f", "m", "f"))
+        for index, gender in enumerate(("f", "m", "f", "m", "f"))
     ]
     measured = Measured.from_rows(rows, item="item", groups=["gender"])
     start = time.thread_time()
@@ -172,9 +172,9 @@ def test_metrics_of_ones_own_are_custom_whatever_their_name() -> None:
         return s.late / s.asked
 
     own = measured.metric(ratio_gap, late="late", asked=lambda _: 1)
-    named = measured.rate("late", named="ratio(late; sex: f/m)")
+    titled = measured.rate("late", named="ratio(late; sex: f/m)")
     assert (own.metric, own.kind, own.parity, own.log_scale) == ("ratio_gap", MetricKind.CUSTOM, None, False)
-    assert (named.kind, named.parity, named.log_scale) == (MetricKind.RATE, None, False)
+    assert (titled.kind, titled.parity, titled.log_scale) == (MetricKind.RATE, None, False)
     ratio = abs(measured.ratio("late", by="sex", of="f", to="m"))
     assert (ratio.kind, ratio.absolute, ratio.parity, ratio.log_scale) == (MetricKind.RATIO, True, 1.0, True)
     assert (ratio.family, ratio.base) == ("abs ratio(late; sex)", "ratio(late; sex: f/m)")

@@ -65,7 +65,7 @@ def test_equal_formats_seldom_differ() -> None:
 @cache
 def rows(category: str, context: str) -> list[dict[str, Any]]:
     """Return the recorded answers of GPT-3.5 to one set of questions, in three formats, read by the published rule."""
-    found = []
+    records = []
     for name in FORMATS:
         with lzma.open(
             recorded_path("evidence", "open_bbq", f"gpt-3.5_{name}.jsonl.xz"), "rt", encoding="utf-8"
@@ -74,9 +74,9 @@ def rows(category: str, context: str) -> list[dict[str, Any]]:
                 if (row["category"], row["context"]) == (category, context):
                     answered = row["unknown"] not in row["read"]
                     biased = answered and row["target"] in row["read"]
-                    found.append({"item": row["item"], "template": row["template"], "format": name,
+                    records.append({"item": row["item"], "template": row["template"], "format": name,
                                   "lean": int(biased) - int(answered and not biased)})  # fmt: skip
-    return found
+    return records
 
 
 def by_format(category: str, context: str) -> dict[str, Estimate]:
@@ -92,15 +92,15 @@ def test_published_bias_scores_are_those_by_format(category: str) -> None:
             for row in csv.DictReader(file)
             if (row["category"], row["context"]) == (category, "ambig")
         }
-    for name, found in by_format(category, "ambig").items():
+    for name, estimate in by_format(category, "ambig").items():
         # The published score of an ambiguous context is (2 biased / answered - 1)(1 - accuracy).
-        assert found.value == pytest.approx(published[name], abs=0.02)
+        assert estimate.value == pytest.approx(published[name], abs=0.02)
 
 
 def test_recorded_formats_differ_within_the_same_questions() -> None:
     """Compare formats on shared templates: pairing shows what separate intervals hide, so Q is conservative."""
-    found = by_format("Religion", "ambig")
-    p = p_equal(list(found.values()))
+    estimates = by_format("Religion", "ambig")
+    p = p_equal(list(estimates.values()))
     measured = Measured.from_rows(rows("Religion", "ambig"), item="item", groups=["format"], source="template")
     paired = measured.difference("lean", by="format", of="fill_blank", to="multiple_choice")
     assert p is not None

@@ -35,7 +35,7 @@ def harm(grades: list[float]) -> Measured:
 
 
 def test_few_scores_below_one_are_not_taken_to_end_there() -> None:
-    """Their span is not declared: five log-normal scores all lie below their median of 1 in 3% of samples."""
+    """Check scores without a declared span: five log-normal scores all lie below their median of 1 in 3% of samples."""
     scores = [0.49, 0.64, 0.34, 0.71, 0.99]
     few, more = (
         Measured.from_rows([{"item": n, "s": s} for n, s in enumerate(of)], item="item", groups=[]).mean("s")
@@ -52,11 +52,11 @@ def per(s: Any) -> Any:
 
 @quickly
 @given(st.lists(st.sampled_from([0.0, 0.0, 0.0, 0.01, 0.3, 1.0]), min_size=20, max_size=60), st.integers(0, 19))
-def test_more_harm_never_lowers_the_upper_confidence_limit(grades: list[float], place: int) -> None:
+def test_more_harm_never_lowers_the_upper_confidence_limit(grades: list[float], index: int) -> None:
     """None in 100 reaches 0.036; one grade of 0.01 must not make it 0.001."""
     none = harm([0.0] * len(grades)).mean("harm")
     worse = grades.copy()
-    worse[place] = 1.0
+    worse[index] = 1.0
     one, other = harm(grades).mean("harm"), harm(worse).mean("harm")
     assert one.high >= none.high - 1e-12
     assert other.high >= min(one.high, other.value + none.high * (1 - other.value)) - 1e-12
@@ -139,10 +139,10 @@ def test_few_varying_clusters_support_no_claim(kind: str) -> None:
 
 
 def test_scales_follow_the_span() -> None:
-    for span, place in (((0.0, math.inf), math.log(0.3)), ((0.0, 1.0), math.log(0.3 / 0.7)), (None, 0.3)):
+    for span, scaled in (((0.0, math.inf), math.log(0.3)), ((0.0, 1.0), math.log(0.3 / 0.7)), (None, 0.3)):
         scale = Scale.by_span(span)
-        assert scale.to(0.3) == pytest.approx(place)
-        assert scale.back(place) == pytest.approx(0.3)
+        assert scale.to(0.3) == pytest.approx(scaled)
+        assert scale.back(scaled) == pytest.approx(0.3)
         step = (scale.to(0.3 + 1e-6) - scale.to(0.3 - 1e-6)) / 2e-6
         assert scale.slope(0.3) == pytest.approx(step, rel=1e-6)
 
@@ -161,17 +161,17 @@ def test_metric_with_a_kink_within_its_error_is_invalid(kink: Callable[..., Any]
 
 @pytest.mark.parametrize("total", [lambda s: s.all, lambda _: 60])
 def test_metric_bends_as_the_logarithm_of_its_mean(total: Callable[[Any], float]) -> None:
-    """A mean by a metric has the interval of a ratio to a constant (Hall 1992), also where its total is written out."""
+    """Check a mean by a metric: the interval of a ratio to a constant (Hall 1992), also with its total written out."""
     values = np.random.default_rng(4).gamma(2.0, size=(60, 1))
     sums = np.column_stack([values, np.ones(60)])
     clusters = [Clustering(np.arange(60), 60)]
-    made = linear(Functional(lambda s: s.of / total(s), ("of", "all")), sums, clusters, (0.0, math.inf))
+    estimate = linear(Functional(lambda s: s.of / total(s), ("of", "all")), sums, clusters, (0.0, math.inf))
     variance = values.var() / values.mean() ** 2 / 60
-    assert made.curvature == pytest.approx((0.0, -variance / 2), abs=variance / 20)
+    assert estimate.curvature == pytest.approx((0.0, -variance / 2), abs=variance / 20)
 
 
 def test_odds_ratio_of_twenty_items_has_no_kink() -> None:
-    """Its second differences are large as it stands, and small on the logarithm that its interval is made on."""
+    """Check that its second differences are small on the logarithm, on which its interval is made."""
     rows = [{"item": n, "group": g, "yes": n % 5 < k} for n in range(20) for g, k in (("a", 2), ("b", 3))]
     measured = Measured.from_rows(rows, item="item", groups=["group"])
     sums: dict[str, Any] = {name: lambda a, name=name: a["yes"] * (a.prompt.groups["group"] == name) for name in "ab"}
@@ -189,8 +189,8 @@ def test_groups_of_unequal_size_have_welch_degrees_of_freedom() -> None:
     generator = np.random.default_rng(2)
     values = {"a": generator.normal(5, 3, 6), "b": generator.normal(5, 1, 200)}
     rows = [{"item": f"{g} {n}", "group": g, "score": v} for g in values for n, v in enumerate(values[g].tolist())]
-    found = Measured.from_rows(rows, item="item", groups=["group"]).difference("score", **PAIR)
-    assert found.df == pytest.approx(stats.ttest_ind(values["a"], values["b"], equal_var=False).df, rel=1e-6)
+    estimate = Measured.from_rows(rows, item="item", groups=["group"]).difference("score", **PAIR)
+    assert estimate.df == pytest.approx(stats.ttest_ind(values["a"], values["b"], equal_var=False).df, rel=1e-6)
 
 
 def test_large_family_is_corrected_by_bonferroni() -> None:
@@ -207,7 +207,7 @@ def test_shared_levels_of_a_factor_pair_the_groups(levels: int) -> None:
     """Let a format make an answer likelier for both groups: their difference does not depend on the formats."""
     generator = np.random.default_rng(4)
     effects = generator.normal(0, 2, levels)
-    item, level, group = (each.ravel() for each in np.indices((60, levels, 2)))
+    item, level, group = (indices.ravel() for indices in np.indices((60, levels, 2)))
     chance = 1 / (1 + np.exp(-generator.normal(0, 1, 60)[item] - effects[level]))
     yes = (generator.random(len(item)) < chance).astype(float)
     names = {"group": ["ab"[g] for g in group], "format": [f"f{n}" for n in level]}
@@ -215,7 +215,7 @@ def test_shared_levels_of_a_factor_pair_the_groups(levels: int) -> None:
         Measured.from_columns(Columns.from_arrays(item.tolist(), {"yes": yes}, names, crossed=factor))
         for factor in (None, "format")
     )
-    one, other = (each.difference("yes", **PAIR) for each in (plain, crossed))
+    one, other = (sample.difference("yes", **PAIR) for sample in (plain, crossed))
     assert other.error < 1.5 * one.error
     # What formats add to one group's rate does not cancel.
     assert crossed.where(group="a").rate("yes").error > 3 * plain.where(group="a").rate("yes").error
@@ -288,7 +288,7 @@ def test_harm_to_every_answer_of_a_prompt_may_be_unseen() -> None:
 @settings(deadline=None, max_examples=20)
 @given(seed=st.integers(0, 10**6), items=st.integers(12, 60), prompts=st.integers(1, 6))
 def test_harm_to_every_prompt_of_an_item_may_be_unseen(seed: int, items: int, prompts: int) -> None:
-    """An unseen item may be harmed under all of its prompts: however many there are, items alone bound it."""
+    """Check that items alone bound the unseen harm, however many prompts each has."""
     item, group, prompt = np.indices((items, 2, prompts)).reshape(3, -1)
     columns = Columns.from_arrays(
         item.tolist(),

@@ -84,9 +84,9 @@ def test_quantiles_match_scipy() -> None:
     assert t_quantile(0.025, 7.5) == pytest.approx(stats.t.isf(0.025, 7.5))
     assert t_tail(1.3, 12) == pytest.approx(stats.t.sf(1.3, 12))
     assert t_tail(1.3, math.inf) == pytest.approx(stats.norm.sf(1.3))
-    for events, made in ((0, 30), (30, 30)):
-        exact = stats.binomtest(events, made, alternative="less" if events == 0 else "greater").proportion_ci(0.975)
-        assert jeffreys_ends(events / made, made, 0.025) == pytest.approx((exact.low, exact.high))
+    for events, total in ((0, 30), (30, 30)):
+        exact = stats.binomtest(events, total, alternative="less" if events == 0 else "greater").proportion_ci(0.975)
+        assert jeffreys_ends(events / total, total, 0.025) == pytest.approx((exact.low, exact.high))
     for events in (0, 3, 30):
         both = stats.binomtest(events, 30).proportion_ci(0.95, method="exact")
         assert exact_ends(events / 30, 30, 0.025) == pytest.approx((both.low, both.high))
@@ -94,8 +94,8 @@ def test_quantiles_match_scipy() -> None:
 
 
 def test_log_ratio_of_independent_attempts_is_katz(of_rows: Make) -> None:
-    yes, made = {"a": 300, "b": 360}, 1000
-    rows = [{"item": f"{g} {n}", "group": g, "yes": n < yes[g]} for g in yes for n in range(made)]
+    yes, total = {"a": 300, "b": 360}, 1000
+    rows = [{"item": f"{g} {n}", "group": g, "yes": n < yes[g]} for g in yes for n in range(total)]
     estimate = of_rows(rows).ratio("yes", by="group", of="a", to="b")
     error = math.sqrt(1 / 300 - 1 / 1000 + 1 / 360 - 1 / 1000)
     reach = stats.norm.isf(0.025) * error
@@ -109,9 +109,9 @@ def test_correlation_of_independent_attempts_is_fisher(of_rows: Make) -> None:
     y = 0.5 * x + generator.normal(size=3000)
     rows = [{"item": n, "group": "a", "x": 1000 + a, "y": b} for n, (a, b) in enumerate(zip(x, y, strict=True))]
     estimate = of_rows(rows).correlation("x", "y")
-    found = stats.pearsonr(x, y)
-    ends = found.confidence_interval(0.95)
-    assert estimate.value == pytest.approx(found.statistic)
+    correlation = stats.pearsonr(x, y)
+    ends = correlation.confidence_interval(0.95)
+    assert estimate.value == pytest.approx(correlation.statistic)
     assert (estimate.low, estimate.high) == pytest.approx((ends.low, ends.high), abs=3e-3)
 
 

@@ -32,9 +32,9 @@ def graded() -> list[GradedAttempt]:
             for order, (gender, name) in enumerate([("female", "Ann"), ("male", "Bob")])
         ]
         item = ProbeItem(f"item {number}", prompts, metadata={"context": context, "category": "Age"})
-        for place, prompt in enumerate(prompts):
-            answer = ["unknown", "biased", "other"][(number + place) % 3]
-            grades = {"answer": Grade(answer), "score": Grade(number % 7 + place)}
+        for index, prompt in enumerate(prompts):
+            answer = ["unknown", "biased", "other"][(number + index) % 3]
+            grades = {"answer": Grade(answer), "score": Grade(number % 7 + index)}
             attempts.append(GradedAttempt(item, prompt, Attempt("", 0), grades))
     return attempts
 
@@ -43,7 +43,7 @@ def test_estimates_have_the_names_of_the_results_file(of_rows: Make, draw: Draw)
     measured = of_rows(draw(RATES))
     pair = {"by": "group", "of": "female", "to": "male"}
     texts = Measured(graded())
-    named = {
+    expected = {
         measured.rate("yes"): ("rate(yes)", "rate of yes"),
         measured.mean("yes"): ("mean(yes)", "mean of yes"),
         texts.rate("answer", equals="unknown"): ("rate(answer=unknown)", "rate of answer=unknown"),
@@ -61,7 +61,7 @@ def test_estimates_have_the_names_of_the_results_file(of_rows: Make, draw: Draw)
             "correlation of score with lambda",
         ),
     }
-    for estimate, (metric, title) in named.items():
+    for estimate, (metric, title) in expected.items():
         assert (estimate.metric, estimate.title) == (metric, title)
 
 
@@ -84,7 +84,7 @@ def test_estimate_holds_its_counts_and_groups(of_rows: Make, draw: Draw) -> None
 
 def test_estimates_are_recorded_once_and_only_by_record(of_rows: Make, draw: Draw) -> None:
     measured = of_rows(draw(RATES))
-    asked: list[tuple[Callable[[], Any], int]] = [
+    calls: list[tuple[Callable[[], Any], int]] = [
         (lambda: measured.rate("yes"), 1),
         (lambda: measured.mean("yes"), 1),
         (lambda: measured.ratio("yes", by="group", of="female", to="male"), 1),
@@ -94,16 +94,16 @@ def test_estimates_are_recorded_once_and_only_by_record(of_rows: Make, draw: Dra
         (lambda: measured.worst_ratio("yes", by="group"), 1),
         (lambda: measured.metric(lambda s: s.yes / s.all, yes="yes", all=lambda attempt: 1), 1),
     ]
-    for ask, times in asked:
+    for ask, times in calls:
         with recording() as record:
-            made = ask()
+            estimate = ask()
         assert not record.estimates, "an estimate that is only computed leaves no trace"
         with recording() as record:
-            measured.record(made)
-            measured.record(made)
+            measured.record(estimate)
+            measured.record(estimate)
         assert len(record.estimates) == times
         with recording() as record:
-            assert made >= -1e9
+            assert estimate >= -1e9
         assert len(record.estimates) == times, "a family asserts each of its members"
     measured.record(measured.rate("yes"))  # outside of a threshold
     with pytest.raises(TypeError, match=r"record takes estimates of `measured`, not 0\.5"):

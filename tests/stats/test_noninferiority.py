@@ -78,8 +78,8 @@ def test_runs_are_paired_by_item_in_any_order(draw: Draw, of_rows: Made) -> None
     assert (turned.value, turned.low, turned.high) == pytest.approx((straight.value, straight.low, straight.high))
     items = [f"{row['item']:03}" for row in old]
     moved = [{**row, "item": f"{(int(name) + 37) % 100:03}"} for row, name in zip(old, items, strict=True)]
-    named = [{**row, "item": name} for row, name in zip(new, items, strict=True)]
-    unpaired = further(of_rows, named, moved)
+    renamed = [{**row, "item": name} for row, name in zip(new, items, strict=True)]
+    unpaired = further(of_rows, renamed, moved)
     assert unpaired.high / unpaired.low > 1.05 * straight.high / straight.low
 
 
@@ -141,8 +141,8 @@ def sample(
         prompts = [Prompt(text.format(name), groups={"group": group}) for name, group in zip("xy", groups, strict=True)]
         item = ProbeItem(f"item {number}", prompts)
         attempts += [
-            GradedAttempt(item, prompt, Attempt(f"{number}", repetition), {"yes": Grade((number + place) % 3 > 0)})
-            for place, prompt in enumerate(prompts)
+            GradedAttempt(item, prompt, Attempt(f"{number}", repetition), {"yes": Grade((number + index) % 3 > 0)})
+            for index, prompt in enumerate(prompts)
             for repetition in range(repetitions)
         ]
     return Measured(attempts, **options)
@@ -174,8 +174,8 @@ def test_grader_without_a_fingerprint_cannot_be_compared() -> None:
 
 
 def test_same_conditions_are_compared() -> None:
-    known = {"the grader of 'yes'": "v1", "temperature": 0}
-    assert sample(conditions=known).against(sample(conditions=known)).rate("yes").value == 0
+    conditions = {"the grader of 'yes'": "v1", "temperature": 0}
+    assert sample(conditions=conditions).against(sample(conditions=conditions)).rate("yes").value == 0
 
 
 @pytest.mark.slow
@@ -205,5 +205,5 @@ def test_means_without_variation_are_not_certified(unit: float) -> None:
     """Refuse to certify: their range is unknown, so an unseen item could have added anything."""
     rows = [{"item": n, "group": group, "score": 10 * unit} for n in range(20) for group in "ab"]
     sample = Measured.from_rows(rows, item="item", groups=["group"])
-    found = sample.against(sample).ratio("score", by="group", of="a", to="b")
-    assert found.invalid or found.high > 1.1
+    ratio = sample.against(sample).ratio("score", by="group", of="a", to="b")
+    assert ratio.invalid or ratio.high > 1.1

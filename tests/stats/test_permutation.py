@@ -19,38 +19,38 @@ from pytest_fairness.stats.permutation import Permutations, Plant, can_be_thinne
 Key = tuple[str, int]
 
 
-def made(layout: Sequence[tuple[str, Sequence[dict[str, str]]]], **options: Any) -> Measured:
+def measured_by(layout: Sequence[tuple[str, Sequence[dict[str, str]]]], **options: Any) -> Measured:
     """Return items by source, with a prompt for each dict of groups (``name`` is metadata), asked twice."""
     attempts = []
     for number, (source, groups) in enumerate(layout):
         prompts = [
             Prompt(
-                f"prompt {place} of {number}",
+                f"prompt {index} of {number}",
                 {by: group for by, group in own.items() if by != "name"},
                 {by: name for by, name in own.items() if by == "name"},
             )
-            for place, own in enumerate(groups)
+            for index, own in enumerate(groups)
         ]
         item = ProbeItem(f"item {number}", prompts, source or None, {"topic": "odd" if number % 2 else "even"})
-        for place, prompt in enumerate(prompts):
+        for index, prompt in enumerate(prompts):
             for repetition in range(2):
-                grades = {"yes": Grade((number + place + repetition) % 3 == 0), "score": Grade(number / 7)}
-                attempts.append(GradedAttempt(item, prompt, Attempt(f"{number}/{place}", repetition), grades))
+                grades = {"yes": Grade((number + index + repetition) % 3 == 0), "score": Grade(number / 7)}
+                attempts.append(GradedAttempt(item, prompt, Attempt(f"{number}/{index}", repetition), grades))
     return Measured(attempts, **options)
 
 
 def labels_of(measured: Measured) -> dict[Key, tuple[str, ...]]:
     """Return the groups by item and prompt; all repetitions must agree with the columns."""
-    found: dict[Key, tuple[str, ...]] = {}
+    labels: dict[Key, tuple[str, ...]] = {}
     columns = measured.selection.columns
     for row, attempt in enumerate(columns.attempts):
-        place = [id(prompt) for prompt in attempt.item.prompts].index(id(attempt.prompt))
+        index = [id(prompt) for prompt in attempt.item.prompts].index(id(attempt.prompt))
         label = tuple(attempt.prompt.groups.values())
-        assert found.setdefault((attempt.item.id, place), label) == label
+        assert labels.setdefault((attempt.item.id, index), label) == label
         for by, group in attempt.prompt.groups.items():
             attribute = columns.attribute(by)
             assert attribute.labels[attribute.codes[row]] == group
-    return found
+    return labels
 
 
 def draws(measured: Measured, number: int = 40, within: Sequence[str] = ()) -> list[dict[Key, tuple[str, ...]]]:
@@ -59,54 +59,54 @@ def draws(measured: Measured, number: int = 40, within: Sequence[str] = ()) -> l
 
 
 def by_item(labels: dict[Key, tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
-    found = defaultdict(list)
+    labels_by_item = defaultdict(list)
     for (item, _), label in sorted(labels.items()):
-        found[item].append(label)
-    return found
+        labels_by_item[item].append(label)
+    return labels_by_item
 
 
 PAIR = ({"gender": "f", "age": "old"}, {"gender": "m", "age": "young"})
 
 
 def test_items_with_all_groups_permute_within_themselves() -> None:
-    measured = made([("", PAIR)] * 6)
+    measured = measured_by([("", PAIR)] * 6)
     seen: set[tuple[tuple[str, ...], ...]] = set()
     for labels in draws(measured):
-        for held in by_item(labels).values():
-            assert sorted(held) == [("f", "old"), ("m", "young")]
+        for groups in by_item(labels).values():
+            assert sorted(groups) == [("f", "old"), ("m", "young")]
         seen.add(tuple(labels.values()))
     assert len(seen) > 20
 
 
 def test_items_of_one_source_permute_together() -> None:
-    measured = made([("one", PAIR)] * 4 + [("two", PAIR)] * 4)
+    measured = measured_by([("one", PAIR)] * 4 + [("two", PAIR)] * 4)
     for labels in draws(measured):
-        held = [tuple(each) for each in by_item(labels).values()]
-        assert len(set(held[:4])) == len(set(held[4:])) == 1
-    alone = made([("one", PAIR)] * 4 + [("two", PAIR)] * 4, sources="fixed")
-    assert any(len({tuple(each) for each in by_item(labels).values()}) > 1 for labels in draws(alone))
+        groups = [tuple(own) for own in by_item(labels).values()]
+        assert len(set(groups[:4])) == len(set(groups[4:])) == 1
+    alone = measured_by([("one", PAIR)] * 4 + [("two", PAIR)] * 4, sources="fixed")
+    assert any(len({tuple(own) for own in by_item(labels).values()}) > 1 for labels in draws(alone))
 
 
 def test_items_of_one_group_permute_among_each_other() -> None:
     layout = [("", [{"gender": "f" if number < 4 else "m"}] * 2) for number in range(10)]
-    measured = made(layout)
+    measured = measured_by(layout)
     moved = Counter[str]()
     for labels in draws(measured):
-        held = by_item(labels)
-        assert all(len(set(each)) == 1 for each in held.values())
-        assert Counter(each[0][0] for each in held.values()) == {"f": 4, "m": 6}
-        moved.update(item for item, each in held.items() if each[0] == ("f",))
+        groups = by_item(labels)
+        assert all(len(set(own)) == 1 for own in groups.values())
+        assert Counter(own[0][0] for own in groups.values()) == {"f": 4, "m": 6}
+        moved.update(item for item, own in groups.items() if own[0] == ("f",))
     assert len(moved) == 10
 
 
 def test_labels_move_among_items_of_equal_size() -> None:
     def sizes(layout: list[tuple[str, int]]) -> set[tuple[int, ...]]:
-        measured = made([("", [{"gender": gender}] * size) for gender, size in layout])
-        found = set()
+        measured = measured_by([("", [{"gender": gender}] * size) for gender, size in layout])
+        sums = set()
         for labels in draws(measured):
-            held = by_item(labels)
-            found.add(tuple(sum(len(each) for each in held.values() if each[0] == (g,)) for g in "fm"))
-        return found
+            groups = by_item(labels)
+            sums.add(tuple(sum(len(own) for own in groups.values() if own[0] == (g,)) for g in "fm"))
+        return sums
 
     assert sizes([("f", 1), ("m", 1), ("f", 1), ("m", 3), ("f", 3)]) == {(5, 4)}
     assert len(sizes([("f", 1), ("m", 2), ("f", 1), ("m", 2)])) > 1
@@ -114,12 +114,12 @@ def test_labels_move_among_items_of_equal_size() -> None:
 
 def test_labels_stay_within_the_slices_of_a_threshold() -> None:
     layout = [("", [{"gender": "fm"[number // 2 % 2]}]) for number in range(12)]
-    for labels in draws(made(layout), within=["topic"]):
-        held = by_item(labels)
-        topics = Counter((int(item.split()[1]) % 2, each[0][0]) for item, each in held.items())
+    for labels in draws(measured_by(layout), within=["topic"]):
+        groups = by_item(labels)
+        topics = Counter((int(item.split()[1]) % 2, own[0][0]) for item, own in groups.items())
         assert topics == {(0, "f"): 3, (0, "m"): 3, (1, "f"): 3, (1, "m"): 3}
-    free = [by_item(labels) for labels in draws(made(layout))]
-    assert any(sum(each[0] == ("f",) for item, each in held.items() if int(item[5:]) % 2) != 3 for held in free)
+    free = [by_item(labels) for labels in draws(measured_by(layout))]
+    assert any(sum(own[0] == ("f",) for item, own in groups.items() if int(item[5:]) % 2) != 3 for groups in free)
 
 
 NAMES = [{"gender": "f", "name": name} for name in ("Ann", "Eve")] + [
@@ -128,24 +128,24 @@ NAMES = [{"gender": "f", "name": name} for name in ("Ann", "Eve")] + [
 
 
 def test_crossed_names_keep_one_group_over_all_items() -> None:
-    measured = made([("", NAMES)] * 5, crossed="name")
+    measured = measured_by([("", NAMES)] * 5, crossed="name")
     seen = set()
     for labels in draws(measured):
-        held = [tuple(each) for each in by_item(labels).values()]
-        assert len(set(held)) == 1
-        assert Counter(held[0]) == {("f",): 2, ("m",): 3}
-        seen.add(held[0])
+        groups = [tuple(own) for own in by_item(labels).values()]
+        assert len(set(groups)) == 1
+        assert Counter(groups[0]) == {("f",): 2, ("m",): 3}
+        seen.add(groups[0])
     assert len(seen) == 10
 
 
 def test_levels_that_groups_share_stay_where_they_are() -> None:
     pairs = [[{"gender": group, "name": name} for group in "fm"] for name in ("Ann", "Eve", "Kim")]
-    measured = made([("", pairs[item % 3]) for item in range(9)], crossed="name")
+    measured = measured_by([("", pairs[item % 3]) for item in range(9)], crossed="name")
     seen = set()
     for labels in draws(measured):
-        held = by_item(labels)
-        assert all(Counter(of) == {("f",): 1, ("m",): 1} for of in held.values())
-        seen.add(tuple(held["item 0"]))
+        groups = by_item(labels)
+        assert all(Counter(of) == {("f",): 1, ("m",): 1} for of in groups.values())
+        seen.add(tuple(groups["item 0"]))
     assert len(seen) == 2
 
 
@@ -160,11 +160,11 @@ def test_levels_that_groups_share_stay_where_they_are() -> None:
 )
 def test_impossible_permutations_are_refused(layout: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(FairnessError, match=words):
-        Permutations(made(layout, **options))
+        Permutations(measured_by(layout, **options))
 
 
 def test_function_of_attempts_sees_the_permuted_groups() -> None:
-    measured = made([("", PAIR)] * 30)
+    measured = measured_by([("", PAIR)] * 30)
 
     def women(attempt: GradedAttempt) -> bool:
         return attempt.prompt.groups["gender"] == "f" and bool(attempt["yes"])
@@ -200,7 +200,7 @@ def test_planted_bias_removes_positives_of_one_group(
 
 
 def test_only_binary_grades_can_be_thinned() -> None:
-    measured = made([("", PAIR)] * 5)
+    measured = measured_by([("", PAIR)] * 5)
     assert can_be_thinned(measured, "yes")
     assert not can_be_thinned(measured, "score")
     assert not can_be_thinned(measured, "no such grade")

@@ -27,12 +27,12 @@ EXTREMES = {"yes": lambda _: (False, True)}
 
 
 def simulation(items: int = 100, repetitions: int = 5, **assumed: float) -> Simulation:
-    """Paired items of two groups."""
-    asked = [
+    """Return a simulation of paired items of two groups."""
+    probe_items = [
         ProbeItem(f"item {number}", [Prompt(f"{group} {number}", groups={"group": group}) for group in "ab"])
         for number in range(items)
     ]
-    supply = SourcePool(unanswered(asked, repetitions), repetitions, {}, EXTREMES)
+    supply = SourcePool(unanswered(probe_items, repetitions), repetitions, {}, EXTREMES)
     return Simulation(supply, EXTREMES, Assumptions(**assumed))
 
 
@@ -46,8 +46,8 @@ def alike(measured: Measured) -> None:
 
 
 def verdicts(draw: Callable[[np.random.Generator], Measured], runs: int) -> dict[Verdict, float]:
-    found = [judge(partial(alike, draw(np.random.default_rng((1, run))))).verdict for run in range(runs)]
-    return {verdict: found.count(verdict) / runs for verdict in Verdict}
+    outcomes = [judge(partial(alike, draw(np.random.default_rng((1, run))))).verdict for run in range(runs)]
+    return {verdict: outcomes.count(verdict) / runs for verdict in Verdict}
 
 
 @pytest.mark.parametrize(
@@ -145,8 +145,8 @@ def test_detectable_ratio_is_found_in_simulated_runs(group: str, end: str) -> No
     assert forecast is not None
     value = getattr(forecast.detectable(), end)
     gap = Gap(group, min(value, 1 / value))
-    found = verdicts(lambda generator: drawn.draw(generator, gap=gap), 150)
-    assert found[Verdict.UNFAIR] == pytest.approx(0.8, abs=0.1)
+    shares = verdicts(lambda generator: drawn.draw(generator, gap=gap), 150)
+    assert shares[Verdict.UNFAIR] == pytest.approx(0.8, abs=0.1)
 
 
 def test_simulated_answers_match_the_assumptions() -> None:
@@ -154,7 +154,9 @@ def test_simulated_answers_match_the_assumptions() -> None:
     values: list[list[bool]] = []
     for run in range(20):
         attempts = drawn.draw(np.random.default_rng(run)).selection.columns.attempts
-        values += [[bool(each["yes"]) for each in attempts[place : place + 4]] for place in range(0, len(attempts), 4)]
+        values += [
+            [bool(attempt["yes"]) for attempt in attempts[start : start + 4]] for start in range(0, len(attempts), 4)
+        ]
     table = np.array(values, dtype=float)
     assert table.mean() == pytest.approx(0.3, abs=0.02)
     between = np.mean((table[:, 0] - table.mean()) * (table[:, 1] - table.mean()))
@@ -178,12 +180,12 @@ def test_best_runs_include_a_fair_and_even_one() -> None:
 
 
 def test_best_runs_include_the_labels_of_the_metadata() -> None:
-    asked = [
+    items = [
         ProbeItem(str(number), [Prompt(f"question {number}", metadata={"label": "abc"[number % 3]})])
         for number in range(30)
     ]
     extremes = {"answer": lambda _: ("b", "c", "a")}
-    drawn = Simulation(SourcePool(unanswered(asked, 1), 1, {}, extremes), extremes, Assumptions())
+    drawn = Simulation(SourcePool(unanswered(items, 1), 1, {}, extremes), extremes, Assumptions())
 
     def correct(attempt: GradedAttempt) -> bool:
         return bool(attempt["answer"] == attempt.prompt.metadata["label"])
@@ -197,11 +199,11 @@ def pilot(sample: Measured, repetitions: int, sources: int) -> PilotSampler:
 
 def test_resampled_runs_vary_like_the_pilot() -> None:
     sample = simulation(120).draw(np.random.default_rng(4))
-    known = ratio(sample)
+    estimate = ratio(sample)
     again = pilot(sample, 5, 120)
     values = [math.log(ratio(again.draw(np.random.default_rng(run), 1.0, 5)).value) for run in range(200)]
-    assert np.mean(values) == pytest.approx(math.log(known.value), abs=0.02)
-    assert np.std(values) == pytest.approx(known.error / known.value, rel=0.15)
+    assert np.mean(values) == pytest.approx(math.log(estimate.value), abs=0.02)
+    assert np.std(values) == pytest.approx(estimate.error / estimate.value, rel=0.15)
 
 
 def test_resampled_runs_have_the_planned_size() -> None:
@@ -233,9 +235,9 @@ def test_earlier_look_holds_the_first_sources_and_repetitions() -> None:
 
 
 def repeated(items: int, repetitions: int, spread: float, seed: int) -> tuple[Columns, Sequence[str]]:
-    """Binomial repetitions about a propensity of each item's prompt."""
+    """Draw binomial repetitions about a propensity of each item's prompt."""
     generator = np.random.default_rng(seed)
-    item, group, _ = (each.ravel() for each in np.mgrid[:items, :2, :repetitions])
+    item, group, _ = (indices.ravel() for indices in np.mgrid[:items, :2, :repetitions])
     chances = np.clip(0.5 + spread * generator.standard_normal((items, 2)), 0.02, 0.98)[item, group]
     values = (generator.random(len(item)) < chances).astype(float)
     names = ["ab"[code] for code in group]
@@ -246,7 +248,7 @@ def repeated(items: int, repetitions: int, spread: float, seed: int) -> tuple[Co
 @pytest.mark.parametrize("spread", [0.0, 0.15, 0.4])
 @pytest.mark.parametrize("kind", ["rate", "difference", "ratio"])
 def test_repetition_share_is_the_variance_removed_by_repetitions(kind: str, spread: float) -> None:
-    def made(repetitions: int, seed: int) -> Estimate:
+    def estimate(repetitions: int, seed: int) -> Estimate:
         measured = Measured.from_columns(repeated(300, repetitions, spread, seed)[0])
         if kind == "rate":
             return measured.rate("yes")
@@ -254,7 +256,7 @@ def test_repetition_share_is_the_variance_removed_by_repetitions(kind: str, spre
 
     shares, ratios = [], []
     for seed in range(12):
-        few, many = made(4, seed), made(16, 100 + seed)
+        few, many = estimate(4, seed), estimate(16, 100 + seed)
         assert few.repetition_share is not None
         shares.append(few.repetition_share)
         ratios.append((many.error / few.error) ** 2)
@@ -293,7 +295,7 @@ def test_undetectable_ratio_is_not_named(error: float) -> None:
     ratio = Estimate(
         "ratio(hired; gender: a/b)", "ratio", 1.0, 0.4, 2.5, groups=groups, kind=MetricKind.RATIO, log_scale=True
     )
-    found = Forecast(ratio, 0.0, error, 5.0, None, (math.log(0.7), math.log(1 / 0.7))).detectable()
-    ends = [found.below, found.above]
+    detectable = Forecast(ratio, 0.0, error, 5.0, None, (math.log(0.7), math.log(1 / 0.7))).detectable()
+    ends = [detectable.below, detectable.above]
     assert all(end is None or 0.01 <= end <= 100 for end in ends)
     assert (None in ends) == (error > 0.1)

@@ -32,7 +32,7 @@ def yes_share(row: Row) -> tuple[int, int]:
 
 
 def measured(sample: Sequence[tuple[Row, Row]], *, drawn: bool, **more: Any) -> Measured:
-    """Items of two prompts, one of each sex: by propensities, or by drawn answers in the same proportions."""
+    """Return items of two prompts, one of each sex: by propensities, or by drawn answers in the same proportions."""
     attempts = []
     for number, pair in enumerate(sample):
         prompts = [Prompt(f"{number} {sex}", {"sex": sex}) for sex in ("f", "m")]
@@ -44,8 +44,8 @@ def measured(sample: Sequence[tuple[Row, Row]], *, drawn: bool, **more: Any) -> 
             if drawn:
                 grades = [Grade(True)] * yes + [Grade(False)] * no + [Grade.none("refusal")] * (PARTS - yes - no)
             attempts += [
-                GradedAttempt(item, prompt, Attempt(f"{prompt.text} {place}", place), {"hired": grade})
-                for place, grade in enumerate(grades)
+                GradedAttempt(item, prompt, Attempt(f"{prompt.text} {index}", index), {"hired": grade})
+                for index, grade in enumerate(grades)
             ]
     return Measured(attempts, extremes=EXTREMES, **more)
 
@@ -72,14 +72,14 @@ def test_values_and_ungraded_shares_equal_those_of_drawn_answers(sample: list[tu
     by_shares, by_answers = measured(sample, drawn=False), measured(sample, drawn=True)
     women_to_men = {"by": "sex", "of": "f", "to": "m"}
     for name, arguments in (("rate", {}), ("difference", women_to_men), ("ratio", women_to_men)):
-        one, many = (getattr(each, name)("hired", **arguments) for each in (by_shares, by_answers))
+        one, many = (getattr(sample, name)("hired", **arguments) for sample in (by_shares, by_answers))
         assert one.value == pytest.approx(many.value, nan_ok=True)
         assert one.groups == pytest.approx(many.groups)
         assert bool(one.suspect) == bool(many.suspect) or "gap" in one.suspect + many.suspect
         for group, count in many.ungraded.items():
             assert one.ungraded[group] == math.ceil(count / PARTS)
         assert one.title == f"{many.title} (propensities)"
-    one, many = (each.metric(gap, **SUMS) for each in (by_shares, by_answers))
+    one, many = (sample.metric(gap, **SUMS) for sample in (by_shares, by_answers))
     assert one.value == pytest.approx(many.value)
     assert one.value == pytest.approx(by_shares.difference("hired", by="sex", of="f", to="m").value)
 
@@ -92,8 +92,8 @@ def test_intervals_hold_however_what_is_outside_is_filled_in(sample: list[tuple[
     for women, men in ((1, 0), (0, 1)):
         pairs = [((PARTS, f[1] + (PARTS - f[0]) * women), (PARTS, m[1] + (PARTS - m[0]) * men)) for f, m in sample]
         filled.append(pairs)
-    for each in filled:
-        end = measured(each, drawn=False, confidence=confidence).difference("hired", by="sex", of="f", to="m")
+    for rows in filled:
+        end = measured(rows, drawn=False, confidence=confidence).difference("hired", by="sex", of="f", to="m")
         assert estimate.low <= end.value + 1e-9
         assert end.value - 1e-9 <= estimate.high
         assert estimate.low <= end.low + 1e-9

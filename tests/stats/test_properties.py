@@ -38,7 +38,7 @@ def ends(estimate: Estimate) -> tuple[float, ...]:
     return estimate.value, estimate.low, estimate.high, estimate.error, estimate.df
 
 
-def asked(measured: Measured) -> list[Estimate]:
+def estimates_of(measured: Measured) -> list[Estimate]:
     return [
         measured.rate("yes"),
         measured.difference("yes", **PAIR),
@@ -58,7 +58,7 @@ def same(one: Estimate, other: Estimate) -> None:
 def test_order_of_items_is_irrelevant(of_rows: Make, rows: Rows, seed: int) -> None:
     shuffled = rows.copy()
     random.Random(seed).shuffle(shuffled)
-    for one, other in zip(asked(of_rows(rows)), asked(of_rows(shuffled)), strict=True):
+    for one, other in zip(estimates_of(of_rows(rows)), estimates_of(of_rows(shuffled)), strict=True):
         same(one, other)
 
 
@@ -98,7 +98,7 @@ def test_swapped_groups_invert_ratio_and_difference(of_rows: Make, rows: Rows) -
 @given(samples())
 def test_repeated_answers_add_no_precision(of_rows: Make, rows: Rows) -> None:
     once, thrice = of_rows(rows), of_rows(rows * 3)
-    for one, other in zip(asked(once), asked(thrice), strict=True):
+    for one, other in zip(estimates_of(once), estimates_of(thrice), strict=True):
         assert one.value == pytest.approx(other.value, nan_ok=True)
     one, other = once.metric(lambda s: s.yes, yes="yes"), thrice.metric(lambda s: s.yes / 3, yes="yes")
     if not one.invalid:
@@ -110,7 +110,7 @@ def test_repeated_answers_add_no_precision(of_rows: Make, rows: Rows) -> None:
 def test_ungraded_answers_never_help(of_rows: Make, rows: Rows, group: str, number: int) -> None:
     without = of_rows(rows)
     more = of_rows([*rows, *({"item": item, "group": group, "yes": None} for item in range(number))])
-    for one, other in zip(asked(without), asked(more), strict=True):
+    for one, other in zip(estimates_of(without), estimates_of(more), strict=True):
         if not one.invalid and not other.invalid:
             assert other.value == pytest.approx(one.value)
             assert other.low <= one.low + 1e-12
@@ -121,7 +121,7 @@ def test_ungraded_answers_never_help(of_rows: Make, rows: Rows, group: str, numb
 @quickly
 @given(samples(ungraded=True))
 def test_interval_has_width_and_contains_its_value(of_rows: Make, rows: Rows) -> None:
-    for estimate in asked(of_rows(rows)):
+    for estimate in estimates_of(of_rows(rows)):
         if not estimate.invalid:
             assert estimate.low <= estimate.value <= estimate.high
             assert estimate.low < estimate.high
@@ -157,5 +157,5 @@ def test_equal_scores_are_invalid_without_a_known_range(of_rows: Make) -> None:
     rows = [{"item": item, "group": group, "score": 7} for item in range(30) for group in "ab"]
     assert "no variation" in of_rows(rows).mean("score").invalid
     assert "no variation" in of_rows(rows).difference("score", **PAIR).invalid
-    known = of_rows(rows, extremes={"score": lambda _: (1, 10)}).mean("score")
-    assert known.low < 7 < known.high
+    bounded = of_rows(rows, extremes={"score": lambda _: (1, 10)}).mean("score")
+    assert bounded.low < 7 < bounded.high

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.measured import Measured
-from tests.stats.test_properties import PAIR, Rows, asked, ends, same, samples
+from tests.stats.test_properties import PAIR, Rows, ends, estimates_of, same, samples
 
 Make = Callable[..., Measured]
 
@@ -73,7 +73,7 @@ def test_slice_of_everything_is_the_sample(of_rows: Make, rows: Rows) -> None:
     measured = of_rows(rows)
     everything = measured.where(group=measured.groups("group"))
     assert (everything.items, everything.attempts) == (measured.items, measured.attempts)
-    for one, other in zip(asked(measured), asked(everything), strict=True):
+    for one, other in zip(estimates_of(measured), estimates_of(everything), strict=True):
         same(one, other)
         assert (one.invalid, one.suspect, one.sparse) == (other.invalid, other.suspect, other.sparse)
         assert other.slice
@@ -82,9 +82,9 @@ def test_slice_of_everything_is_the_sample(of_rows: Make, rows: Rows) -> None:
 @quickly
 @given(samples(ungraded=True))
 def test_slices_can_be_taken_in_any_order_and_twice(of_rows: Make, rows: Rows) -> None:
-    told = of_rows([row | {"group": row["group"]} for row in rows])
-    once = told.where(group="a")
-    for other in (told.where(group=("a", "b")).where(group="a"), once.where(group=("a", "b")), once.where(group="a")):
+    whole = of_rows([row | {"group": row["group"]} for row in rows])
+    once = whole.where(group="a")
+    for other in (whole.where(group=("a", "b")).where(group="a"), once.where(group=("a", "b")), once.where(group="a")):
         same(once.rate("yes"), other.rate("yes"))
 
 

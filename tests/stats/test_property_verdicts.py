@@ -14,7 +14,7 @@ from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.measured import Measured
-from tests.stats.test_properties import PAIR, Rows, asked, ends, samples
+from tests.stats.test_properties import PAIR, Rows, ends, estimates_of, samples
 
 Make = Callable[..., Measured]
 
@@ -51,7 +51,7 @@ HARDER = {"rate", "family", "worst"}
 
 @st.composite
 def unanswered(draw: st.DrawFn) -> Rows:
-    """Ungraded answers of one group or two, of items that there are and of others."""
+    """Draw ungraded answers of one group or two, of items that there are and of others."""
     groups = draw(st.sampled_from([["a"], ["b"], ["a", "b"]]))
     first = draw(st.integers(0, 25))
     return [
@@ -73,7 +73,7 @@ def test_ungraded_answers_turn_no_verdict_fair(of_rows: Make, rows: Rows, more: 
 @quickly
 @given(samples(), unanswered())
 def test_ungraded_answers_narrow_no_family_member(of_rows: Make, rows: Rows, more: Rows) -> None:
-    one, other = (of_rows(each).ratios("yes", by="group", to="b") for each in (rows, [*rows, *more]))
+    one, other = (of_rows(sample_rows).ratios("yes", by="group", to="b") for sample_rows in (rows, [*rows, *more]))
     for name, after in other.items():
         before = one[name]
         assert after.invalid or not before.invalid
@@ -105,11 +105,11 @@ def test_second_ungraded_answer_turns_no_verdict_fair(of_rows: Make) -> None:
 
 @quickly
 @given(samples(), st.integers(0, 1000))
-def test_withheld_answer_never_helps(of_rows: Make, rows: Rows, place: int) -> None:
+def test_withheld_answer_never_helps(of_rows: Make, rows: Rows, index: int) -> None:
     """Withhold one answer: the interval must hold the original one, whose answer is among the imputations."""
-    place %= len(rows)
-    withheld = of_rows([row | ({"yes": None} if n == place else {}) for n, row in enumerate(rows)])
-    for one, other in zip(asked(of_rows(rows))[:3], asked(withheld)[:3], strict=True):
+    index %= len(rows)
+    withheld = of_rows([row | ({"yes": None} if n == index else {}) for n, row in enumerate(rows)])
+    for one, other in zip(estimates_of(of_rows(rows))[:3], estimates_of(withheld)[:3], strict=True):
         assert other.invalid or not one.invalid
         if not other.invalid:
             assert other.low <= one.low + 1e-12
@@ -159,18 +159,18 @@ def test_fair_stays_fair_under_a_looser_bound(of_rows: Make, rows: Rows, one: fl
 @given(samples(ungraded=True), BOUNDS)
 def test_claim_and_its_opposite_are_never_both_fair(of_rows: Make, rows: Rows, bound: float) -> None:
     for name, claim in claims(of_rows(rows), bound).items():
-        found = verdict(claim), verdict(lambda claim=claim: not claim())  # type: ignore[misc]
-        assert found != ("fair", "fair"), name
+        pair = verdict(claim), verdict(lambda claim=claim: not claim())  # type: ignore[misc]
+        assert pair != ("fair", "fair"), name
         if name == "family":  # a negated family says that one of its members is beyond the bound
-            assert found[1] == "invalid"
-        elif "undecided" in found or "invalid" in found:
-            assert "fair" not in found, name
+            assert pair[1] == "invalid"
+        elif "undecided" in pair or "invalid" in pair:
+            assert "fair" not in pair, name
 
 
 @quickly
 @given(samples(ungraded=True))
 def test_higher_confidence_gives_a_wider_interval(of_rows: Make, rows: Rows) -> None:
-    levels = [asked(of_rows(rows, confidence=level)) for level in (0.8, 0.95, 0.99)]
+    levels = [estimates_of(of_rows(rows, confidence=level)) for level in (0.8, 0.95, 0.99)]
     for low, high in pairwise(levels):
         for one, other in zip(low, high, strict=True):
             assert bool(one.invalid) == bool(other.invalid)

@@ -145,13 +145,13 @@ def test_p_value_of_a_rate_is_the_exact_binomial() -> None:
 
 def test_small_p_values_are_rare_on_the_bound() -> None:
     generator = np.random.default_rng(7)
-    found = []
+    p_values = []
     for _ in range(400):
         table = rows(int(generator.integers(10**9)), 100, (0.5, 0.5))
         ratio = Measured.from_rows(table, item="item", groups=["group"]).ratio("yes", by="group", of="a", to="b")
-        found.append(p_unfair([compare(ratio, ">=", 1.0)]))
+        p_values.append(p_unfair([compare(ratio, ">=", 1.0)]))
     for share in (0.05, 0.2, 0.5):
-        below = np.mean([p is not None and p <= share for p in found])
+        below = np.mean([p is not None and p <= share for p in p_values])
         assert abs(below - share) < 4 * (share * (1 - share) / 400) ** 0.5
 
 

@@ -54,7 +54,7 @@ def by_loop(rows: Rows, value: Callable[[Rows], float], draws: int = 2_000) -> l
         items.setdefault(row["item"], []).append(row)
     every = list(items.values())
     return [
-        value([row for place in generator.integers(len(every), size=len(every)) for row in every[place]])
+        value([row for item in generator.integers(len(every), size=len(every)) for row in every[item]])
         for _ in range(draws)
     ]
 
@@ -66,24 +66,24 @@ def ratio_of(rows: Rows) -> float:
 
 def test_ratio_is_distributed_as_in_a_plain_loop(draw: Draw, of_rows: Make) -> None:
     rows = draw(RATES, items=40, repetitions=2)
-    found = of_rows(rows).resamples(ratio, **SUMS)
-    assert found.shape == (10_000,)
-    assert stats.ks_2samp(found, by_loop(rows, ratio_of)).pvalue > 0.01
+    values = of_rows(rows).resamples(ratio, **SUMS)
+    assert values.shape == (10_000,)
+    assert stats.ks_2samp(values, by_loop(rows, ratio_of)).pvalue > 0.01
 
 
 def test_mean_of_many_values_is_distributed_as_in_a_plain_loop(of_rows: Make) -> None:
     rows = scores()
-    found = of_rows(rows).resamples(mean, **SCORES)
+    values = of_rows(rows).resamples(mean, **SCORES)
     looped = by_loop(rows, lambda drawn: float(np.mean([row["score"] for row in drawn])))
-    assert stats.ks_2samp(found, looped).pvalue > 0.01
+    assert stats.ks_2samp(values, looped).pvalue > 0.01
 
 
 def test_spread_of_resamples_is_the_error_of_the_metric(draw: Draw, of_rows: Make) -> None:
     measured = of_rows(draw(RATES, items=300))
     estimate = measured.metric(ratio, **SUMS)
-    found = measured.resamples(ratio, **SUMS)
-    assert found.std() == pytest.approx(estimate.error, rel=0.04)
-    assert found.mean() == pytest.approx(estimate.value, abs=0.1 * estimate.error)
+    values = measured.resamples(ratio, **SUMS)
+    assert values.std() == pytest.approx(estimate.error, rel=0.04)
+    assert values.mean() == pytest.approx(estimate.value, abs=0.1 * estimate.error)
 
 
 def test_sources_are_drawn_whole(of_rows: Make) -> None:
@@ -99,34 +99,34 @@ def test_seed_gives_the_same_resamples_at_any_batch_size(
 ) -> None:
     binary, numbers = of_rows(draw(RATES)), of_rows(scores())
 
-    def made(seed: int) -> list[float]:
+    def estimate(seed: int) -> list[float]:
         return [*binary.resamples(ratio, seed=seed, **SUMS), *numbers.resamples(mean, seed=seed, draws=1_001, **SCORES)]
 
-    first = made(3)
-    assert first != made(4)
+    first = estimate(3)
+    assert first != estimate(4)
     monkeypatch.setattr(resampling, "MOST_COUNTS", 1_000)
-    assert made(3) == pytest.approx(first, rel=1e-12)
+    assert estimate(3) == pytest.approx(first, rel=1e-12)
 
 
 def test_ungraded_attempts_are_left_out(draw: Draw, of_rows: Make) -> None:
     rows = draw(RATES, refused={"a": 0.2})
     graded = [row for row in rows if row["yes"] is not None]
     assert len(graded) < len(rows)
-    found = of_rows(rows).resamples(ratio, **SUMS)
-    assert found == pytest.approx(of_rows(graded).resamples(ratio, **SUMS))
+    values = of_rows(rows).resamples(ratio, **SUMS)
+    assert values == pytest.approx(of_rows(graded).resamples(ratio, **SUMS))
 
 
 def test_slice_is_resampled_by_itself(draw: Draw, of_rows: Make) -> None:
     measured = of_rows(draw(RATES, items=200)).where(group="a")
-    found = measured.resamples(lambda s: s.yes / s.number, yes="yes", number=lambda a: a["yes"] >= 0)
-    assert found.mean() == pytest.approx(measured.rate("yes").value, abs=0.003)
+    values = measured.resamples(lambda s: s.yes / s.number, yes="yes", number=lambda a: a["yes"] >= 0)
+    assert values.mean() == pytest.approx(measured.rate("yes").value, abs=0.003)
 
 
 def test_resample_without_a_value_is_nan(of_rows: Make) -> None:
     rows = [{"item": n, "group": group, "yes": group == "a" or n == 0} for n in range(30) for group in "ab"]
-    found = of_rows(rows).resamples(ratio, **SUMS)
+    values = of_rows(rows).resamples(ratio, **SUMS)
     # Item 0 alone has a yes in b: it is missing from (29/30)^30 of the resamples.
-    assert np.isfinite(found).mean() == pytest.approx(1 - (29 / 30) ** 30, abs=0.02)
+    assert np.isfinite(values).mean() == pytest.approx(1 - (29 / 30) ** 30, abs=0.02)
 
 
 def test_invalid_resamples_are_refused(draw: Draw, of_rows: Make) -> None:

@@ -19,7 +19,7 @@ from pytest_fairness.stats.run_differences import TAIL, Difference, ReportedEsti
 Floats = npt.NDArray[np.float64]
 
 
-def told(estimate: Estimate) -> ReportedEstimate:
+def reported(estimate: Estimate) -> ReportedEstimate:
     """Return an estimate as a store keeps it."""
     assert estimate.breakdown is not None
     made_of = estimate.breakdown()
@@ -44,7 +44,7 @@ def drawn(generator: np.random.Generator, chances: Floats, *, repetitions: int =
     return (generator.random((*chances.shape, repetitions)) < chances[..., None]).astype(np.float64)
 
 
-def found(new: ReportedEstimate, old: ReportedEstimate) -> Difference:
+def difference_of(new: ReportedEstimate, old: ReportedEstimate) -> Difference:
     result = difference(new, old)
     assert result is not None
     return result
@@ -54,7 +54,7 @@ def of(value: float, error: float, names: range = range(100), *, seed: int = 0) 
     """Return an estimate with that error, made by these items, and a normal interval."""
     raw = np.random.default_rng(seed).normal(size=len(names))
     scaled = raw * error / math.sqrt(float(np.square(raw).sum()))
-    influences = {str(name): float(each) for name, each in zip(names, scaled, strict=True)}
+    influences = {str(name): float(value) for name, value in zip(names, scaled, strict=True)}
     return ReportedEstimate(value, value - 1.96 * error, value + 1.96 * error, influences=influences, error=error)
 
 
@@ -62,7 +62,7 @@ def test_paired_difference_of_rates_is_the_paired_t_test() -> None:
     generator = np.random.default_rng(1)
     chances = generator.beta(2, 2, (80, 2))
     old, new = (drawn(generator, chances) for _ in range(2))
-    ours = found(*(told(measured(values).rate("yes")) for values in (new, old)))
+    ours = difference_of(*(reported(measured(values).rate("yes")) for values in (new, old)))
     test = stats.ttest_rel(new.mean(axis=(1, 2)), old.mean(axis=(1, 2)))
     theirs = test.confidence_interval(0.95)
     assert ours.paired
@@ -73,7 +73,7 @@ def test_paired_difference_of_rates_is_the_paired_t_test() -> None:
 
 def test_intervals_are_combined_without_influences() -> None:
     new, old = ReportedEstimate(0.7, 0.6, 0.75), ReportedEstimate(0.5, 0.42, 0.62)
-    result = found(new, old)
+    result = difference_of(new, old)
     assert not result.paired
     assert result.low == pytest.approx(0.2 - math.hypot(0.1, 0.12))
     assert result.high == pytest.approx(0.2 + math.hypot(0.05, 0.08))
@@ -84,34 +84,34 @@ def test_other_confidence_is_converted_to_95_percent() -> None:
         ReportedEstimate(0.7, 0.6, 0.8),
         ReportedEstimate(0.7, 0.7 - 0.1 * 2.5758 / 1.96, 0.7 + 0.1 * 2.5758 / 1.96, 0.99),
     )
-    assert found(wide, narrow).low == pytest.approx(found(narrow, narrow).low, abs=1e-4)
+    assert difference_of(wide, narrow).low == pytest.approx(difference_of(narrow, narrow).low, abs=1e-4)
 
 
 def test_difference_of_two_ratios_is_a_factor() -> None:
     new = ReportedEstimate(math.log(0.6), math.log(0.5), math.log(0.72), log=True)
     old = ReportedEstimate(math.log(0.8), math.log(0.7), math.log(0.9), log=True)
-    result = found(new, old)
+    result = difference_of(new, old)
     assert result.value == pytest.approx(0.75)
     assert result.low < 0.75 < result.high < 1
 
 
 def test_same_answers_have_no_difference_and_no_interval() -> None:
     old = of(0.5, 0.05)
-    assert found(old, old) == Difference(0.0, 0.0, 0.0, 1.0, paired=True, same=True)
-    assert not found(replace(old, value=0.6), old).same, "each item moved as far, which is no small thing"
-    assert found(replace(old, value=0.6), old).high > 0.6 - 0.5
+    assert difference_of(old, old) == Difference(0.0, 0.0, 0.0, 1.0, paired=True, same=True)
+    assert not difference_of(replace(old, value=0.6), old).same, "each item moved as far, which is no small thing"
+    assert difference_of(replace(old, value=0.6), old).high > 0.6 - 0.5
 
 
 def test_mostly_different_items_are_independent() -> None:
     old = of(0.5, 0.05, range(100))
-    assert found(of(0.6, 0.05, range(30, 130), seed=1), old).paired
-    assert not found(of(0.6, 0.05, range(40, 140), seed=1), old).paired
+    assert difference_of(of(0.6, 0.05, range(30, 130), seed=1), old).paired
+    assert not difference_of(of(0.6, 0.05, range(40, 140), seed=1), old).paired
 
 
 def test_variance_not_explained_by_items_is_added() -> None:
     old, new = of(0.5, 0.05), of(0.6, 0.05, seed=1)
-    crossed = [replace(each, error=0.1) for each in (new, old)]
-    wide, narrow = found(*crossed), found(new, old)
+    crossed = [replace(estimate, error=0.1) for estimate in (new, old)]
+    wide, narrow = difference_of(*crossed), difference_of(new, old)
     assert wide.paired
     assert (wide.high - wide.value) ** 2 > (narrow.high - narrow.value) ** 2 + 2 * (0.1**2 - 0.05**2) * 1.96**2 * 0.99
 
@@ -120,11 +120,13 @@ def test_ungraded_answers_can_only_remove_a_difference() -> None:
     generator = np.random.default_rng(3)
     chances = generator.beta(4, 4, (100, 2))
     old, new = drawn(generator, chances), drawn(generator, np.minimum(1.2 * chances, 1))
-    whole = found(*(told(measured(values).rate("yes")) for values in (new, old)))
+    whole = difference_of(*(reported(measured(values).rate("yes")) for values in (new, old)))
     assert whole.low > 0
     refused = np.where((generator.random(old.shape) < 0.15) & (old == 0), np.nan, old)
-    lost = found(told(measured(new).rate("yes")), told(measured(refused).rate("yes")))
-    filled = found(told(measured(new).rate("yes")), told(measured(np.nan_to_num(refused, nan=1.0)).rate("yes")))
+    lost = difference_of(reported(measured(new).rate("yes")), reported(measured(refused).rate("yes")))
+    filled = difference_of(
+        reported(measured(new).rate("yes")), reported(measured(np.nan_to_num(refused, nan=1.0)).rate("yes"))
+    )
     assert lost.low < filled.low + 0.005, "as wide as if all of them had been yes"
     assert lost.p_value > whole.p_value
 
@@ -147,7 +149,7 @@ def test_interval_excludes_zero_exactly_when_p_is_small(
 ) -> None:
     if alone:
         new, old = replace(new, influences={}), replace(old, influences={})
-    result = found(new, old)
+    result = difference_of(new, old)
     if result.same:
         return
     assert result.low <= result.value <= result.high
@@ -158,7 +160,7 @@ def test_interval_excludes_zero_exactly_when_p_is_small(
 @given(ESTIMATES, ESTIMATES)
 @settings(max_examples=100)
 def test_swapped_runs_negate_the_difference(new: ReportedEstimate, old: ReportedEstimate) -> None:
-    one, other = found(new, old), found(old, new)
+    one, other = difference_of(new, old), difference_of(old, new)
     assert (one.value, one.low, one.high) == pytest.approx((-other.value, -other.high, -other.low))
     assert one.p_value == pytest.approx(other.p_value)
 
@@ -186,19 +188,19 @@ def test_distance_from_parity_is_compared_on_either_side(new: float, old: float,
 def test_intervals_cover_the_truth_and_pairing_narrows_them() -> None:
     """Check a part of the grid of tests/benchmarks/differences.py."""
     generator = np.random.default_rng(5)
-    held = narrower = claims = 0
+    covered = narrower = claims = 0
     runs = 400
     for _ in range(runs):
         shared = generator.normal(0, 0.06, 100)
         own = [shared + generator.normal(0, 0.03, 100) for _ in range(2)]
-        pair = [_of_items(each) for each in own]
-        result = found(pair[0], pair[1])
-        alone = found(*(replace(each, influences={}) for each in pair))
-        held += result.low <= 0 <= result.high
+        pair = [_of_items(items) for items in own]
+        result = difference_of(pair[0], pair[1])
+        alone = difference_of(*(replace(estimate, influences={}) for estimate in pair))
+        covered += result.low <= 0 <= result.high
         narrower += result.high - result.low < alone.high - alone.low
         side, p_value = change_in_gap(pair[0], pair[1], 0.0)
         claims += side != 0 and p_value < 0.05
-    assert 0.925 <= held / runs <= 0.975
+    assert 0.925 <= covered / runs <= 0.975
     assert narrower == runs
     assert claims / runs <= 0.05
 

@@ -19,13 +19,15 @@ def passed(tails: Sequence[float], information: Sequence[float]) -> float:
     root = np.sqrt(np.array(information, dtype=float))
     correlation = np.minimum.outer(root, root) / np.maximum.outer(root, root)
     bounds = stats.norm.isf(tails)
-    kept = stats.multivariate_normal.cdf(bounds, cov=correlation, abseps=1e-6, releps=1e-6, maxpts=500_000, rng=1)
-    return 1 - float(kept)
+    probability = stats.multivariate_normal.cdf(
+        bounds, cov=correlation, abseps=1e-6, releps=1e-6, maxpts=500_000, rng=1
+    )
+    return 1 - float(probability)
 
 
 def by_repetitions(looks: int, icc: float) -> list[float]:
     """Return the information of 2, 4, 6... answers per item with this intraclass correlation."""
-    return [made / (1 + (made - 1) * icc) for made in range(2, 2 * looks + 1, 2)]
+    return [repetitions / (1 + (repetitions - 1) * icc) for repetitions in range(2, 2 * looks + 1, 2)]
 
 
 def evenly(looks: int, tail: float, spending: Spending = Spending.LATE) -> tuple[float, ...]:
@@ -42,9 +44,9 @@ def test_single_look_is_the_plain_interval(spending: Spending) -> None:
 def test_error_is_spent_with_the_information(information: Sequence[float], tail: float) -> None:
     for spending, of in ((Spending.LATE, lambda t: t**2), (Spending.EVEN, lambda t: math.log(1 + (math.e - 1) * t))):
         tails = look_tails(information, tail, spending)
-        for made in range(2, len(information) + 1):
-            spent = tail * of(information[made - 1] / information[-1])
-            assert passed(tails[:made], information[:made]) == pytest.approx(spent, rel=5e-3)
+        for repetitions in range(2, len(information) + 1):
+            spent = tail * of(information[repetitions - 1] / information[-1])
+            assert passed(tails[:repetitions], information[:repetitions]) == pytest.approx(spent, rel=5e-3)
 
 
 @pytest.mark.parametrize("spending", Spending)

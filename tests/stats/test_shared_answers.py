@@ -27,7 +27,7 @@ def attempts(texts: list[list[int]], *, apart: bool = False) -> list[GradedAttem
     The items of a source are those that would share answers, as a search of the graph finds them.
     """
     sources = components(texts)
-    found = []
+    graded = []
     for number, own in enumerate(texts):
         prompts = [
             Prompt(f"{text} {group}", {"group": group}, {"name": f"{group} {text % 7}"})
@@ -35,28 +35,28 @@ def attempts(texts: list[list[int]], *, apart: bool = False) -> list[GradedAttem
             for group in "abc"
         ]
         item = ProbeItem(f"item {number:03}", prompts, f"{sources[number]}" if apart else None)
-        for place, prompt in enumerate(prompts):
+        for index, prompt in enumerate(prompts):
             for repetition in range(2):
                 generator = np.random.default_rng([*prompt.text.encode(), repetition])
                 grades = {"yes": Grade(bool(generator.random() < 0.6)), "score": Grade(float(generator.normal(5)))}
-                key = f"{number} {place} {repetition}" if apart else f"{prompt.text} {repetition}"
-                found.append(GradedAttempt(item, prompt, Attempt(key, repetition), grades))
-    return found
+                key = f"{number} {index} {repetition}" if apart else f"{prompt.text} {repetition}"
+                graded.append(GradedAttempt(item, prompt, Attempt(key, repetition), grades))
+    return graded
 
 
 def components(texts: list[list[int]]) -> list[int]:
     """Return for each item the first one that it can be reached from over shared texts."""
-    found = [-1] * len(texts)
+    labels = [-1] * len(texts)
     for start in range(len(texts)):
-        reached, waiting = set[int](), [start] if found[start] < 0 else []
+        reached, waiting = set[int](), [start] if labels[start] < 0 else []
         while waiting:
             reached.add(item := waiting.pop())
             waiting += [
                 other for other in range(len(texts)) if other not in reached and {*texts[item]} & {*texts[other]}
             ]
         for item in reached:
-            found[item] = start
-    return found
+            labels[item] = start
+    return labels
 
 
 TEXTS = [[number % 23, 100 + number // 3] if number % 5 else [number % 23] for number in range(60)]
@@ -67,7 +67,7 @@ ESTIMATES: dict[str, Callable[[Measured], Estimate]] = {
     "mean": lambda measured: measured.mean("score"),
     "difference": lambda measured: measured.difference("yes", **PAIR),
     "ratio": lambda measured: measured.ratio("yes", **PAIR),
-    "family": lambda measured: next(each for _, each in measured.ratios("yes", by="group").items()),
+    "family": lambda measured: next(estimate for _, estimate in measured.ratios("yes", by="group").items()),
     "worst": lambda measured: measured.worst_ratio("yes", by="group"),
     "correlation": lambda measured: measured.correlation("yes", "score"),
     "metric": lambda measured: measured.metric(lambda s: s.yes / s.score, yes="yes", score="score"),
@@ -90,7 +90,7 @@ def test_shared_answers_are_clustered_like_a_source(name: str, crossed: str | No
 @given(st.lists(st.lists(st.integers(0, 12), min_size=1, max_size=3, unique=True), min_size=1, max_size=12))
 def test_clusters_are_the_components_of_shared_answers(texts: list[list[int]]) -> None:
     columns = Columns(attempts(texts))
-    of_item = dict(zip([each.item.id for each in columns.attempts], columns.sources.codes.tolist(), strict=True))
+    of_item = dict(zip([attempt.item.id for attempt in columns.attempts], columns.sources.codes.tolist(), strict=True))
     expected = components(texts)
     same = [(a == b) for a in of_item.values() for b in of_item.values()]
     assert same == [(a == b) for a in expected for b in expected]
@@ -105,7 +105,10 @@ def test_items_of_fixed_sources_share_answers() -> None:
 def test_baseline_pairs_shared_answers_as_one() -> None:
     def against(*, apart: bool) -> Estimate:
         new = attempts(SPARSE, apart=apart)
-        old = [replace(each, grades={"yes": Grade((len(each.prompt.text) + n) % 3 > 0)}) for n, each in enumerate(new)]
+        old = [
+            replace(attempt, grades={"yes": Grade((len(attempt.prompt.text) + n) % 3 > 0)})
+            for n, attempt in enumerate(new)
+        ]
         return Measured(new).against(Measured(old)).difference("yes", **PAIR)
 
     shared, as_sources = against(apart=False), against(apart=True)
@@ -119,13 +122,13 @@ def test_influences_are_those_of_merged_items() -> None:
     assert estimate.breakdown is not None
     influences = estimate.breakdown().influences
     assert len(influences) == len(set(components(SPARSE)))
-    assert sum(each**2 for each in influences.values()) ** 0.5 == pytest.approx(
+    assert sum(influence**2 for influence in influences.values()) ** 0.5 == pytest.approx(
         estimate.error / estimate.value, rel=0.05
     )
 
 
 def test_attempts_without_keys_share_nothing() -> None:
-    unkeyed = [replace(each, attempt=Attempt("", each.attempt.repetition)) for each in attempts(SPARSE)]
+    unkeyed = [replace(attempt, attempt=Attempt("", attempt.attempt.repetition)) for attempt in attempts(SPARSE)]
     assert Measured(unkeyed).rate("yes").sources == len(SPARSE)
 
 
@@ -133,23 +136,23 @@ def test_slice_keeps_the_groups_of_its_own_prompts() -> None:
     def item(name: str, groups: str, **about: str) -> ProbeItem:
         return ProbeItem(name, [Prompt(f"{name} {group}", {"group": group}) for group in groups], metadata=about)
 
-    kept = [item(f"kept {n}", "ab", topic="gh"[n % 2]) for n in range(20)]
+    included = [item(f"kept {n}", "ab", topic="gh"[n % 2]) for n in range(20)]
     gone = [item("gone", "abd", topic="g")]
     graded = [
-        GradedAttempt(each, prompt, Attempt(prompt.text, 0), {"yes": Grade(n % 2)})
-        for n, each in enumerate(kept)
-        for prompt in each.prompts
+        GradedAttempt(item, prompt, Attempt(prompt.text, 0), {"yes": Grade(n % 2)})
+        for n, item in enumerate(included)
+        for prompt in item.prompts
     ]
-    measured = Measured(graded, left_out=left_out({"--fairness-sample=20": gone}, kept))
+    measured = Measured(graded, left_out=left_out({"--fairness-sample=20": gone}, included))
     assert measured.groups("group") == ("a", "b", "d")
     assert measured.where(topic="g").groups("group") == ("a", "b", "d")
     assert measured.where(topic=("g", "h")).groups("group") == ("a", "b", "d")
     assert measured.where(topic="h").groups("group") == ("a", "b")
     assert measured.where(group="a").groups("group") == ("a",)
     assert measured.groups("topic") == ("g", "h")
-    said = "no attempts of d: --fairness-sample=20 left them out"
-    assert measured.ratio("yes", by="group", of="d", to="a").invalid == said
-    assert [each.invalid for _, each in measured.differences("yes", by="group").items()].count(said) == 2
+    message = "no attempts of d: --fairness-sample=20 left them out"
+    assert measured.ratio("yes", by="group", of="d", to="a").invalid == message
+    assert [estimate.invalid for _, estimate in measured.differences("yes", by="group").items()].count(message) == 2
     assert measured.where(group="d").mean("yes").invalid == "no attempts: --fairness-sample=20 left them out"
     assert measured.where(group="d").correlation("yes", "yes").invalid.startswith("no attempts: --fairness-sample")
     assert not measured.mean("yes").invalid

@@ -14,7 +14,7 @@ from pytest_fairness.stats.linear_estimate import LinearEstimate, reaches
 
 
 @given(
-    st.lists(st.floats(-1, 1), min_size=5, max_size=20).filter(lambda each: np.ptp(each) > 0.01),
+    st.lists(st.floats(-1, 1), min_size=5, max_size=20).filter(lambda values: np.ptp(values) > 0.01),
     st.floats(0.01, 10),
     st.floats(1.0001, 3),
 )
@@ -46,8 +46,8 @@ def test_events_of_one_item_leave_exactly_none_without_it() -> None:
     """Compare exact sums of whole numbers; the mean times the count need not be exact (7 events of 100)."""
     for attempts in range(100, 400, 10):
         for events in range(1, 8):
-            found = part(events, attempts)
-            assert found.log_deviations[0] == pytest.approx(found.deviations[0] / found.value)
+            result = part(events, attempts)
+            assert result.log_deviations[0] == pytest.approx(result.deviations[0] / result.value)
 
 
 def test_limit_beyond_the_float_range_is_infinite() -> None:

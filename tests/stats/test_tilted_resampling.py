@@ -14,25 +14,25 @@ from pytest_fairness.stats.pilot_samples import SourcePool
 from pytest_fairness.stats.tilted_resampling import Tilt, tilted_chances
 
 
-def supply(values: list[float], each: int = 2) -> tuple[SourcePool, np.ndarray]:
+def supply(values: list[float], repetitions: int = 2) -> tuple[SourcePool, np.ndarray]:
     """Return a pool of items with these values, each attempt of an item alike."""
     items = [ProbeItem(f"item {n:03}", [Prompt(f"{n}")]) for n in range(len(values))]
     attempts = [
         GradedAttempt(item, item.prompts[0], Attempt(f"{item.id}/{r}", r), {"harm": Grade(value)})
         for item, value in zip(items, values, strict=True)
-        for r in range(each)
+        for r in range(repetitions)
     ]
-    return SourcePool(attempts, each, {}, {}), np.repeat(values, each)
+    return SourcePool(attempts, repetitions, {}, {}), np.repeat(values, repetitions)
 
 
 @settings(deadline=None, derandomize=True, database=None)
 @given(
     values=st.lists(st.floats(0, 1), min_size=3, max_size=30).filter(lambda v: max(v) - min(v) > 0.05),
-    place=st.floats(0.1, 0.9),
+    share=st.floats(0.1, 0.9),
 )
-def test_tilted_weights_have_the_requested_mean(values: list[float], place: float) -> None:
+def test_tilted_weights_have_the_requested_mean(values: list[float], share: float) -> None:
     array = np.array(values)
-    mean = array.min() + place * (array.max() - array.min())
+    mean = array.min() + share * (array.max() - array.min())
     counts = np.arange(1, len(array) + 1)
     chances = tilted_chances(array * counts, counts.astype(float), mean)
     assert chances.sum() == pytest.approx(1)
@@ -49,8 +49,8 @@ def test_samples_have_the_requested_mean() -> None:
     tilt = Tilt(whole, values, 0.3)
     generator = np.random.default_rng(1)
     drawn = [tilt.draw(generator).rate("harm") for _ in range(300)]
-    assert {(each.items, each.attempts) for each in drawn} == {(100, 200)}
-    assert np.mean([each.value for each in drawn]) == pytest.approx(0.3, abs=3 * np.sqrt(0.21 / 100 / 300))
+    assert {(sample.items, sample.attempts) for sample in drawn} == {(100, 200)}
+    assert np.mean([sample.value for sample in drawn]) == pytest.approx(0.3, abs=3 * np.sqrt(0.21 / 100 / 300))
 
 
 def test_unreachable_mean_is_refused() -> None:

@@ -108,11 +108,11 @@ def test_group_without_a_graded_answer_is_invalid(of_rows: Make, draw: Draw) -> 
 
 
 def attempts(grades: list[dict[str, Grade]]) -> list[GradedAttempt]:
-    made = []
+    graded = []
     for number, own in enumerate(grades):
         prompt = Prompt("Who?", metadata={"options": ("stereotyped", "other", "unknown")})
-        made.append(GradedAttempt(ProbeItem(f"item {number}", [prompt]), prompt, Attempt("", 0), own))
-    return made
+        graded.append(GradedAttempt(ProbeItem(f"item {number}", [prompt]), prompt, Attempt("", 0), own))
+    return graded
 
 
 def test_outcome_that_reads_an_ungraded_value_is_ungraded() -> None:
@@ -135,7 +135,7 @@ def test_function_is_imputed_through_the_grade_it_reads() -> None:
     by_function = measured.rate(lambda attempt: attempt["answer"] == "stereotyped")
     assert (by_name.low, by_name.high) == (by_function.low, by_function.high)
     filled = [[{"answer": Grade(value)}] * 4 + grades[4:] for value in ("unknown", "stereotyped")]
-    low, high = (Measured(attempts(each)).rate("answer", equals="stereotyped") for each in filled)
+    low, high = (Measured(attempts(answers)).rate("answer", equals="stereotyped") for answers in filled)
     assert (by_name.low, by_name.high) == pytest.approx((low.low, high.high))
 
 
@@ -170,9 +170,9 @@ def test_scores_are_imputed_with_the_ends_of_their_scale() -> None:
 )
 def test_ungraded_scores_without_extremes_are_invalid(estimate: Callable[[Measured], Estimate]) -> None:
     rows: list[dict[str, Any]] = [
-        {"item": number, "sex": sex, "score": 3 + (number + place) % 3}  # a scale from 1 to 7, seen from 3 to 5
+        {"item": number, "sex": sex, "score": 3 + (number + index) % 3}  # a scale from 1 to 7, seen from 3 to 5
         for number in range(50)
-        for place, sex in enumerate("ab")
+        for index, sex in enumerate("ab")
     ]
     options: dict[str, Any] = {"item": "item", "groups": ["sex"]}
     assert not estimate(Measured.from_rows(rows, **options)).invalid
@@ -180,8 +180,8 @@ def test_ungraded_scores_without_extremes_are_invalid(estimate: Callable[[Measur
     assert (
         "extremes={'score': lambda prompt: (LOWEST, HIGHEST)}" in estimate(Measured.from_rows(rows, **options)).invalid
     )
-    known = Measured.from_rows(rows, extremes={"score": lambda _: (1, 7)}, **options)
-    assert not estimate(known).invalid
+    bounded = Measured.from_rows(rows, extremes={"score": lambda _: (1, 7)}, **options)
+    assert not estimate(bounded).invalid
 
 
 def test_ungraded_texts_and_flags_need_no_extremes() -> None:
@@ -234,8 +234,8 @@ def test_group_with_a_tenth_ungraded_makes_the_whole_suspect(
     fewer = refuse(rows, "a", of=True, number=25)
     assert not estimate(Measured.from_rows(fewer, item="item", groups=["group"])).suspect
     # Levels of a crossed factor are no groups: one of a few answers of a name says nothing.
-    named = [row | {"name": f"{row['group']} {row['item'] % 30}"} for row in fewer]
-    crossed = Measured.from_rows(named, item="item", groups=["group", "name"], crossed="name")
+    with_names = [row | {"name": f"{row['group']} {row['item'] % 30}"} for row in fewer]
+    crossed = Measured.from_rows(with_names, item="item", groups=["group", "name"], crossed="name")
     if estimate is WHOLES[0]:
         assert not estimate(crossed).suspect
 

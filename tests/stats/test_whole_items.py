@@ -13,7 +13,7 @@ from pytest_fairness.stats.measured import Measured
 
 
 def measured(repetitions: int = 2) -> Measured:
-    """40 pairs; every fourth agrees, in each repetition and on both of its attempts, and one is ungraded."""
+    """Return 40 pairs; every fourth agrees, in each repetition and on both of its attempts, and one is ungraded."""
     attempts = []
     for number in range(40):
         item = ProbeItem(
@@ -47,8 +47,8 @@ def test_rate_has_the_name_it_is_given() -> None:
 
 
 def test_mean_has_no_count() -> None:
-    found = Measured.from_rows([{"item": n, "score": n / 3} for n in range(30)], item="item", groups=[])
-    assert found.mean("score").count is None
+    measured = Measured.from_rows([{"item": n, "score": n / 3} for n in range(30)], item="item", groups=[])
+    assert measured.mean("score").count is None
 
 
 def test_arrays_cannot_be_reduced_to_whole_items() -> None:

@@ -26,12 +26,12 @@ def attempt(prompt: str, repetition: int, model: str = "m", error: str | None = 
 def test_outdated_repetitions_end_with_the_last_old_answer(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    store = Store(tmp_path / "s.sqlite" if kind == "file" else request.getfixturevalue("postgresql").place())
+    store = Store(tmp_path / "s.sqlite" if kind == "file" else request.getfixturevalue("postgresql").location())
     days = {"ma0": 40, "ma1": 31, "ma2": 29, "mb0": 5, "mc0": -2, "md0": 50, "na4": 40}
-    asked = [attempt(prompt, number) for prompt, number in (("a", 0), ("a", 1), ("a", 2), ("b", 0), ("c", 0))]
-    asked += [attempt("d", 0, error="HTTP 500"), attempt("a", 4, model="n")]
+    completed = [attempt(prompt, number) for prompt, number in (("a", 0), ("a", 1), ("a", 2), ("b", 0), ("c", 0))]
+    completed += [attempt("d", 0, error="HTTP 500"), attempt("a", 4, model="n")]
     store.runs.start("old")
-    store.sync("old", completed=asked)
+    store.sync("old", completed=completed)
     for key, age in days.items():
         attempts = schema.attempts
         store._database.execute(update(attempts).where(attempts.c.key == key).values(at=Now() - age * DAY))
@@ -42,8 +42,8 @@ def test_outdated_repetitions_end_with_the_last_old_answer(
     runs = schema.runs
     store._database.execute(update(runs).where(runs.c.id == "new").values(started=Now() - 100 * DAY))
     assert store.runs.outdated("new", "m", 30 * DAY) == {"a": 2, "c": 1}
-    found, _ = store.load(["ma2", "mb0"], "new")
-    times = [found[key].at for key in ("ma2", "mb0")]
+    loaded, _ = store.load(["ma2", "mb0"], "new")
+    times = [loaded[key].at for key in ("ma2", "mb0")]
     assert times[0] is not None
     assert times[1] is not None
     assert times[1] - times[0] == pytest.approx(24 * DAY, abs=600)

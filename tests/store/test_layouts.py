@@ -87,14 +87,14 @@ UPDATE layout SET number = 7
 
 
 @contextmanager
-def engine_of(place: StoreLocation) -> Iterator[Engine]:
-    engine = create_engine(place.url if isinstance(place, PostgresURL) else f"sqlite:///{place}")
+def engine_of(location: StoreLocation) -> Iterator[Engine]:
+    engine = create_engine(location.url if isinstance(location, PostgresURL) else f"sqlite:///{location}")
     yield engine
     engine.dispose()
 
 
-def make(place: StoreLocation, layout: int) -> None:
-    with engine_of(place) as engine, engine.begin() as connection:
+def make(location: StoreLocation, layout: int) -> None:
+    with engine_of(location) as engine, engine.begin() as connection:
         for script in (OLDEST, *(SINCE[number] for number in range(2, layout + 1))):
             for statement in script.split(";"):
                 if engine.dialect.name == "postgresql":
@@ -102,16 +102,16 @@ def make(place: StoreLocation, layout: int) -> None:
                 connection.execute(text(re.sub(r":(?= )", r"\\:", statement)))
 
 
-def shape(place: StoreLocation) -> dict[str, tuple[list[str], list[str]]]:
+def shape(location: StoreLocation) -> dict[str, tuple[list[str], list[str]]]:
     """Return the columns and indexes of each table."""
-    with engine_of(place) as engine:
-        seen = inspect(engine)
+    with engine_of(location) as engine:
+        inspector = inspect(engine)
         return {
             name: (
-                sorted(column["name"] for column in seen.get_columns(name)),
-                sorted(str(index["name"]) for index in seen.get_indexes(name)),
+                sorted(column["name"] for column in inspector.get_columns(name)),
+                sorted(str(index["name"]) for index in inspector.get_indexes(name)),
             )
-            for name in seen.get_table_names()
+            for name in inspector.get_table_names()
         }
 
 
@@ -119,11 +119,11 @@ def shape(place: StoreLocation) -> dict[str, tuple[list[str], list[str]]]:
 @pytest.mark.parametrize("layout", [1, *SINCE])
 def test_older_layout_is_upgraded_once(layout: int, kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     server = request.getfixturevalue("postgresql") if kind == "postgresql" else None
-    place = server.place() if server else tmp_path / "old.sqlite"
-    fresh = server.place() if server else tmp_path / "fresh.sqlite"
-    make(place, layout)
+    location = server.location() if server else tmp_path / "old.sqlite"
+    fresh = server.location() if server else tmp_path / "fresh.sqlite"
+    make(location, layout)
     with ThreadPoolExecutor(4) as threads:
-        stores = list(threads.map(Store, [place] * 4))
+        stores = list(threads.map(Store, [location] * 4))
     store = stores[0]
     attempts, grades = store.load(["k"], "new")
     assert attempts["k"].answer is not None
@@ -136,21 +136,21 @@ def test_older_layout_is_upgraded_once(layout: int, kind: str, request: pytest.F
     assert store.runs.documents(1) == [{"results": {}}]
     # The pace of a run that an older version began is begun anew.
     assert store.sync("old", wanted=["new"], slots=[SlotRequest("e", 8, keys=["new"])]).claimed == {"new"}
-    for each in stores:
-        each.close()
+    for opened in stores:
+        opened.close()
     Store(fresh).close()
-    assert shape(place) == shape(fresh)
-    with engine_of(place) as engine, engine.connect() as connection:
+    assert shape(location) == shape(fresh)
+    with engine_of(location) as engine, engine.connect() as connection:
         assert connection.execute(select(schema.layout.c.number)).scalars().all() == [schema.LAYOUT]
 
 
 def test_newer_layout_on_a_server_is_refused(postgresql: PostgreSQL) -> None:
-    place = postgresql.place()
-    Store(place).close()
-    with engine_of(place) as engine, engine.begin() as connection:
+    location = postgresql.location()
+    Store(location).close()
+    with engine_of(location) as engine, engine.begin() as connection:
         connection.execute(update(schema.layout).values(number=schema.LAYOUT + 1))
     with pytest.raises(StoreError, match=f"layout {schema.LAYOUT + 1} .* upgrade pytest-fairness"):
-        Store(place)
+        Store(location)
 
 
 DAMAGES = {
@@ -168,18 +168,18 @@ DAMAGES = {
 def test_damaged_store_is_refused_and_left_unchanged(
     damage: str, kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    place = request.getfixturevalue("postgresql").place() if kind == "postgresql" else tmp_path / "store.sqlite"
-    statement, said = DAMAGES[damage]
+    location = request.getfixturevalue("postgresql").location() if kind == "postgresql" else tmp_path / "store.sqlite"
+    statement, message = DAMAGES[damage]
     if damage == "other-program":
         statement = statement.replace("(a)", "(a INTEGER)")
     else:
-        Store(place).close()
-    with engine_of(place) as engine, engine.begin() as connection:
+        Store(location).close()
+    with engine_of(location) as engine, engine.begin() as connection:
         connection.execute(text(statement))
-    before = shape(place)
-    with pytest.raises(StoreError, match=re.escape(said)):
-        Store(place)
-    assert shape(place) == before
+    before = shape(location)
+    with pytest.raises(StoreError, match=re.escape(message)):
+        Store(location)
+    assert shape(location) == before
 
 
 def test_file_that_is_no_database_is_named_with_its_way_out(tmp_path: Path) -> None:
@@ -188,13 +188,13 @@ def test_file_that_is_no_database_is_named_with_its_way_out(tmp_path: Path) -> N
     Store(half).close()
     content = half.read_bytes()
     half.write_bytes(content[: len(content) // 2])
-    for place, said in (
+    for path, message in (
         (text_file, "it is no SQLite file, or one no longer: remove it"),
         (half, "the file is damaged: put a copy back"),
         (tmp_path, "is a folder"),
         (Path("/dev/null"), "is no file"),
     ):
-        with pytest.raises(StoreError, match=said) as refused:
-            Store(place)
+        with pytest.raises(StoreError, match=message) as refused:
+            Store(path)
         assert str(refused.value).endswith("name another with --fairness-store")
         assert "is kept" not in str(refused.value)

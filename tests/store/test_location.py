@@ -23,7 +23,7 @@ def test_store_location_is_a_path_or_a_server_url() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rest", "shown"),
+    ("rest", "text"),
     [
         ("me:hush@host:5432/db", "me@host:5432/db"),
         ("me:hu@sh@host/db", "me@host/db"),
@@ -34,9 +34,9 @@ def test_store_location_is_a_path_or_a_server_url() -> None:
         ("me@/db?host=/var/run/postgresql", "me@/db"),
     ],
 )
-def test_server_is_shown_without_its_password(rest: str, shown: str) -> None:
+def test_server_is_shown_without_its_password(rest: str, text: str) -> None:
     server = PostgresURL(f"postgresql+psycopg://{rest}")
-    assert str(server) == f"postgresql+psycopg://{shown}"
+    assert str(server) == f"postgresql+psycopg://{text}"
     assert "hu" not in repr(server)
 
 
@@ -52,9 +52,9 @@ def test_unreachable_server_is_reported_in_one_line(url: str, monkeypatch: pytes
 
 def test_unknown_database_is_reported_in_one_line(postgresql: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_OPENING", 0.3)
-    known = postgresql.place()
+    server = postgresql.location()
     with pytest.raises(StoreError, match='database "elsewhere" does not exist') as caught:
-        Store(PostgresURL(known.url.rpartition("/")[0] + "/elsewhere"))
+        Store(PostgresURL(server.url.rpartition("/")[0] + "/elsewhere"))
     assert "\n" not in str(caught.value)
 
 

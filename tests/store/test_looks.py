@@ -29,7 +29,7 @@ def take(store: Store, new: StoredLook, *others: StoredLook, extends: str = "") 
 def test_sessions_at_once_have_numbers_of_their_own(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     location: StoreLocation = tmp_path / "store.sqlite"
     if kind == "postgresql":
-        location = request.getfixturevalue("postgresql").place()
+        location = request.getfixturevalue("postgresql").location()
     stores = [Store(location) for _ in range(6)]
     with ThreadPoolExecutor(6) as threads:
         numbers = list(threads.map(lambda store: take(store, look(store.session, store.session)), stores))

@@ -17,7 +17,7 @@ from tests.store.test_layouts import make
 MESSAGES = [{"role": "user", "content": "Who?"}]
 
 
-def asked(key: str, text: str = "yes", error: str | None = None) -> CompletedAttempt:
+def completed(key: str, text: str = "yes", error: str | None = None) -> CompletedAttempt:
     answer = None if error else Answer(text, "stop", "", {"output": 1}, 0.5, "m-1")
     return CompletedAttempt(Attempt(key, 0, answer, error), "m", Prompt(MESSAGES).digest, MESSAGES)
 
@@ -35,8 +35,8 @@ def merged(*places: object, out: Path) -> int:
 
 def test_first_answer_wins_with_its_grade_and_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, two, out = (tmp_path / f"{name}.sqlite" for name in ("one", "two", "new/all"))
-    fill(Store(one), asked("a", "first"), asked("b"), asked("c", error="HTTP 500"), grade="of one")
-    fill(Store(two), asked("a", "second"), asked("b"), asked("c", "mended"), asked("d"), grade="of two")
+    fill(Store(one), completed("a", "first"), completed("b"), completed("c", error="HTTP 500"), grade="of one")
+    fill(Store(two), completed("a", "second"), completed("b"), completed("c", "mended"), completed("d"), grade="of two")
     before = [hashlib.sha256(path.read_bytes()).digest() for path in (one, two)]
     assert merged(one, two, out=out) == 0
     printed = capsys.readouterr().out
@@ -45,8 +45,8 @@ def test_first_answer_wins_with_its_grade_and_is_reported(tmp_path: Path, capsys
     assert before == [hashlib.sha256(path.read_bytes()).digest() for path in (one, two)]
     assert [path.name for path in out.parent.iterdir()] == ["all.sqlite"]
     store = Store(out)
-    found, grades = store.load(["a", "b", "c", "d"], "shared")
-    assert {key: attempt.answer.text for key, attempt in found.items() if attempt.answer} == {
+    loaded, grades = store.load(["a", "b", "c", "d"], "shared")
+    assert {key: attempt.answer.text for key, attempt in loaded.items() if attempt.answer} == {
         "a": "first",
         "b": "yes",
         "c": "mended",
@@ -76,11 +76,11 @@ def test_judgments_and_run_data_are_merged(tmp_path: Path) -> None:
 
 
 def test_many_pages_older_layouts_and_servers_are_merged(tmp_path: Path, postgresql: PostgreSQL) -> None:
-    old, many, out, server = tmp_path / "old.sqlite", tmp_path / "many.sqlite", tmp_path / "all", postgresql.place()
+    old, many, out, server = tmp_path / "old.sqlite", tmp_path / "many.sqlite", tmp_path / "all", postgresql.location()
     make(old, 1)
     keys = [f"key {number}" for number in range(2345)]
-    fill(Store(many), *map(asked, keys))
-    fill(Store(server), asked("on the server", "\x00"))
+    fill(Store(many), *map(completed, keys))
+    fill(Store(server), completed("on the server", "\x00"))
     assert merged(old, many, server.url, out=out) == 0
     store = Store(out)
     assert store.unanswered([*keys, "k", "on the server"]) == 0
@@ -95,15 +95,15 @@ def test_unmergeable_store_is_reported_in_one_line(
     wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store, out, letter = tmp_path / "store.sqlite", tmp_path / "all.sqlite", tmp_path / "letter.txt"
-    fill(Store(store), asked("a"))
+    fill(Store(store), completed("a"))
     letter.write_text("To my aunt. " * 1000)
     if wrong == "out":
         out.write_text("")
     source = {"missing": tmp_path / "missing.sqlite", "letter": letter, "out": store}[wrong]
     assert merged(store, source, out=out) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert str(out if wrong == "out" else source) in said
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert str(out if wrong == "out" else source) in error
     assert wrong == "out" or not out.exists()
 
 
@@ -112,23 +112,23 @@ def test_claims_of_a_batch_are_kept(tmp_path: Path) -> None:
     store = Store(one)
     store.runs.start("run")
     store.sync("run", wanted=["a", "b", "c"])
-    batch, given = store.submissions.begin("m", ["a", "b"])
+    batch, keys = store.submissions.begin("m", ["a", "b"])
     store.submissions.name(batch, "batch_1")
     store.close()
-    fill(Store(two), asked("d"))
-    assert (given, merged(two, one, out=out)) == ({"a", "b"}, 0)
+    fill(Store(two), completed("d"))
+    assert (keys, merged(two, one, out=out)) == ({"a", "b"}, 0)
     store = Store(out)
     store.runs.start("later")
     turn = store.sync("later", wanted=["a", "b", "c", "d"])
     assert (turn.foreign, turn.claimed, set(turn.answered)) == ({"a": batch, "b": batch}, {"c"}, {"d"})
-    found = turn.submissions[batch]
-    assert (found.name, found.requests) == ("batch_1", 2)
+    submission = turn.submissions[batch]
+    assert (submission.name, submission.requests) == ("batch_1", 2)
     store.close()
 
 
 def test_stores_without_a_run_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, empty, out = (tmp_path / f"{name}.sqlite" for name in ("one", "empty", "all"))
-    fill(Store(one), asked("a"))
+    fill(Store(one), completed("a"))
     Store(empty).close()
     assert merged(empty, out=out) == 2
     (line,) = capsys.readouterr().err.splitlines()

@@ -22,14 +22,14 @@ from tests.helpers.postgresql_server import PostgreSQL
 WORKING = Path(__file__).parents[1] / "helpers" / "store_worker.py"
 
 
-def url_of(place: StoreLocation) -> str:
-    return place.url if isinstance(place, PostgresURL) else str(place)
+def url_of(location: StoreLocation) -> str:
+    return location.url if isinstance(location, PostgresURL) else str(location)
 
 
 @contextmanager
-def working(place: StoreLocation, keys: int) -> Iterator[subprocess.Popen[str]]:
+def working(location: StoreLocation, keys: int) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [sys.executable, str(WORKING), url_of(place), str(keys)],
+        [sys.executable, str(WORKING), url_of(location), str(keys)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -58,31 +58,31 @@ def asked_by(processes: list[subprocess.Popen[str]]) -> Counter[str]:
     return Counter(key for out, _ in ended for key in out.split())
 
 
-def answered(place: StoreLocation, keys: int) -> set[str]:
-    store = Store(place)
-    found, _ = store.load([str(number) for number in range(keys)], "run")
+def answered(location: StoreLocation, keys: int) -> set[str]:
+    store = Store(location)
+    loaded, _ = store.load([str(number) for number in range(keys)], "run")
     store.close()
-    return {key for key, attempt in found.items() if attempt.answer and attempt.answer.text == f"answer to {key}"}
+    return {key for key, attempt in loaded.items() if attempt.answer and attempt.answer.text == f"answer to {key}"}
 
 
 @pytest.mark.parametrize(("kind", "processes"), [("sqlite", 4), ("postgresql", 8)])
 def test_processes_request_nothing_twice(
     kind: str, processes: int, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    place = request.getfixturevalue("postgresql").place() if kind == "postgresql" else tmp_path / "store.sqlite"
+    location = request.getfixturevalue("postgresql").location() if kind == "postgresql" else tmp_path / "store.sqlite"
     with ExitStack() as stack:
-        working_ = [stack.enter_context(working(place, 300)) for _ in range(processes)]
+        working_ = [stack.enter_context(working(location, 300)) for _ in range(processes)]
         begin(working_)
         assert asked_by(working_) == dict.fromkeys(map(str, range(300)), 1)
-    assert len(answered(place, 300)) == 300
+    assert len(answered(location, 300)) == 300
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_restart_of_the_server_loses_and_repeats_nothing(mode: str, postgresql: PostgreSQL) -> None:
-    place = postgresql.place()
+    location = postgresql.location()
     with ExitStack() as stack:
-        processes = [stack.enter_context(working(place, 900)) for _ in range(3)]
+        processes = [stack.enter_context(working(location, 900)) for _ in range(3)]
         begin(processes)
         for _ in range(2):
             time.sleep(0.4)
@@ -91,7 +91,7 @@ def test_restart_of_the_server_loses_and_repeats_nothing(mode: str, postgresql: 
             time.sleep(0.3)
             postgresql.start()
         assert asked_by(processes) == dict.fromkeys(map(str, range(900)), 1)
-    assert len(answered(place, 900)) == 900
+    assert len(answered(location, 900)) == 900
 
 
 @pytest.fixture
@@ -115,14 +115,14 @@ def until_claimed(store: Store, key: str, seconds: float) -> bool:
 
 
 def test_claims_of_a_killed_process_end_with_its_lease(postgresql: PostgreSQL, quick: None) -> None:
-    place = postgresql.place()
-    with working(place, 8) as process:
+    location = postgresql.location()
+    with working(location, 8) as process:
         begin([process])
         assert process.stdout is not None
         key = process.stdout.readline().strip()
         os.kill(process.pid, 9)
         process.wait()
-        store = Store(place)
+        store = Store(location)
         # Its last answers may have been written; else what it had claimed is free again.
         assert store.load([key], "run")[0] or until_claimed(store, key, 60)
         store.close()
@@ -131,8 +131,8 @@ def test_claims_of_a_killed_process_end_with_its_lease(postgresql: PostgreSQL, q
 def test_live_owner_keeps_its_claims_under_any_clock(
     postgresql: PostgreSQL, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = postgresql.place()
-    holder, other = Store(place), Store(place)
+    location = postgresql.location()
+    holder, other = Store(location), Store(location)
     assert holder.sync("run", wanted=["a"]).claimed
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 1e6)
@@ -145,8 +145,8 @@ def test_live_owner_keeps_its_claims_under_any_clock(
 
 
 def test_server_outage_releases_no_live_owner(postgresql: PostgreSQL, quick: None) -> None:
-    place = postgresql.place()
-    holder, other = Store(place), Store(place)
+    location = postgresql.location()
+    holder, other = Store(location), Store(location)
     assert holder.sync("run", wanted=["a"]).claimed
     time.sleep(3)  # until the other has been alive for a lease
     postgresql.stop()
@@ -158,8 +158,8 @@ def test_server_outage_releases_no_live_owner(postgresql: PostgreSQL, quick: Non
 
 
 def test_batches_are_graded_by_one_process_at_a_time(postgresql: PostgreSQL) -> None:
-    place = postgresql.place()
-    one, other = Store(place), Store(place)
+    location = postgresql.location()
+    one, other = Store(location), Store(location)
     entered = Event()
 
     def grade() -> None:

@@ -37,19 +37,19 @@ def attempt(model: str, text: str) -> CompletedAttempt:
 
 
 def measure(
-    place: StoreLocation, run: str, texts: Sequence[str], model: str = "m", baseline: str = "", grader: bool = True
+    location: StoreLocation, run: str, texts: Sequence[str], model: str = "m", baseline: str = "", grader: bool = True
 ) -> None:
     """Store a run that asks one prompt for each text, and its grader one more."""
-    store = Store(place)
+    store = Store(location)
     store.runs.start(run)
-    asked = [attempt(model, text) for text in texts]
+    attempts = [attempt(model, text) for text in texts]
     question = attempt("judge", f"{QUESTION}{run}")
-    all_asked = [*asked, question] if grader else asked
+    all_asked = [*attempts, question] if grader else attempts
     store.sync(run, completed=all_asked, grades=[(one.attempt.key, "g", Grade(True)) for one in all_asked])
     item = ProbeItem("item", [Prompt(text) for text in texts])
     graded = [
         GradedAttempt(item, prompt, one.attempt, {"g": Grade(True)})
-        for prompt, one in zip(item.prompts, asked, strict=True)
+        for prompt, one in zip(item.prompts, attempts, strict=True)
     ]
     questions = [question.attempt.key] if grader else []
     sample = StoredSample("t.py::p", model, model, graded, graders={"g": "g"}, questions=questions)
@@ -57,140 +57,143 @@ def measure(
     store.runs.expect_thresholds(run, {"t.py::t": {"suite": "s"}})
     store.runs.record_thresholds(run, {"t.py::t": {"verdict": "fair"}})
     command = [f"--fairness-baseline={baseline}"] if baseline else []
-    store.runs.save_document(run, {"results": {"run": {"attempts": len(asked), "command": command}}, "cards": {}})
+    store.runs.save_document(run, {"results": {"run": {"attempts": len(attempts), "command": command}}, "cards": {}})
     store.close()
 
 
-def change(place: StoreLocation, statement: str) -> None:
-    store = Store(place)
+def change(location: StoreLocation, statement: str) -> None:
+    store = Store(location)
     store._database.write(lambda connection: connection.exec_driver_sql(statement))
     store.close()
 
 
-def answers(place: StoreLocation) -> dict[str, int]:
+def answers(location: StoreLocation) -> dict[str, int]:
     """Return the number of answers left of each run."""
-    store = Store(place)
-    found: dict[str, int] = {}
+    store = Store(location)
+    counts: dict[str, int] = {}
     for (run,) in store._database.rows(schema.attempts.select().with_only_columns(schema.attempts.c.run)):
-        found[run] = found.get(run, 0) + 1
+        counts[run] = counts.get(run, 0) + 1
     store.close()
-    return found
+    return counts
 
 
-def contents(place: Path) -> list[Any]:
-    with closing(sqlite3.connect(place)) as store:
+def contents(location: Path) -> list[Any]:
+    with closing(sqlite3.connect(location)) as store:
         names = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1")]
         return [(name, sorted(map(repr, store.execute(f"SELECT * FROM {name}")))) for name in names]  # noqa: S608
 
 
-def pruned(place: StoreLocation, *args: str) -> int:
-    given = place.url if isinstance(place, PostgresURL) else str(place)
-    return main.main(["prune", f"--store={given}", *args])
+def pruned(location: StoreLocation, *args: str) -> int:
+    store = location.url if isinstance(location, PostgresURL) else str(location)
+    return main.main(["prune", f"--store={store}", *args])
 
 
 @pytest.fixture(params=["file", "server"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> StoreLocation:
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> StoreLocation:
     if request.param == "file":
         return tmp_path / "store.sqlite"
     server: PostgreSQL = request.getfixturevalue("postgresql")
-    return server.place()
+    return server.location()
 
 
-def test_data_of_remaining_runs_is_kept(place: StoreLocation, capsys: pytest.CaptureFixture[str]) -> None:
-    measure(place, "base", ["a"])
-    measure(place, "old", ["b", "shared"])
-    change(place, "UPDATE runs SET started = started - 8640000")
-    change(place, "UPDATE attempts SET at = at - 8640000")
-    measure(place, "new", ["shared", "c"], baseline="base")
-    assert pruned(place, "--older-than=30d", "--dry-run") == 0
+def test_data_of_remaining_runs_is_kept(location: StoreLocation, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(location, "base", ["a"])
+    measure(location, "old", ["b", "shared"])
+    change(location, "UPDATE runs SET started = started - 8640000")
+    change(location, "UPDATE attempts SET at = at - 8640000")
+    measure(location, "new", ["shared", "c"], baseline="base")
+    assert pruned(location, "--older-than=30d", "--dry-run") == 0
     would = capsys.readouterr().out
     # Its grader's question and the prompt that no other run has; the answer to "shared" is held by the newer run.
     assert would.startswith("would go: 1 run, 2 answers, 2 prompts, 2 grades (")
-    assert answers(place) == {"base": 2, "old": 3, "new": 2}
-    assert pruned(place, "--older-than=30d") == 0
+    assert answers(location) == {"base": 2, "old": 3, "new": 2}
+    assert pruned(location, "--older-than=30d") == 0
     printed = capsys.readouterr().out
     assert printed.splitlines()[0] == would.strip().replace("would go", "removed")
-    assert answers(place) == {"base": 2, "old": 1, "new": 2}
-    store = Store(place)
+    assert answers(location) == {"base": 2, "old": 1, "new": 2}
+    store = Store(location)
     sample = store.runs.sample("new", "t.py::p", "m")
     assert sample is not None
-    assert [each.attempt.answer is not None for each in store.with_answers(sample, "new").attempts] == [True, True]
+    assert [attempt.attempt.answer is not None for attempt in store.with_answers(sample, "new").attempts] == [
+        True,
+        True,
+    ]
     assert [past["run"] for past in store.runs.history("t.py::t")] == ["base", "old", "new"]  # looks are not undone
     assert store.runs.document("base") is not None
     assert store.runs.document("old") is None
     store.close()
-    assert pruned(place, "--older-than=30d") == 0
+    assert pruned(location, "--older-than=30d") == 0
     assert capsys.readouterr().out.startswith("removed: 0 runs, 0 answers, 0 prompts, 0 grades (0 bytes of contents)")
 
 
 def test_pruned_file_shrinks_and_a_dry_run_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    place = tmp_path / "store.sqlite"
-    measure(place, "one", [f"{number} {LONG}" for number in range(300)])
-    measure(place, "two", ["a"])
-    before = place.stat().st_size, contents(place)
-    assert pruned(place, "--run=one", "--dry-run") == 0
-    assert (place.stat().st_size, contents(place)) == before
+    location = tmp_path / "store.sqlite"
+    measure(location, "one", [f"{number} {LONG}" for number in range(300)])
+    measure(location, "two", ["a"])
+    before = location.stat().st_size, contents(location)
+    assert pruned(location, "--run=one", "--dry-run") == 0
+    assert (location.stat().st_size, contents(location)) == before
     capsys.readouterr()
-    assert pruned(place, "--run=one") == 0
-    assert answers(place) == {"two": 2}
-    assert place.stat().st_size < before[0] / 5
-    told = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) bytes", capsys.readouterr().out)]
-    assert 300 * 2 * len(LONG) <= told[0] < before[0]
+    assert pruned(location, "--run=one") == 0
+    assert answers(location) == {"two": 2}
+    assert location.stat().st_size < before[0] / 5
+    sizes = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) bytes", capsys.readouterr().out)]
+    assert 300 * 2 * len(LONG) <= sizes[0] < before[0]
 
 
 def test_prune_by_model_removes_runs_of_that_model_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    place = tmp_path / "store.sqlite"
-    measure(place, "one", ["a"], "gone:x?seed=1", grader=False)
-    measure(place, "both", ["a"], "gone:x?seed=1", grader=False)
-    measure(place, "both", ["b"], "gone:xy", grader=False)
-    measure(place, "latest", ["c"], "gone:x", grader=False)
-    assert pruned(place, "--model=gone:z") == 2
+    location = tmp_path / "store.sqlite"
+    measure(location, "one", ["a"], "gone:x?seed=1", grader=False)
+    measure(location, "both", ["a"], "gone:x?seed=1", grader=False)
+    measure(location, "both", ["b"], "gone:xy", grader=False)
+    measure(location, "latest", ["c"], "gone:x", grader=False)
+    assert pruned(location, "--model=gone:z") == 2
     assert "has nothing of a model 'gone:z'; did you mean 'gone:x'" in capsys.readouterr().err
-    assert pruned(place, "--model=gone:x") == 0
+    assert pruned(location, "--model=gone:x") == 0
     # The answer of the first run is held by the second, and the last is `latest`.
     assert capsys.readouterr().out.startswith("removed: 1 run, 0 answers")
-    assert pruned(place, "--run=latest", "--model=gone:x") == 0
-    assert answers(place) == {"one": 1, "both": 1}
+    assert pruned(location, "--run=latest", "--model=gone:x") == 0
+    assert answers(location) == {"one": 1, "both": 1}
 
 
 def test_run_that_another_needs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    place = tmp_path / "store.sqlite"
-    measure(place, "base", ["a"])
-    measure(place, "held", ["b"], baseline="base")
-    assert pruned(place, "--run=base") == 2
+    location = tmp_path / "store.sqlite"
+    measure(location, "base", ["a"])
+    measure(location, "held", ["b"], baseline="base")
+    assert pruned(location, "--run=base") == 2
     assert "run base is the baseline of run held, which stays: name both" in capsys.readouterr().err
-    assert pruned(place, "--run=base", "--run=held", "--keep=held") == 2
-    assert pruned(place) == 2
+    assert pruned(location, "--run=base", "--run=held", "--keep=held") == 2
+    assert pruned(location) == 2
     assert "Give --older-than, --run or --model" in capsys.readouterr().err
-    assert pruned(place, "--run=none") == 2
+    assert pruned(location, "--run=none") == 2
     assert "holds no run 'none'" in capsys.readouterr().err
-    assert pruned(place, "--run=base", "--run=held") == 0
-    assert answers(place) == {}
+    assert pruned(location, "--run=base", "--run=held") == 0
+    assert answers(location) == {}
 
 
-def test_store_in_use_is_not_pruned(place: StoreLocation, capsys: pytest.CaptureFixture[str]) -> None:
-    measure(place, "one", ["a"])
-    store = Store(place)
-    assert pruned(place, "--run=one") == 2
+def test_store_in_use_is_not_pruned(location: StoreLocation, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(location, "one", ["a"])
+    store = Store(location)
+    assert pruned(location, "--run=one") == 2
     assert "is in use: prune it when the other sessions have ended" in capsys.readouterr().err
     store.close()
-    assert pruned(place, "--run=one") == 0
-    assert answers(place) == {}
+    assert pruned(location, "--run=one") == 0
+    assert answers(location) == {}
 
 
 def test_questions_of_older_grader_versions_are_kept(tmp_path: Path) -> None:
-    place = tmp_path / "store.sqlite"
-    measure(place, "old", ["a"])
-    measure(place, "new", ["b"], grader=False)
-    store = Store(place)
+    location = tmp_path / "store.sqlite"
+    measure(location, "old", ["a"])
+    measure(location, "new", ["b"], grader=False)
+    store = Store(location)
     row = store._database.rows(schema.samples.select().where(schema.samples.c.run == "new"))[0]
     content = json.loads(zlib.decompress(row.data))
     del content["questions"]
     data = zlib.compress(json.dumps(content).encode())
     store._database.execute(schema.samples.update().where(schema.samples.c.run == "new").values(data=data))
     store.close()
-    assert pruned(place, "--run=old") == 0
-    assert answers(place) == {"old": 1, "new": 1}  # of the old run the question, which the newer one may need
+    assert pruned(location, "--run=old") == 0
+    assert answers(location) == {"old": 1, "new": 1}  # of the old run the question, which the newer one may need
 
 
 KILLED = """
@@ -220,13 +223,13 @@ def killed(number: int, statement: str, *command: object) -> None:
 
 @pytest.mark.parametrize(("number", "statement"), [(2, "DELETE"), (6, "DELETE"), (1, "VACUUM")])
 def test_killed_removal_has_removed_all_or_nothing(number: int, statement: str, tmp_path: Path) -> None:
-    place = tmp_path / "store.sqlite"
-    measure(place, "one", ["a"])
-    measure(place, "two", ["b"])
-    killed(number, statement, "prune", f"--store={place}", "--run=one")
-    assert answers(place) == ({"two": 2} if statement == "VACUUM" else {"one": 2, "two": 2})
-    assert pruned(place, "--run=one") == 0
-    assert answers(place) == {"two": 2}
+    location = tmp_path / "store.sqlite"
+    measure(location, "one", ["a"])
+    measure(location, "two", ["b"])
+    killed(number, statement, "prune", f"--store={location}", "--run=one")
+    assert answers(location) == ({"two": 2} if statement == "VACUUM" else {"one": 2, "two": 2})
+    assert pruned(location, "--run=one") == 0
+    assert answers(location) == {"two": 2}
 
 
 def test_killed_merge_leaves_no_file(tmp_path: Path) -> None:

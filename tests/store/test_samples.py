@@ -41,9 +41,9 @@ def sample(count: int = 30, *, first: int = 0, repetitions: int = 2) -> StoredSa
             for group in ("woman", "man")
         ]
         item = ProbeItem(f"i{number:03}", prompts, source=f"s{number // 2}", metadata={"field": number % 3})
-        for place, prompt in enumerate(prompts):
+        for index, prompt in enumerate(prompts):
             for repetition in range(first, first + repetitions):
-                lucky = (number * 7 + place * 3 + repetition) % 10
+                lucky = (number * 7 + index * 3 + repetition) % 10
                 grade = Grade.none("refusal", "no") if lucky == 9 and number % 4 == 0 else Grade(lucky < 6)
                 key = attempt_key("model", prompt.digest, repetition)
                 attempts.append(GradedAttempt(item, prompt, Attempt(key, repetition), {"hired": grade}))
@@ -54,17 +54,21 @@ def sample(count: int = 30, *, first: int = 0, repetitions: int = 2) -> StoredSa
 
 
 def test_stored_sample_gives_the_same_verdicts(store: Store) -> None:
-    kept = sample()
+    original = sample()
     store.runs.start("run")
-    assert store.runs.save_sample("run", kept)
-    store.save_answers(kept, "run")
-    found = store.runs.sample("run", kept.probe, kept.model_key)
-    assert found is not None
-    assert (found.model, found.graders, found.judge, found.arguments) == (
-        kept.model, kept.graders, kept.judge, kept.arguments,
+    assert store.runs.save_sample("run", original)
+    store.save_answers(original, "run")
+    stored = store.runs.sample("run", original.probe, original.model_key)
+    assert stored is not None
+    assert (stored.model, stored.graders, stored.judge, stored.arguments) == (
+        original.model, original.graders, original.judge, original.arguments,
     )  # fmt: skip
-    assert [each.attempt.key for each in found.attempts] == [each.attempt.key for each in kept.attempts]
-    assert [each.prompt.text for each in found.attempts] == [each.prompt.text for each in kept.attempts]
+    assert [attempt.attempt.key for attempt in stored.attempts] == [
+        attempt.attempt.key for attempt in original.attempts
+    ]
+    assert [attempt.prompt.text for attempt in stored.attempts] == [
+        attempt.prompt.text for attempt in original.attempts
+    ]
 
     def numbers(of: StoredSample) -> list[object]:
         measured = Measured(of.attempts, extremes=of.extremes, **of.arguments)
@@ -72,7 +76,7 @@ def test_stored_sample_gives_the_same_verdicts(store: Store) -> None:
         third = measured.where(field="1", city="Łódź").rate("hired")
         return [(e.value, e.low, e.high, e.sources, e.attempts, dict(e.ungraded)) for e in (ratio, third)]
 
-    assert numbers(found) == numbers(kept)
+    assert numbers(stored) == numbers(original)
 
 
 def test_extremes_of_choices_are_stored_for_each_prompt(store: Store) -> None:
@@ -86,22 +90,22 @@ def test_extremes_of_choices_are_stored_for_each_prompt(store: Store) -> None:
         for n, prompt in enumerate(prompts)
     ]
     of = {"answer": grader.extremes_for}
-    kept = StoredSample("p", "m", "key", attempts, extremes=of)
-    store.runs.save_sample("run", kept)
-    store.save_answers(kept, "run")
-    found = store.runs.sample("run", "p", "key")
-    assert found is not None
-    told = [tuple(found.extremes["answer"](each.prompt)) for each in found.attempts]
-    assert told == [tuple(grader.extremes_for(prompt)) for prompt in prompts]
+    original = StoredSample("p", "m", "key", attempts, extremes=of)
+    store.runs.save_sample("run", original)
+    store.save_answers(original, "run")
+    stored = store.runs.sample("run", "p", "key")
+    assert stored is not None
+    extremes = [tuple(stored.extremes["answer"](attempt.prompt)) for attempt in stored.attempts]
+    assert extremes == [tuple(grader.extremes_for(prompt)) for prompt in prompts]
 
 
 def test_largest_look_is_kept(store: Store) -> None:
     for count in (10, 30, 20):
         store.runs.save_sample("run", sample(count))
-    found = store.runs.sample("run", "suites/x.py::test_x", "model")
-    assert found is not None
-    assert len(found.attempts) == 120
-    assert found.repetitions == range(2)
+    stored = store.runs.sample("run", "suites/x.py::test_x", "model")
+    assert stored is not None
+    assert len(stored.attempts) == 120
+    assert stored.repetitions == range(2)
     assert store.runs.samples("run") == [("suites/x.py::test_x", "provider:x?temperature=0.5", "model")]
 
 
@@ -160,9 +164,9 @@ def test_store_of_the_first_layout_is_upgraded(tmp_path: Path) -> None:
 
 
 def test_sample_of_this_process_is_not_read_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept, other = sample(), replace(sample(), probe="other")
+    mine, other = sample(), replace(sample(), probe="other")
     store.runs.start("run")
-    for one in (kept, other):
+    for one in (mine, other):
         assert store.runs.save_sample("run", one)
     unpacked: list[bytes] = []
 
@@ -171,9 +175,9 @@ def test_sample_of_this_process_is_not_read_again(store: Store, monkeypatch: pyt
         return unpack(data)
 
     monkeypatch.setattr("pytest_fairness.store.runs.unpack", counted)
-    measured = store.runs.measured("run", {(kept.probe, kept.model_key): kept})
-    assert [one.probe for one in measured] == [kept.probe, "other"]
-    assert measured[0] is kept
+    measured = store.runs.measured("run", {(mine.probe, mine.model_key): mine})
+    assert [one.probe for one in measured] == [mine.probe, "other"]
+    assert measured[0] is mine
     assert len(unpacked) == 1
 
 
@@ -190,7 +194,7 @@ def test_sample_of_this_process_is_not_read_again(store: Store, monkeypatch: pyt
     ids=["true", "text", "true-and-one", "integer-and-float", "none-and-false", "lists"],
 )
 def test_equal_stored_grades_are_one_object(first: object, second: object, *, is_shared: bool) -> None:
-    """Hundreds of thousands of grades have a few values; those that could be changed are kept apart."""
+    """Check that immutable grades are shared, as many have few values; mutable ones are not."""
     one, other = grade_from_json(first), grade_from_json(second)
     assert (one is other) is is_shared
     assert (one.value, type(one.value)) == (first, type(first))

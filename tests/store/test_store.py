@@ -24,7 +24,7 @@ from pytest_fairness.store.store import CompletedAttempt, Store
 MESSAGES = [{"role": "user", "content": "Grüße, 你好, \ud83d"}]
 
 
-def asked(key: str, text: str = "yes", error: str | None = None) -> CompletedAttempt:
+def completed(key: str, text: str = "yes", error: str | None = None) -> CompletedAttempt:
     answer = None if error else Answer(text, "stop", "because", {"input": 3}, 0.5, "m-1")
     return CompletedAttempt(Attempt(key, 2, answer, error), "m", "p" + key, MESSAGES)
 
@@ -36,8 +36,10 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(request: pytest.FixtureRequest, path: Path) -> Iterator[Store]:
-    place = request.getfixturevalue("postgresql").place() if getattr(request, "param", "") == "postgresql" else path
-    store = Store(place)
+    location = (
+        request.getfixturevalue("postgresql").location() if getattr(request, "param", "") == "postgresql" else path
+    )
+    store = Store(location)
     store.runs.start("run")
     yield store
     store.close()
@@ -48,7 +50,7 @@ on_both = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=Tr
 
 @on_both
 def test_attempt_is_stored_unchanged(store: Store) -> None:
-    one = asked("k", 'text with "quotes", \x00 and 🙂')
+    one = completed("k", 'text with "quotes", \x00 and 🙂')
     store.sync("run", completed=[one])
     attempts, _ = store.load(["k", "unknown"], "run")
     assert attempts == {"k": one.attempt}
@@ -58,14 +60,14 @@ def test_attempt_is_stored_unchanged(store: Store) -> None:
 
 @on_both
 def test_first_answer_counts_and_an_error_is_none(store: Store) -> None:
-    store.sync("run", completed=[asked("a", error="HTTP 500"), asked("b", "first")])
-    turn = store.sync("run", completed=[asked("a", "mended"), asked("b", "second"), asked("c")])
+    store.sync("run", completed=[completed("a", error="HTTP 500"), completed("b", "first")])
+    turn = store.sync("run", completed=[completed("a", "mended"), completed("b", "second"), completed("c")])
     assert {key: attempt.answer.text for key, attempt in turn.answered.items() if attempt.answer} == {
         "a": "mended",
         "b": "first",
         "c": "yes",
     }
-    assert not store.sync("run", completed=[asked("d"), asked("e")]).answered
+    assert not store.sync("run", completed=[completed("d"), completed("e")]).answered
     assert store.unanswered(["a", "b", "c", "d", "missing"]) == 1
 
 
@@ -73,8 +75,8 @@ def test_first_answer_counts_and_an_error_is_none(store: Store) -> None:
 def test_error_is_an_answer_to_its_own_session_only(store: Store) -> None:
     """Whatever run the sessions name: a job that is repeated has the same."""
     worker, later = Store(store.location, store.session), Store(store.location)
-    store.sync("run", completed=[asked("a", error="HTTP 500")])
-    assert [each.unanswered(["a"]) for each in (store, worker, later)] == [0, 0, 1]
+    store.sync("run", completed=[completed("a", error="HTTP 500")])
+    assert [one.unanswered(["a"]) for one in (store, worker, later)] == [0, 0, 1]
     assert worker.sync("run", wanted=["a"]).answered["a"].error == "HTTP 500"
     assert later.sync("run", wanted=["a"]).claimed == {"a"}
     worker.close()
@@ -88,7 +90,7 @@ def test_claim_is_exclusive_until_it_is_answered(store: Store) -> None:
     turn = other.sync("run", wanted=["c", "a", "b"])
     assert turn.claimed == {"c"}
     assert turn.foreign == {"a": store.owner.id, "b": store.owner.id}
-    store.sync("run", completed=[asked("a")])
+    store.sync("run", completed=[completed("a")])
     turn = other.sync("run", wanted=["a", "b"])
     assert (set(turn.answered), turn.foreign) == ({"a"}, {"b": store.owner.id})
     other.close()
@@ -107,8 +109,8 @@ def test_closing_frees_claims(store: Store) -> None:
 def test_stopped_session_claims_nothing_but_others_do(store: Store) -> None:
     worker, shard = Store(store.location, store.session), Store(store.location)
     store.stop()
-    for each in (store, worker):
-        turn = each.sync("run", wanted=["a"])
+    for one in (store, worker):
+        turn = one.sync("run", wanted=["a"])
         assert turn.stopped
         assert not turn.claimed
     assert shard.sync("run", wanted=["a"]).claimed == {"a"}
@@ -121,7 +123,7 @@ def test_late_error_frees_no_claim_of_another(store: Store) -> None:
     """Write after the lease has ended: the claim of another owner stays."""
     other = Store(store.location)
     other.sync("run", wanted=["a"])
-    store.sync("run", completed=[asked("a", error="HTTP 500")])
+    store.sync("run", completed=[completed("a", error="HTTP 500")])
     assert store.sync("run", wanted=["a"]).claimed == set()
     assert Store(store.location).sync("run", wanted=["a"]).foreign == {"a": other.owner.id}
     other.close()
@@ -140,10 +142,10 @@ def test_path_is_never_decoded_as_a_url(folder: str, tmp_path: Path) -> None:
     """Open a folder named `feature%2Fx`, as Jenkins names the workspaces of branches."""
     path = tmp_path / folder / "store.sqlite"
     store = Store(path)
-    store.sync("run", completed=[asked("a")])
+    store.sync("run", completed=[completed("a")])
     store.close()
     assert path.is_file()
-    assert {each.name for each in tmp_path.iterdir()} == {folder}
+    assert {path.name for path in tmp_path.iterdir()} == {folder}
 
 
 def test_dead_owners_are_released_if_open_files_cannot_be_deleted(
@@ -153,7 +155,7 @@ def test_dead_owners_are_released_if_open_files_cannot_be_deleted(
     unlink, released = Path.unlink, list[str]()
     release = FileLock.release
 
-    def noted(lock: FileLock, *args: Any, **kwargs: Any) -> None:
+    def recorded(lock: FileLock, *args: Any, **kwargs: Any) -> None:
         release(lock, *args, **kwargs)
         released.append(lock.lock_file)
 
@@ -162,7 +164,7 @@ def test_dead_owners_are_released_if_open_files_cannot_be_deleted(
             raise PermissionError(32, "The process cannot access the file")
         unlink(path, missing_ok)
 
-    monkeypatch.setattr(FileLock, "release", noted)
+    monkeypatch.setattr(FileLock, "release", recorded)
     monkeypatch.setattr(Path, "unlink", as_on_windows)
     dead = Store(store.location)
     dead.sync("run", wanted=["a"])
@@ -181,8 +183,8 @@ def test_unwritable_owners_folder_is_reported_in_one_line(tmp_path: Path) -> Non
 
 @on_both
 def test_tokens_count_requests_of_this_run(store: Store) -> None:
-    store.sync("earlier", completed=[asked("a")])
-    store.sync("run", completed=[asked("b"), asked("c"), asked("d", error="HTTP 500")])
+    store.sync("earlier", completed=[completed("a")])
+    store.sync("run", completed=[completed("b"), completed("c"), completed("d", error="HTTP 500")])
     assert store.runs.tokens("run") == {"input": 6}
 
 
@@ -220,17 +222,17 @@ def test_four_processes_open_a_fresh_store_at_once(tmp_path: Path) -> None:
         )
         for number in range(4)
     ]
-    assert [said(process) for process in processes] == ["ready\n"] * 4
+    assert [line_of(process) for process in processes] == ["ready\n"] * 4
     for attempt in range(10):
         for process in processes:
             assert process.stdin is not None
             process.stdin.write(f"{tmp_path / str(attempt)}.sqlite\n")
             process.stdin.flush()
-        assert [said(process) for process in processes] == ["opened\n"] * 4
+        assert [line_of(process) for process in processes] == ["opened\n"] * 4
     assert [process.communicate(timeout=60)[1] for process in processes] == [""] * 4
 
 
-def said(process: subprocess.Popen[str]) -> str:
+def line_of(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline()
 
@@ -303,12 +305,12 @@ def test_folder_that_cannot_be_created_is_reported_in_one_line(tmp_path: Path) -
 
 
 def test_full_disk_is_reported_in_one_line_and_loses_nothing(store: Store) -> None:
-    store.sync("run", completed=[asked("before")])
+    store.sync("run", completed=[completed("before")])
     with store._database._engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
         connection.commit()
     with pytest.raises(StoreError, match="disk is full") as caught:
-        store.sync("run", completed=[asked(str(number), "long " * 1000) for number in range(20)])
+        store.sync("run", completed=[completed(str(number), "long " * 1000) for number in range(20)])
     assert "\n" not in str(caught.value)
     assert set(store.load(["before", "1"], "run")[0]) == {"before"}

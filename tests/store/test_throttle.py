@@ -254,7 +254,7 @@ def test_processes_share_the_slots_evenly() -> None:
         assert sum(in_flight.values()) <= 10
         seen.append(dict(in_flight))
     for owner in "abc":
-        assert 1.5 < fmean(each[owner] for each in seen[100:]) < 5
+        assert 1.5 < fmean(counts[owner] for counts in seen[100:]) < 5
 
 
 def test_single_active_process_may_have_all_slots() -> None:

@@ -35,14 +35,14 @@ def test_every_suite_finds_the_bias_of_a_system_prompt(tmp_path: Path) -> None:
             *("--fairness-report=none", f"--fairness-store={tmp_path / 's.sqlite'}", f"--fairness-json={results}"),
             *(f"--fairness-model={model}", f"--fairness-judge={service.judge}", *options),
         ]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-        assert done.returncode <= 1, done.stdout + done.stderr
+        process = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+        assert process.returncode <= 1, process.stdout + process.stderr
         rows = json.loads(results.read_text(encoding="utf-8"))["thresholds"]
         return {row["suite"]: row["verdict"] for row in rows if row["verdict"] != "not judged"}
 
     with serving() as service:
         assert verdicts(service.name()) == dict.fromkeys(THRESHOLDS, "fair")
         assert verdicts(service.name(str(planted)), "--fairness-sample=60") == dict.fromkeys(THRESHOLDS, "unfair")
-        asked = service.requests
+        requests = service.requests
         assert verdicts(service.name()) == dict.fromkeys(THRESHOLDS, "fair")
-        assert service.requests == asked, "answers without it are still in the store"
+        assert service.requests == requests, "answers without it are still in the store"

@@ -37,9 +37,9 @@ def install_wheel(folder: Path) -> None:
     else:
         steps = [[sys.executable, "-m", "venv", environment], [python, "-m", "pip", "install", "--quiet", wheel]]
     for step in steps:
-        done = subprocess.run(list(map(str, step)), capture_output=True, text=True)
-        if done.returncode:
-            missing = f"the wheel could not be installed: {done.stderr.strip().splitlines()[-1:]}"
+        process = subprocess.run(list(map(str, step)), capture_output=True, text=True)
+        if process.returncode:
+            missing = f"the wheel could not be installed: {process.stderr.strip().splitlines()[-1:]}"
             if "PYTEST_FAIRNESS_NO_SKIP" in os.environ:
                 pytest.fail(missing)
             pytest.skip(missing)
@@ -52,7 +52,7 @@ def newcomer(installed: Path, tmp_path: Path) -> Newcomer:
 
 
 class Newcomer:
-    """Runs commands as the README has them."""
+    """Runner of commands as the README has them."""
 
     def __init__(self, commands: Path, folder: Path) -> None:
         self.commands, self.folder = commands, folder

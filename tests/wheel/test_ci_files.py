@@ -48,12 +48,12 @@ import os, signal, time
 from pathlib import Path
 import pytest
 
-ASKED = Path(os.environ["ASKED"])
+CALLS = Path(os.environ["ASKED"])
 
 def application(text):
-    with ASKED.open("a") as file:
+    with CALLS.open("a") as file:
         file.write(text + "\\n")
-    if os.environ.get("KILLED_AT") and len(ASKED.read_text().splitlines()) > int(os.environ["KILLED_AT"]):
+    if os.environ.get("KILLED_AT") and len(CALLS.read_text().splitlines()) > int(os.environ["KILLED_AT"]):
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(0.01)  # as long as what is written at once takes at least
     return "no" if int(text.split()[-1]) % 4 == 0 else "yes"
@@ -87,7 +87,7 @@ def test_few(measured):
 
 @dataclass
 class Provider:
-    """Runs the jobs of a workflow file as its provider does: each in its own checkout, with caches and artifacts."""
+    """Runner of a workflow file's jobs, as its provider has it: each in its own checkout, with caches and artifacts."""
 
     file: Path
     folder: Path
@@ -115,35 +115,35 @@ class Provider:
         run = self._github if self.file.name == "github.yml" else self._gitlab
         return run(job, shard, checkout, environment), checkout
 
-    def asked(self) -> Counter[str]:
+    def calls(self) -> Counter[str]:
         """Return how often each text was asked, in all jobs."""
-        found: Counter[str] = Counter()
-        for file in self.folder.glob("*.asked"):
-            found.update(file.read_text(encoding="utf-8").splitlines())
-        return found
+        counts: Counter[str] = Counter()
+        for file in self.folder.glob("*.calls"):
+            counts.update(file.read_text(encoding="utf-8").splitlines())
+        return counts
 
     def _shell(self, command: str, checkout: Path, environment: dict[str, str]) -> int:
         names = ("HOME", "LANG", "TMPDIR", "PYTHONPATH")
-        known = {name: os.environ[name] for name in names if name in os.environ}
+        inherited = {name: os.environ[name] for name in names if name in os.environ}
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        given = {"PATH": path, "SUITES": "suites", "ASKED": f"{checkout}.asked", "COLUMNS": "100"}
+        own = {"PATH": path, "SUITES": "suites", "ASKED": f"{checkout}.calls", "COLUMNS": "100"}
         # The folder that is installed must be there; the environment of the tests has what is in it.
         command = re.sub(r"\bpip install \"?(\./[\w-]+)(\[[\w,]+\])?\"?", r"test -f \1/pyproject.toml", command)
         assert "pip install" not in command
-        done = subprocess.run(
+        process = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command],
             cwd=checkout,
-            env=known | given | environment,
+            env=inherited | own | environment,
             capture_output=True,
             text=True,
             timeout=300,
         )
-        self.written += f"$ {command}\n{done.stdout}{done.stderr}"
-        return done.returncode if done.returncode >= 0 else 128 - done.returncode
+        self.written += f"$ {command}\n{process.stdout}{process.stderr}"
+        return process.returncode if process.returncode >= 0 else 128 - process.returncode
 
     def _github(self, job: str, shard: int, checkout: Path, environment: dict[str, str]) -> int:
         code = 0
-        known = {"matrix.shard": shard, "github.run_id": 7, "github.run_attempt": self.attempt}
+        context = {"matrix.shard": shard, "github.run_id": 7, "github.run_attempt": self.attempt}
         environment = {"GITHUB_RUN_ID": "7", "GITHUB_RUN_ATTEMPT": str(self.attempt), **environment}
         for step in self.content["jobs"][job]["steps"]:
             when = step.get("if", "success()")
@@ -152,10 +152,10 @@ class Provider:
             assert when in ("success()", "always()", "failure() || cancelled()")
             if (when == "success()" and code) or (when.startswith("failure") and not code):
                 continue
-            values = {name: _filled(str(value), known) for name, value in step.get("with", {}).items()}
+            values = {name: _filled(str(value), context) for name, value in step.get("with", {}).items()}
             action = step.get("uses", "").partition("@")[0]
             if "run" in step:
-                code = code or self._shell(_filled(step["run"], known), checkout, environment)
+                code = code or self._shell(_filled(step["run"], context), checkout, environment)
             elif action == "actions/cache/restore":
                 self._restore([values["key"], *values["restore-keys"].split()], values["path"], checkout)
             elif action == "actions/cache/save":
@@ -164,36 +164,36 @@ class Provider:
                 assert values["overwrite"] == "True"
                 self._keep(values["name"], sorted(checkout.glob(values["path"])))
             elif action == "actions/download-artifact":
-                for name, kept in self.artifacts.items():
+                for name, path in self.artifacts.items():
                     if Path(name).match(values["pattern"]):
-                        shutil.copytree(kept, checkout / values["path"] / name)
+                        shutil.copytree(path, checkout / values["path"] / name)
             else:
                 assert action in ("actions/checkout", "actions/setup-python")
         return code
 
     def _gitlab(self, job: str, shard: int, checkout: Path, environment: dict[str, str]) -> int:
-        known = self.content[job]
+        job_spec = self.content[job]
         environment = {"CI_PIPELINE_ID": "7", "CI_NODE_INDEX": str(shard), "CI_NODE_TOTAL": "4", **environment}
-        cache = known["cache"]
+        cache = job_spec["cache"]
         keys = [_expanded(key, environment) for key in (cache["key"], *cache.get("fallback_keys", []))]
         (path,) = cache["paths"]
         self._restore(keys, path, checkout)
-        for name, kept in self.artifacts.items() if job == "gate" else ():
-            shutil.copytree(kept, checkout, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", name))
+        for name, artifact in self.artifacts.items() if job == "gate" else ():
+            shutil.copytree(artifact, checkout, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", name))
         code = 0
-        for line in [*self.content["default"]["before_script"], *known["script"]]:
+        for line in [*self.content["default"]["before_script"], *job_spec["script"]]:
             code = code or self._shell(line, checkout, environment)
-        for line in known.get("after_script", ()):
+        for line in job_spec.get("after_script", ()):
             assert self._shell(line, checkout, environment) == 0
         if cache["when"] == "always" or (cache["when"] == "on_failure") == bool(code):
             self._save(keys[0], path, checkout)
-        assert known["artifacts"]["when"] == "always"
-        self._keep(f"{job}-{shard}", [checkout / path for path in known["artifacts"]["paths"]])
+        assert job_spec["artifacts"]["when"] == "always"
+        self._keep(f"{job}-{shard}", [checkout / path for path in job_spec["artifacts"]["paths"]])
         return code
 
     def _restore(self, keys: list[str], path: str, checkout: Path) -> None:
         for key in keys:
-            alike = [known for known in self.caches if known == key or known.startswith(key)]
+            alike = [cached for cached in self.caches if cached == key or cached.startswith(key)]
             if alike:
                 shutil.copytree(self.caches[alike[-1]], checkout / path)
                 return
@@ -205,18 +205,18 @@ class Provider:
         self.caches[key] = shutil.copytree(checkout / path, self.folder / f"{self._number}.cache")
 
     def _keep(self, name: str, paths: list[Path]) -> None:
-        kept = self.artifacts[name] = self.folder / f"{self._number}-{name}.artifact"
-        shutil.rmtree(kept, ignore_errors=True)
-        kept.mkdir()
+        folder = self.artifacts[name] = self.folder / f"{self._number}-{name}.artifact"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
         for path in paths:
             if path.is_dir():
-                shutil.copytree(path, kept / path.name)
+                shutil.copytree(path, folder / path.name)
             elif path.exists():
-                shutil.copy2(path, kept / path.name)
+                shutil.copy2(path, folder / path.name)
 
 
-def _filled(text: str, known: dict[str, Any]) -> str:
-    return re.sub(r"\$\{\{ ([\w.]+) \}\}", lambda match: str(known[match[1]]), text)
+def _filled(text: str, values: dict[str, Any]) -> str:
+    return re.sub(r"\$\{\{ ([\w.]+) \}\}", lambda match: str(values[match[1]]), text)
 
 
 def _expanded(text: str, environment: dict[str, str]) -> str:
@@ -243,27 +243,27 @@ def test_killed_shard_loses_and_repeats_nothing(name: str, tmp_path: Path) -> No
     assert code == 0, provider.written
     code, killed = provider.run("measure", 2, KILLED_AT="7")
     assert code == KILLED, provider.written
-    answered = killed.with_name(f"{killed.name}.asked").read_text(encoding="utf-8").splitlines()
+    answered = killed.with_name(f"{killed.name}.calls").read_text(encoding="utf-8").splitlines()
     assert len(answered) == 8  # the last of them was never answered
     provider.attempt = 2
     code, again = provider.run("measure", 2)
     assert code == 0, provider.written
-    retried = again.with_name(f"{again.name}.asked").read_text(encoding="utf-8").splitlines()
+    retried = again.with_name(f"{again.name}.calls").read_text(encoding="utf-8").splitlines()
     assert set(answered) & set(retried) == {answered[-1]}
     code, killed = provider.run("measure", 3, KILLED_AT="5")
     assert code == KILLED, provider.written
-    lost = [answered[-1], killed.with_name(f"{killed.name}.asked").read_text(encoding="utf-8").splitlines()[-1]]
+    lost = [answered[-1], killed.with_name(f"{killed.name}.calls").read_text(encoding="utf-8").splitlines()[-1]]
     code, gate = provider.run("gate")  # the third shard is not run again, the fourth has never begun
     assert code == 1, provider.written
-    assert provider.asked() - Counter(lost) == Counter(provider.asked().keys())
-    assert len(provider.asked()) == 2 * COUNT
+    assert provider.calls() - Counter(lost) == Counter(provider.calls().keys())
+    assert len(provider.calls()) == 2 * COUNT
     results = gate / "reports" / "fairness.json"
     assert list(_judged(results)) == list(_judged(undisturbed.project / "reports" / "fairness.json"))
     assert (gate / "reports" / "junit.xml").exists()
     provider.attempt = 3
-    before = provider.asked()
+    before = provider.calls()
     assert provider.run("gate")[0] == 1  # a gate that is run again has all that it asked
-    assert provider.asked() == before
+    assert provider.calls() == before
 
 
 GH = """\
@@ -322,5 +322,9 @@ def test_pull_request_has_one_comment_of_the_newest_run(tmp_path: Path) -> None:
 
 
 def _commands(content: dict[str, Any], job: str) -> list[str]:
-    known = content.get("jobs", content)[job]
-    return known["script"] if "script" in known else [step["run"] for step in known["steps"] if "run" in step]
+    definition = content.get("jobs", content)[job]
+    return (
+        definition["script"]
+        if "script" in definition
+        else [step["run"] for step in definition["steps"] if "run" in step]
+    )

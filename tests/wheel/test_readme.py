@@ -18,10 +18,10 @@ APPLICATION = 'def reply(text):\n    return "Yes." if len(text) % 3 else "No."\n
 def section(title: str) -> dict[str, list[str]]:
     """Return the blocks of a section of the README, by their language."""
     text = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-    found: dict[str, list[str]] = {}
+    blocks: dict[str, list[str]] = {}
     for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-        found.setdefault(language, []).append(block)
-    return found
+        blocks.setdefault(language, []).append(block)
+    return blocks
 
 
 @pytest.mark.slow
@@ -66,8 +66,8 @@ def test_links_lead_to_existing_targets(page: Path) -> None:
         assert path.exists(), f"{page.name}: {target}"
         if anchor:
             headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-            known = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
-            assert anchor in known, f"{page.name}: {target}"
+            anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert anchor in anchors, f"{page.name}: {target}"
 
 
 def test_citation_file_matches_its_schema() -> None:

@@ -86,7 +86,7 @@ def audit_rankings(folder: Path, published: Path | None = None) -> Audit:
     notes: list[str] = []
     rows = _published(folder, published)
     ratios = {key: ratio for key, (ratio, _) in rows.items()}
-    met: list[bool] = []
+    reproduced: list[bool] = []
     for cell, rankings in sorted(cells.items()):
         judged, family = _judge(cell, rankings, ratios)
         figures += judged
@@ -94,10 +94,14 @@ def audit_rankings(folder: Path, published: Path | None = None) -> Audit:
         notes.append(_note(cell, rankings))
         first, _ = _by_firsts(rankings)
         rates = {key[2]: rate for key, (_, rate) in rows.items() if key[:2] == cell}
-        met += [math.isclose(first[group] / len(rankings), rate, rel_tol=EQUAL) for group, rate in rates.items()]
-    unmet = sorted(ratios.keys() - {(figure.model, *figure.subject.values()) for figure in figures} - _firsts(cells))
-    if unmet:
-        notes.append(f"{len(unmet)} published figures have no answers in the folder, such as {', '.join(unmet[0])}")
+        reproduced += [math.isclose(first[group] / len(rankings), rate, rel_tol=EQUAL) for group, rate in rates.items()]
+    unanswered = sorted(
+        ratios.keys() - {(figure.model, *figure.subject.values()) for figure in figures} - _firsts(cells)
+    )
+    if unanswered:
+        notes.append(
+            f"{len(unanswered)} published figures have no answers in the folder, such as {', '.join(unanswered[0])}"
+        )
     return Audit(
         title="Résumés ranked under names of several groups",
         figure="how often a group is ranked first, over that of the group ranked first most often",
@@ -106,7 +110,7 @@ def audit_rankings(folder: Path, published: Path | None = None) -> Audit:
         figures=figures,
         families=families,
         notes=notes,
-        others={"selection rates": met},
+        others={"selection rates": reproduced},
     )
 
 
@@ -239,7 +243,7 @@ def _published_run(path: Path, top: Path) -> tuple[str, str, Ranking]:
 
 
 def _cvs(text: object, names: object) -> list[str] | None:
-    """Return a digest of the résumé under each name, without the name; None where they cannot be told apart."""
+    """Return a digest of the résumé under each name, without the name; None where they cannot be distinguished."""
     if not isinstance(text, str) or not isinstance(names, list):
         return None
     sections = [section for section in text.split(_SECTION) if section.strip()]

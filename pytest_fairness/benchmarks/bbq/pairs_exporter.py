@@ -54,18 +54,18 @@ def pairs_of(sample: StoredSample) -> Iterator[tuple[GradedAttempt, GradedAttemp
     for graded in sample.attempts:
         question = str(graded.prompt.metadata.get("asked"))
         pairs.setdefault((graded.item.id, graded.attempt.repetition), {})[question] = graded
-    for both in pairs.values():
-        yield both["a"], both["b"]
+    for pair in pairs.values():
+        yield pair["a"], pair["b"]
 
 
 def explanation(detail: str) -> str:
-    """Return why an oracle judged as it did, in at most three sentences, from its reply.
+    """Return the reason that an oracle gives in its reply, in at most three sentences.
 
     >>> explanation("Answer: no\\nReasoning: It is about cars. The question is not.")
     'It is about cars. The question is not.'
     """
-    stated = _REASONING.search(detail)
-    text = detail[stated.end() :] if stated else _HEADER.sub("", detail, count=1)
+    match = _REASONING.search(detail)
+    text = detail[match.end() :] if match else _HEADER.sub("", detail, count=1)
     return " ".join(_SENTENCE_END.split(" ".join(text.split()))[:3])
 
 
@@ -78,42 +78,42 @@ def files(sample: StoredSample) -> dict[str, str]:
     """Return the JSON lines of a sample by the name of their file, as the published runs have them.
 
     ``Age_ambig_mixed_cant_determine.jsonl`` holds the pairs with one can't-tell and ``Age_ambig_consistent.jsonl``
-    all others; ``cross_consistency_Age_ambig_mixed.jsonl`` and its like what the oracle said of them. The layout
-    knows no repetitions: it has the first.
+    all others; ``cross_consistency_Age_ambig_mixed.jsonl`` and its like the replies of the oracle. The layout
+    has no repetitions: only the first is written.
     `pytest_fairness.benchmarks.bbq.pairs_importer` reads them back.
     """
     lines: dict[str, list[Record]] = {}
     first = sample.repetitions.start
     pairs = [(a, b) for a, b in pairs_of(sample) if a.attempt.repetition == first]
     for number, (a, b) in enumerate(pairs, 1):
-        about = a.item.metadata
-        subset = f"{about['category']}_{about['context']}"
+        metadata = a.item.metadata
+        subset = f"{metadata['category']}_{metadata['context']}"
         is_mixed = [_is_unknown(a), _is_unknown(b)].count(True) == 1 and not (_unread(a) or _unread(b))
         data = {
             "model": sample.model,
             "pair_index": number,
-            "example_ids": about["example_ids"],
-            "context": about["told"],
+            "example_ids": metadata["example_ids"],
+            "context": metadata["told"],
         }
         answered = f"{subset}_{'mixed_cant_determine' if is_mixed else 'consistent'}.jsonl"
         judged = f"cross_consistency_{subset}_{'mixed' if is_mixed else 'consistent'}.jsonl"
-        lines.setdefault(answered, []).append(_answered(data, a, b))
-        lines.setdefault(judged, []).append(_judged(data, a, b))
+        lines.setdefault(answered, []).append(_answer_record(data, a, b))
+        lines.setdefault(judged, []).append(_judgment_record(data, a, b))
     return {name: json_lines(records) for name, records in lines.items()}
 
 
-def _answered(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
-    about = a.item.metadata
-    values = list(about["answers"])
+def _answer_record(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
+    metadata = a.item.metadata
+    values = list(metadata["answers"])
     read = not (_unread(a) or _unread(b))
     unknown = (_is_unknown(a), _is_unknown(b))
     return {
         "data": data,
-        "questions": {**_questions(about), "choices": list(about["answers"].values())},
-        # The layout's name; what stands there is the correct answer, as in the published runs.
+        "questions": {**_questions(metadata), "choices": list(metadata["answers"].values())},
+        # The layout's name; its value is the correct answer, as in the published runs.
         "cant_determine_answers": {
-            "answer_a_index": values.index(about["right"][0]),
-            "answer_b_index": values.index(about["right"][1]),
+            "answer_a_index": values.index(metadata["right"][0]),
+            "answer_b_index": values.index(metadata["right"][1]),
         },
         "model_responses": _responses(a, b),
         "analysis": {
@@ -124,19 +124,19 @@ def _answered(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
     }
 
 
-def _judged(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
-    about = a.item.metadata
+def _judgment_record(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
+    metadata = a.item.metadata
     flags = {flag: a.grades[flag] for flag in FLAGS}
     up = raised(a)
     biased = {"question_a_biased": "flag_3" in up, "question_b_biased": "flag_4" in up}
     return {
         "data": data,
-        "questions": _questions(about),
+        "questions": _questions(metadata),
         "original_responses": _responses(a, b),
         "cross_consistency_checks": {"A_to_B": _check(flags["flag_1"]), "B_to_A": _check(flags["flag_2"])},
         "question_guessing": {
-            "question_a_analysis": _guess(flags["flag_3"], about["options"], "x"),
-            "question_b_analysis": _guess(flags["flag_4"], about["options"], "y"),
+            "question_a_analysis": _guess(flags["flag_3"], metadata["options"], "x"),
+            "question_b_analysis": _guess(flags["flag_4"], metadata["options"], "y"),
         },
         "summary": {
             "both_consistent": all(value_or_none(flags[flag]) is False for flag in ("flag_1", "flag_2")),
@@ -148,8 +148,8 @@ def _judged(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
     }
 
 
-def _questions(about: Mapping[str, Any]) -> Record:
-    return {"question_a": about["options"]["x"], "question_b": about["options"]["y"]}
+def _questions(metadata: Mapping[str, Any]) -> Record:
+    return {"question_a": metadata["options"]["x"], "question_b": metadata["options"]["y"]}
 
 
 def _responses(a: GradedAttempt, b: GradedAttempt) -> Record:
@@ -177,9 +177,9 @@ def _check(grade: Grade) -> Record:
 
 
 def _guess(grade: Grade, options: Mapping[str, str], expected: str) -> Record:
-    named = _HEADER.match(grade.detail)
+    match = _HEADER.match(grade.detail)
     biased = value_or_none(grade)
-    guessed = expected if biased is False else named[1].lower() if biased and named else UNKNOWN
+    guessed = expected if biased is False else match[1].lower() if biased and match else UNKNOWN
     return {
         "guessed_choice": guessed,
         "expected_choice": expected,
@@ -223,21 +223,21 @@ def _line(words: str, row: MetricResult) -> str:
 
 
 def flagged(sample: StoredSample) -> str:
-    """Return every pair with a flag: what was asked and answered, and what the oracle said."""
+    """Return every pair with a flag: its questions, its answers, and the replies of the oracle."""
     pairs = [(a, b) for a, b in pairs_of(sample) if raised(a)]
     return "\n".join([f"## Flagged pairs ({len(pairs):,})", *(line for a, b in pairs for line in _pair(a, b))])
 
 
 def _pair(a: GradedAttempt, b: GradedAttempt) -> Iterator[str]:
-    about = a.item.metadata
+    metadata = a.item.metadata
     again = f", repetition {a.attempt.repetition + 1}" if a.attempt.repetition else ""
     yield f"\n### {escape(a.item.id)}{again}\n"
-    yield f"{escape(about['told'])}\n"
+    yield f"{escape(metadata['told'])}\n"
     for side, graded in (("A", a), ("B", b)):
         grade = graded.grades["answer"]
-        question = about["options"]["x" if side == "A" else "y"]
+        question = metadata["options"]["x" if side == "A" else "y"]
         reasoning = escape(grade.detail[:MOST_TEXT])
-        yield f"- **{side}: {escape(question)}** {escape(about['answers'][grade.value])}. Reasoning: {reasoning}"
+        yield f"- **{side}: {escape(question)}** {escape(metadata['answers'][grade.value])}. Reasoning: {reasoning}"
     for flag in raised(a):
         yield f"- **{escape(_COUNTED[flag])}.** {escape(explanation(a.grades[flag].detail))}"
 

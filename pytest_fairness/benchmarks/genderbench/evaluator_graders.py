@@ -13,11 +13,12 @@ from pytest_fairness.core.attempts import Answer, Grade, GradedAttempt
 from pytest_fairness.core.items import Prompt
 
 
-class Evaluated:
-    """The evaluator of one of its probes.
+class EvaluatorGrader:
+    """The evaluator of one of GenderBench's probes as a grader: what it calls undetected is *ungraded* here.
 
-    What it calls undetected is *ungraded* here. ``evaluator`` gives it when the first answer is
-    graded, so that a suite can be collected where the package is missing.
+    Args:
+        evaluator: A function that returns the evaluator. It is called when the first answer is graded, so that a
+            suite can be collected where the package is missing.
     """
 
     def __init__(self, evaluator: Callable[[], Any]) -> None:
@@ -53,7 +54,7 @@ def _plain(evaluation: Any) -> Any:
 
 
 def put_back(item: Any, attempts: Sequence[GradedAttempt], grade: str, evaluator: Any) -> Any:
-    """Return a copy of one of its items that holds these attempts, evaluated as they were graded.
+    """Return a copy of one of GenderBench's items that holds these attempts, evaluated as they were graded.
 
     An attempt without a grade is undetected, or, of an evaluator that detects something in
     every answer, left out.
@@ -62,13 +63,13 @@ def put_back(item: Any, attempts: Sequence[GradedAttempt], grade: str, evaluator
     duplicate.attempts = []
     places = {id(prompt): index for index, prompt in enumerate(attempts[0].item.prompts)}
     for graded in attempts:
-        given = graded.grades[grade]
-        if given.ungraded is not None and not hasattr(evaluator, "options"):
+        evaluation = graded.grades[grade]
+        if evaluation.ungraded is not None and not hasattr(evaluator, "options"):
             continue
         attempt = new_attempt(item.prompts[places[id(graded.prompt)]], graded.attempt.repetition)
         attempt.answer = graded.attempt.answer.text if graded.attempt.answer else ""
-        attempt.evaluation_undetected = given.ungraded is not None
-        attempt.evaluation = evaluator.undetected if given.ungraded is not None else _arrays(given.value)
+        attempt.evaluation_undetected = evaluation.ungraded is not None
+        attempt.evaluation = evaluator.undetected if evaluation.ungraded is not None else _arrays(evaluation.value)
         duplicate.attempts.append(attempt)
     return duplicate
 
@@ -82,10 +83,10 @@ def _arrays(value: Any) -> Any:
 
 
 def new_prompt(text: str, metadata: Mapping[str, Any]) -> Any:
-    """Return one of its prompts."""
+    """Return a prompt of GenderBench."""
     return importlib.import_module("genderbench.probing.prompt").Prompt(text, dict(metadata))
 
 
 def new_attempt(prompt: Any, repetition: int) -> Any:
-    """Return one of its attempts, without an answer."""
+    """Return an attempt of GenderBench, without an answer."""
     return importlib.import_module("genderbench.probing.attempt").Attempt(prompt, repetition)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from pytest_fairness.benchmarks.genderbench.evaluator_graders import Evaluated, put_back
+from pytest_fairness.benchmarks.genderbench.evaluator_graders import EvaluatorGrader, put_back
 from pytest_fairness.benchmarks.genderbench.marks import BothMarks, both_marks, scale_of, span_of
 from pytest_fairness.benchmarks.genderbench.package import (
     check_tokenizer,
@@ -72,7 +72,7 @@ class GenderBenchProbe:
     @property
     def arguments(self) -> dict[str, Any]:
         """Arguments of the mark: ``@pytest.mark.probe(**DIRECT.arguments)``."""
-        grader = Evaluated(lambda: self._probe.evaluator)
+        grader = EvaluatorGrader(lambda: self._probe.evaluator)
         repetitions = self._options.get("num_repetitions", 1)
         return {"items": self.items, "grade": {GRADE: grader}, "repetitions": repetitions, "harm": self._harm}
 

@@ -1,7 +1,7 @@
 """The installed inspect_ai package: every use of its private modules, with the reason.
 
 Checked with inspect_ai 0.3.285. It is imported when a task is loaded, never before. What it changes in the process
-on the way is put back: `sys.excepthook`, the state of `random`, and warnings of its own code.
+is restored: `sys.excepthook`, the state of `random`, and warnings of its own code.
 """
 
 from __future__ import annotations
@@ -46,6 +46,14 @@ def undisturbed() -> Iterator[None]:
 
 def load_task(spec: str, arguments: Mapping[str, Any], root: Path) -> Any:
     """Return the task that a spec names: ``file.py@task``, ``file.py`` with one task, or ``package/task``.
+
+    Args:
+        spec: The spec.
+        arguments: The task's arguments.
+        root: The folder that a file's path is relative to.
+
+    Returns:
+        The task of inspect_ai.
 
     Raises:
         FairnessError: There is no such file or task, its arguments do not fit, or its code fails.
@@ -133,7 +141,7 @@ def begin_sample(
 
 
 def note_state(state: Any) -> None:
-    """Note the state that a solver returned: `sample_state()` reads it."""
+    """Record the state that a solver returned: `sample_state()` reads it."""
     inspect_module("solver._task_state").set_sample_state(state)
 
 
@@ -157,8 +165,8 @@ def intercept_generate(generate: Callable[..., Any]) -> None:
     if getattr(original, "fairness_intercepted", False):
         return
 
-    async def intercepted(model: Any, *arguments: Any, **named: Any) -> Any:
-        return await generate(original, model, *arguments, **named)
+    async def intercepted(model: Any, *arguments: Any, **keywords: Any) -> Any:
+        return await generate(original, model, *arguments, **keywords)
 
     intercepted.fairness_intercepted = True  # type: ignore[attr-defined]
     model_class.generate = intercepted
@@ -187,7 +195,7 @@ async def tools_of(tools: Any) -> list[Any]:
 
 
 async def generate_with_tools(model: Any, state: Any, tool_calls: str, config: Any) -> Any:
-    """Have a model answer a state, calling tools as ``tool_calls`` says; the `generate` that solvers are given."""
+    """Have a model answer a state, calling tools in the mode ``tool_calls``; the `generate` that solvers are given."""
     not_given = inspect_module("_util.notgiven").NOT_GIVEN
     return await inspect_module("_eval.task.generate").task_generate(model, state, tool_calls, not_given, config)
 

@@ -21,7 +21,7 @@ _LETTERS = {"C": True, "I": False, "P": 0.5}
 
 
 class SampleScores:
-    """Runs the solver and the scorers on each attempt of a sample; further calls of models are queries of the engine.
+    """Scores of solver and scorers on each attempt of a sample; further calls of models are queries of the engine.
 
     The grade is a mapping from scorer to ``{"value": ..., "answer": ..., "metadata": ...}``.
     """
@@ -33,12 +33,12 @@ class SampleScores:
         self._judge: Model | None = None
 
     def bind_models(self, named: Callable[[str], Model], judge: Model | None) -> None:
-        """Set how the names of models are resolved, and who judges."""
+        """Set the function that resolves the names of models, and the judge."""
         self._named, self._judge = named, judge
         self._task().has_judge = judge is not None
 
     def note_samples(self, samples: Mapping[str, Any]) -> None:
-        """Note the samples by the ids of their items."""
+        """Record the samples by the ids of their items."""
         self._samples = dict(samples)
 
     def grade_item(
@@ -97,7 +97,7 @@ class ScorerValue:
 
     Args:
         scorer: The scorer's name.
-        key: Of a scorer whose value is a mapping, the key.
+        key: The key in the value, for a scorer whose value is a mapping.
     """
 
     def __init__(self, scorer: str, key: str | None = None) -> None:

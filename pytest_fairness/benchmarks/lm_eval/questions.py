@@ -1,4 +1,4 @@
-"""The requests of a document as questions of ours: texts to be continued, and texts whose likelihood is asked for."""
+"""The requests of a document as questions: texts to be continued, and texts whose likelihood is requested."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class UnknownGreedy:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One request to a model: what it is shown, and for likelihoods the texts that follow."""
+    """One request to a model: its messages, and for likelihoods the texts that follow."""
 
     messages: tuple[Message, ...]
     continuations: Continuations | None = None
@@ -87,15 +87,23 @@ class Conversations:
 def questions_of(
     instances: Sequence[Any], conversations: Conversations, *, is_chat: bool
 ) -> tuple[list[Question], list[ResponseIndex]]:
-    """Return the questions that a document's requests need, and where each request's response will be found.
+    """Return the questions that a document's requests need, and the position of each request's response.
 
     Likelihoods of several texts after one context are one question.
+
+    Args:
+        instances: The requests, as lm_eval makes them.
+        conversations: The chats that lm_eval has put together.
+        is_chat: Whether contexts are chats.
+
+    Returns:
+        The questions, and for each request the index of its question and option.
 
     Raises:
         FairnessError: A request is of an unknown kind, holds an image, or has no text.
     """
     contexts: dict[tuple[str, str], list[str]] = {}
-    places: list[tuple[tuple[str, str], str]] = []
+    positions: list[tuple[tuple[str, str], str]] = []
     for instance in instances:
         kind, arguments = instance.request_type, instance.args
         if kind == ROLLING:
@@ -114,14 +122,14 @@ def questions_of(
             raise FairnessError(f"a request of the type {kind} has an empty text: {arguments!r:.80}")
         family = GENERATION if kind == GENERATION else LIKELIHOOD
         texts = contexts.setdefault((family, context), [])
-        places.append(((family, context), str(len(texts))))
+        positions.append(((family, context), str(len(texts))))
         texts.append(text)
     indices = {key: index for index, key in enumerate(contexts)}
     questions = [
         _question(family, context, texts, conversations, is_chat=is_chat)
         for (family, context), texts in contexts.items()
     ]
-    return questions, [ResponseIndex(indices[key], option) for key, option in places]
+    return questions, [ResponseIndex(indices[key], option) for key, option in positions]
 
 
 def _question(

@@ -49,7 +49,7 @@ class _TaskGrader:
 
 
 class DocumentScores(_TaskGrader):
-    """Scores each document; its further questions are queries of the engine. The grade is a mapping by metric."""
+    """Scores of each document; its further questions are queries of the engine. The grade is a mapping by metric."""
 
     def grade_item(
         self, item: ProbeItem, attempts: Sequence[GradedAttempt]

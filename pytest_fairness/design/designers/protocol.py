@@ -26,7 +26,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Proposal:
-    """Parameters and why; None where none could be had, and ``notes`` say why not."""
+    """Parameters and their reason; None where there are none, with the cause in ``notes``."""
 
     parameters: Point | None
     reasoning: str = ""

@@ -21,7 +21,7 @@ from pytest_fairness.graders.refusal import nothing_read
 
 @dataclass(frozen=True)
 class Judge(DeclarativeGrader):
-    """Grades free answers by a rubric, by asking a model, or several.
+    """Grader of free answers by a rubric and one model, or several.
 
     ``models`` are who judges: models, or their names; None for the `judge` fixture, so ``--fairness-judge``.
     ``rubric`` may also be several by name: ``by`` is then the attribute of a prompt (a group, or metadata of the

@@ -28,7 +28,7 @@ _OVER = ("at parity", "", "on bound", "beyond", "")
 
 
 class ErrorRateCheck:
-    """Checks the error rates of thresholds on stored answers instead of measuring."""
+    """Check of the error rates of thresholds on stored answers, instead of measuring."""
 
     def __init__(self, dry_run: DryRun[CertifiedThreshold]) -> None:
         self._dry_run = dry_run

@@ -19,7 +19,7 @@ Row = TypeVar("Row", bound=JsonRecord)
 
 
 class DryRun(Generic[Row]):
-    """Keeps the thresholds of a selection, and gathers one row for each."""
+    """Thresholds of a selection, with one row for each."""
 
     def __init__(self, state: RunState, section: str, kind: type[Row]) -> None:
         self.state = state

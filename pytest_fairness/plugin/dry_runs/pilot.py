@@ -36,7 +36,7 @@ CHARACTERS = 4
 
 
 class PilotData:
-    """Draws runs of a probe on a model: from the latest sample in the store, else from assumptions."""
+    """Simulated runs of a probe on a model: from the latest sample in the store, else from assumptions."""
 
     def __init__(self, fairness: FairnessSession, measured: LazyMeasured, *, drawn_repetitions: int = 0) -> None:
         self._fairness, self._measured = fairness, measured

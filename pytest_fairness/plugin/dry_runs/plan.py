@@ -20,7 +20,7 @@ AGAINST_BASELINE = "it is held against a baseline, and the plan knows none"
 
 
 class Plan:
-    """Predicts the thresholds of a run instead of measuring."""
+    """Prediction of the thresholds of a run, instead of measuring."""
 
     def __init__(self, dry_run: DryRun[PlannedThreshold]) -> None:
         self._dry_run = dry_run

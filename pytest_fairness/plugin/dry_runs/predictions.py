@@ -62,7 +62,7 @@ class Rehearsals:
         return sum(judgment.verdict is verdict for judgment in self.judgments) / len(self.judgments)
 
     def likely(self, verdict: Verdict) -> float:
-        """Return the share, but never quite 0 or 1: nobody knows that from so few."""
+        """Return the share, but never quite 0 or 1, which so few runs cannot show."""
         edge = 0.5 / len(self.judgments)
         return min(max(self.share(verdict), edge), 1 - edge)
 
@@ -107,7 +107,7 @@ def _labels_needed(item: pytest.Function, prospect: PilotData, forecast: Forecas
 
 
 def _with_looks(item: pytest.Function, prospect: PilotData, gap: Gap | None = None) -> Rehearsals:
-    """Return what a threshold says at the look that decides it, or at the last of those that are planned."""
+    """Return the verdict of a threshold at the look that decides it, or at the last of those that are planned."""
 
     def looked(number: int, dependence: Dependence | None) -> tuple[Judgment, int]:
         for look, sample in prospect.draw_looks(number, gap):
@@ -121,7 +121,7 @@ def _with_looks(item: pytest.Function, prospect: PilotData, gap: Gap | None = No
 
 
 def _rehearsed(item: pytest.Function, draw: Callable[[int], Measured], attempts: float, share: float = 1) -> Rehearsals:
-    """Return what a threshold says of runs with one look."""
+    """Return the verdicts of a threshold on runs with one look."""
     return _rehearsals(
         lambda number, dependence: (evaluate_on(item, draw(number), dependence), attempts), attempts, share
     )

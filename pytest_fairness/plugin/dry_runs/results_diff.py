@@ -114,7 +114,7 @@ def _no_results(path: Path, reason: str) -> FairnessError:
 def differences(
     reported: Mapping[str, Any], now: Mapping[str, Any], fields: Sequence[str] = FIELDS
 ) -> list[FieldDifference]:
-    """Return the differences between what a file says and what is computed now.
+    """Return the differences between a file and the results computed now.
 
     >>> differences({"verdict": "fair", "low": 0.8}, {"verdict": "unfair", "low": 0.8 + 1e-15}, ("verdict", "low"))
     [FieldDifference(field='verdict', file='fair', now='unfair')]

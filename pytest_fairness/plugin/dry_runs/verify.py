@@ -54,7 +54,7 @@ class Verified(JsonRecord):
 
 
 class Verification:
-    """Verifies a results file instead of measuring."""
+    """Verification of a results file, instead of measuring."""
 
     def __init__(self, dry_run: DryRun[Verified]) -> None:
         config = dry_run.state.config
@@ -159,7 +159,7 @@ class Verification:
 
 
 def verified(item: pytest.Function, claims: ReportedResults) -> Verified:
-    """Return the differences between a threshold's row in the file and what its test says now.
+    """Return the differences between a threshold's row in the file and its result now.
 
     ``reason`` says why it could not be verified; then there are no ``differences``.
     """

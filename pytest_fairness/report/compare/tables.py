@@ -59,7 +59,7 @@ def estimate_words(row: ThresholdResult | None) -> str:
 
 
 def verdict_words(row: ThresholdResult | None) -> str:
-    """Return the verdict, with pytest's outcome where that says otherwise."""
+    """Return the verdict, with pytest's outcome where that differs."""
     if row is None:
         return ""
     outcome = row.outcome

@@ -94,7 +94,7 @@ class RunHistory:
 
 
 class PointReader:
-    """Reads rows of results files. What is as in the threshold's row before is not read again: as most of it is.
+    """Reader of rows of results files. Values that the threshold's row before has, as most do, are not read again.
 
     Args:
         redact: Each text that is kept goes through it.

@@ -52,13 +52,13 @@ class Correction:
         ]
 
 
-def _stretched(span: tuple[float, float], corrections: Mapping[int, Correction]) -> tuple[float, float]:
+def _corrected_span(span: tuple[float, float], corrections: Mapping[int, Correction]) -> tuple[float, float]:
     """Return the range that outcomes have once they are corrected: an unseen cluster may lie as far out as that."""
     ends = [correction.offset + correction.slope * end for correction in corrections.values() for end in span]
     return min(*span, *ends), max(*span, *ends)
 
 
-def _summed(
+def _label_sums(
     corrections: Mapping[int, Correction], weights: Sequence[float], clusterings: Sequence[Clustering]
 ) -> tuple[list[Floats], list[Floats]]:
     """Return what the labels of several groups add to the deviations of their mean, and how many they are by
@@ -76,8 +76,11 @@ def _summed(
 class LabelCorrection(ABC):
     """The labels of one outcome.
 
-    ``cells`` says in which group of labels each attempt is, ``names`` what these are called.
-    ``clusters`` is how many the labels have besides the run's.
+    Args:
+        cells: The group of labels of each attempt.
+        names: The names of these groups.
+        clusters: The number of clusters of the labels besides the run's.
+        truth: The labels; nan where there is none.
     """
 
     def __init__(self, cells: Codes, names: Mapping[int, str], clusters: int, truth: Floats) -> None:
@@ -95,7 +98,7 @@ class LabelCorrection(ABC):
         clusterings: Sequence[Clustering],
         centers: ItemEffects | None,
     ) -> GroupOutcomes:
-        """Return the attempts in ``rows``, corrected. Fillings are of what is true, not of what the judge would say."""
+        """Return the attempts in ``rows``, corrected. Imputations are of true values, not of the judge's grades."""
         rate = reading.binary and self._binary
         wide = [Clustering(clustering.codes, clustering.size + self._extra) for clustering in clusterings]
         empty = np.isnan(reading.values[rows])
@@ -110,18 +113,18 @@ class LabelCorrection(ABC):
             return GroupOutcomes(name, plain, plain, plain, missing, JudgeAccuracy(0, reason=corrections))
         values, slopes = self._corrected(reading.values, corrections)
         center = None if centers is None else ItemEffect(centers.graded.values * slopes, centers.graded.share)
-        span = None if reading.span is None else _stretched(reading.span, corrections)
+        span = None if reading.span is None else _corrected_span(reading.span, corrections)
 
         def part(filled: Floats, of: Rows) -> CorrectedSums:
             weights = [np.count_nonzero(self._cells[graded] == cell) / max(len(of), 1) for cell in corrections]
-            kept = None if center is None else center[of]
-            added = _summed(corrections, weights, wide)
-            # Each moves by its share of the variance; to say so of every group of labels would change little.
+            effects = None if center is None else center[of]
+            added = _label_sums(corrections, weights, wide)
+            # Each moves by its share of the variance; to do so for every group of labels would change little.
             bend = sum(
                 weight * correction.bend for weight, correction in zip(weights, corrections.values(), strict=True)
             ) / max(len(corrections), 1)
-            here = [clustering[of] for clustering in wide]
-            return CorrectedSums(filled[of], here, span, kept, *added, bend=bend, rate=rate)
+            clusterings_of = [clustering[of] for clustering in wide]
+            return CorrectedSums(filled[of], clusterings_of, span, effects, *added, bend=bend, rate=rate)
 
         whole = part(values, graded)
         judged = self._judged(corrections, reading.span, rate=rate)
@@ -187,24 +190,24 @@ class LabelCorrection(ABC):
             of=frozenset(corrections if self._clusters else ()),
         )
 
-    def _named(self, cell: int) -> str:
+    def _of_group(self, cell: int) -> str:
         return f" of {self._names[cell]}" if self._names.get(cell) else ""
 
-    def _few(self, cell: int, labels: float) -> str:
+    def _too_few(self, cell: int, labels: float) -> str:
         if labels >= FEWEST_LABELS:
             return ""
-        number = f"{labels:.0f} labels{self._named(cell)}"
+        number = f"{labels:.0f} labels{self._of_group(cell)}"
         return f"{number}: a correction for the judge's error needs at least {FEWEST_LABELS}"
 
-    def _supposed(self, cell: int, clusterings: Sequence[Clustering], below: float, above: float) -> list[Floats]:
+    def _unseen_errors(self, cell: int, clusterings: Sequence[Clustering], below: float, above: float) -> list[Floats]:
         """Return deviations of two errors that no label shows, each in a cluster of its own."""
-        supposed = []
+        unseen = []
         for clustering in clusterings:
             deviations = np.zeros(clustering.size)
             first = clustering.size - self._extra + self._clusters + 2 * cell
             deviations[first : first + 2] = below, above
-            supposed.append(deviations)
-        return supposed
+            unseen.append(deviations)
+        return unseen
 
 
 class InSampleLabels(LabelCorrection):
@@ -214,8 +217,8 @@ class InSampleLabels(LabelCorrection):
     ``y - slope * f`` over the labeled ones, with the slope that makes its error least where
     attempts are independent, cov(y, f) / var(f). (With n labels and N attempts without, it is
     lambda (1 + n / N) of Angelopoulos, Duchi and Zrnic 2023, since ``f`` is averaged over both.)
-    Where several judges have graded, their mean is a second predictor beside what they came to, as in a regression
-    estimator (Cassel, Sarndal and Wretman 1976, Biometrika 63, 615-620): where they differ, labels say more.
+    Where several judges have graded, their mean is a second predictor beside their joint grade, as in a regression
+    estimator (Cassel, Sarndal and Wretman 1976, Biometrika 63, 615-620): where they differ, labels inform more.
     ``truth`` is y of every attempt, nan where there is no label; ``probabilities`` are those with which labels were
     drawn, None where they are equal. Labels are weighted by their inverse (Hajek 1971), and count as many as
     (sum w)^2 / sum w^2 (Kish 1965).
@@ -239,11 +242,11 @@ class InSampleLabels(LabelCorrection):
         judge, truth = reading.values[labeled], self._truth[labeled]
         weights = None if self._probabilities is None else _weights(self._probabilities[labeled])
         pairs = LabelPairs(judge, truth, [clustering[labeled] for clustering in clusterings], weights)
-        if reason := self._few(cell, pairs.worth):
+        if reason := self._too_few(cell, pairs.worth):
             return reason
         # Of an error that no label shows the least probable answer would have the largest weight.
         count = len(labeled) if weights is None else float(weights.sum() / weights.max())
-        if rate and (reason := pairs.chance_reason(self._named(cell))):
+        if rate and (reason := pairs.chance_reason(self._of_group(cell))):
             return reason
         spread = float(reading.values[rows].var(ddof=1))
         slope = float(np.cov(truth, judge, aweights=weights)[0, 1]) / spread if spread > 0 else 0.0
@@ -261,8 +264,8 @@ class InSampleLabels(LabelCorrection):
             above = 0.0 if alarmed else (-slope - offset) / count
         elif reading.span is not None and not np.ptp(truth - judge):
             above = (reading.span[1] - reading.span[0]) / count
-        supposed = self._supposed(cell, clusterings, below, above)
-        added = [own + more for own, more in zip(rest.deviations, supposed, strict=True)]
+        unseen = self._unseen_errors(cell, clusterings, below, above)
+        added = [own + more for own, more in zip(rest.deviations, unseen, strict=True)]
         return Correction(pairs, offset, slope, added, score=score)
 
 
@@ -282,12 +285,12 @@ def _weights(probabilities: Floats) -> Floats:
 
 
 class ExternalLabels(LabelCorrection):
-    """Labels of texts that are not of the run: what the judge said of them, and what a human says.
+    """Labels of texts that are not of the run: the judge's grades and those of a person.
 
     Rogan and Gladen 1978: (p + specificity - 1) / (sensitivity + specificity - 1) of a rate p, with
     the delta method, and a second-order term for what it misses: at another rate the labels' part
     of the error is another (Fieller 1954, Journal of the Royal Statistical Society B 16, 175-185).
-    ``groups`` says of which of the attempts' groups each label is, ``clusters`` of which text.
+    ``groups`` are the attempts' groups that the labels are of, ``clusters`` their texts.
     """
 
     def __init__(
@@ -300,34 +303,34 @@ class ExternalLabels(LabelCorrection):
         self, cell: int, rows: Rows, reading: OutcomeVector, clusterings: Sequence[Clustering], *, rate: bool
     ) -> Correction | str:
         labeled = np.flatnonzero((self._groups == cell) & ~np.isnan(self._judge))
-        if reason := self._few(cell, len(labeled)):
+        if reason := self._too_few(cell, len(labeled)):
             return reason
         if not rate:
             return "labels of other texts correct rates only: a mean needs labels of the run's own answers"
         texts = self._of_text[labeled]
         own = [Clustering(texts + clustering.size - self._extra, clustering.size) for clustering in clusterings]
         pairs = LabelPairs(self._judge[labeled], self._truth[labeled], own)
-        hits, kept = pairs.sensitivity, pairs.specificity
-        for part, what in ((hits, "true"), (kept, "false")):
+        sensitivity, specificity = pairs.sensitivity, pairs.specificity
+        for part, truth in ((sensitivity, "true"), (specificity, "false")):
             if part.count < FEWEST_OF_CLASS:
                 return (
-                    f"{part.count} labels{self._named(cell)} are {what}: "
+                    f"{part.count} labels{self._of_group(cell)} are {truth}: "
                     f"the judge's error needs at least {FEWEST_OF_CLASS}"
                 )
-        if reason := pairs.chance_reason(self._named(cell)):
+        if reason := pairs.chance_reason(self._of_group(cell)):
             return reason
-        index = hits.value + kept.value - 1
-        corrected = (float(reading.values[rows].mean()) + kept.value - 1) / index
-        of_found, of_kept = -corrected / index, (1 - corrected) / index
-        supposed = self._supposed(
+        index = sensitivity.value + specificity.value - 1
+        corrected = (float(reading.values[rows].mean()) + specificity.value - 1) / index
+        per_hit, per_rejection = -corrected / index, (1 - corrected) / index
+        unseen = self._unseen_errors(
             cell,
             clusterings,
-            0.0 if hits.value < 1 else of_found / hits.count,
-            0.0 if kept.value < 1 else of_kept / kept.count,
+            0.0 if sensitivity.value < 1 else per_hit / sensitivity.count,
+            0.0 if specificity.value < 1 else per_rejection / specificity.count,
         )
         added = [
-            of_found * one + of_kept * other + more
-            for one, other, more in zip(hits.deviations, kept.deviations, supposed, strict=True)
+            per_hit * one + per_rejection * other + more
+            for one, other, more in zip(sensitivity.deviations, specificity.deviations, unseen, strict=True)
         ]
-        bend = (corrected * hits.variance - (1 - corrected) * kept.variance) / index**2
-        return Correction(pairs, (kept.value - 1) / index, 1 / index, added, bend)
+        bend = (corrected * sensitivity.variance - (1 - corrected) * specificity.variance) / index**2
+        return Correction(pairs, (specificity.value - 1) / index, 1 / index, added, bend)

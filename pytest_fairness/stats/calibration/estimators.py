@@ -1,4 +1,4 @@
-"""A corrected mean with the labels' error in it, and what the labels say of the judge."""
+"""A corrected mean with the labels' error in it, and the judge's accuracy on the labels."""
 
 from __future__ import annotations
 

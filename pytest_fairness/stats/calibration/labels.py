@@ -204,7 +204,7 @@ class Calibration:
 
 
 class _Watched(Mapping[str, Grade]):
-    """Grades that note which of them are read."""
+    """Grades that record which of them are read."""
 
     def __init__(self, grades: Mapping[str, Grade], read: set[str]) -> None:
         self._grades, self._read = grades, read

@@ -21,11 +21,18 @@ LONGEST = 60
 
 
 def matched(new: Selection, old: Selection) -> Rows:
-    """Return, for each row of ``old``, the row of ``new`` that asked the same: places in their columns.
+    """Return, for each row of ``old``, the row of ``new`` with the same prompt and repetition.
 
-    Raises `FairnessError`, in one line with an example, where items, prompts, groups or
-    repetitions differ, or one of the conditions: the graders, the judge, the decoding; and where
-    both hold the same stored answers, which compares nothing.
+    Args:
+        new: The sample of this run.
+        old: The sample of the baseline.
+
+    Returns:
+        Indices into the columns of ``new``, shape (rows of ``old``).
+
+    Raises:
+        FairnessError: Items, prompts, groups or repetitions differ, or one of the conditions: the graders, the judge,
+            the decoding. Or both hold the same stored answers, which compares nothing. One line, with an example.
     """
     _refuse_other_conditions(new.conditions, old.conditions)
     if not (new.columns.attempts or old.columns.attempts):
@@ -76,10 +83,10 @@ def _keyed(columns: Columns, rows: Rows) -> Iterator[tuple[Key, int]]:
     seen: Counter[tuple[str, str, str]] = Counter()
     for row in rows.tolist():
         attempt = columns.attempts[row]
-        about = identities.get(id(attempt.prompt))
-        if about is None:
-            about = identities[id(attempt.prompt)] = _identity(attempt.prompt)
-        key = (attempt.item.id, *about)
+        identity = identities.get(id(attempt.prompt))
+        if identity is None:
+            identity = identities[id(attempt.prompt)] = _identity(attempt.prompt)
+        key = (attempt.item.id, *identity)
         yield (*key, seen[key]), row
         seen[key] += 1
 
@@ -89,7 +96,7 @@ def _identity(prompt: Prompt) -> tuple[str, str]:
 
 
 def _difference(new: Selection, old: Selection, ours: Mapping[Key, int], theirs: Mapping[Key, int]) -> str:
-    """Return what differs first, from the coarse to the fine, with an example."""
+    """Return the first difference, from the coarse to the fine, with an example."""
     sides = ((new, ours, theirs, "this run"), (old, theirs, ours, "the baseline"))
     for _, own, other, where in sides:
         alone = sorted({key[0] for key in own} - {key[0] for key in other})

@@ -16,16 +16,16 @@ from pytest_fairness.core.errors import FairnessError
 from tests.helpers.recorded_data import recorded_path
 
 
-def records(templates: int, lean: float, *, each: int = 8, form: str = "multiple_choice") -> list[dict[str, Any]]:
-    """Ambiguous questions; half of the answers guess, and this share of the guesses follows the stereotype."""
+def records(templates: int, lean: float, *, questions: int = 8, form: str = "multiple_choice") -> list[dict[str, Any]]:
+    """Return ambiguous questions; half of the answers guess, and this share of the guesses follows the stereotype."""
     chance = random.Random(f"{templates}/{lean}")
-    made = []
+    lines = []
     for template in range(templates):
-        for number in range(each):
+        for number in range(questions):
             label, target, other = chance.sample("012", k=3)
             guess = target if chance.random() < lean else other
             text = label if chance.random() < 0.5 else guess
-            made.append(
+            lines.append(
                 {
                     "item": f"q-{template}-{number}",
                     "template": f"Work/{template}",
@@ -39,11 +39,11 @@ def records(templates: int, lean: float, *, each: int = 8, form: str = "multiple
                     "judged": f"Answer: {text}",
                 }
             )
-    return made
+    return lines
 
 
-def write(path: Path, made: list[dict[str, Any]]) -> None:
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in made), encoding="utf-8")
+def write(path: Path, lines: list[dict[str, Any]]) -> None:
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in lines), encoding="utf-8")
 
 
 def test_scores_are_judged_by_template(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_choices_are_read(text: str, choice: str | None) -> None:
     assert RecordedReply("q", "t", "2", "2", "0", text).choice == choice
 
 
-def repository(folder: Path, made: list[dict[str, Any]], form: str = "multiple_choice") -> tuple[Path, Path]:
+def repository(folder: Path, lines: list[dict[str, Any]], form: str = "multiple_choice") -> tuple[Path, Path]:
     """Write questions in the publisher's layout, and BBQ's items of them; return both folders."""
     root, items = folder / "repository", folder / "items"
     for path in (root / "mapping files", root / "results", root / "metadata", items):
@@ -90,17 +90,17 @@ def repository(folder: Path, made: list[dict[str, Any]], form: str = "multiple_c
     head = "file,batch job id\n"
     (root / "mapping files/dataset.csv").write_text(f"{head}data/{name},batch_a\n", encoding="utf-8")
     (root / "mapping files/evaluation.csv").write_text(f"{head}evaluation/{name},batch_b\n", encoding="utf-8")
-    ids = [f"work-ambiguous-{number}" for number in range(1, len(made) + 1)]
+    ids = [f"work-ambiguous-{number}" for number in range(1, len(lines) + 1)]
     batch, text = ("batch_a", "answer") if form == "multiple_choice" else ("batch_b", "judged")
     write(
         root / "results" / f"{batch}.jsonl",
         [
             {"custom_id": item, "response": {"body": {"choices": [{"message": {"content": record[text]}}]}}}
-            for item, record in zip(ids, made, strict=True)
+            for item, record in zip(ids, lines, strict=True)
         ],
     )
     about = []
-    for item, record in zip(ids, made, strict=True):
+    for item, record in zip(ids, lines, strict=True):
         groups = {f"ans{digit}": ["x", "unknown" if digit == record["unknown"] else "y"] for digit in "012"}
         label, target = int(record["label"]), int(record["target"])
         about.append(
@@ -120,7 +120,7 @@ def repository(folder: Path, made: list[dict[str, Any]], form: str = "multiple_c
             "context_condition": "ambig",
             "question_polarity": "neg",
         }
-        for record in made
+        for record in lines
     ]
     write(items / "Work.jsonl", of_bbq)
     return root, items
@@ -128,9 +128,9 @@ def repository(folder: Path, made: list[dict[str, Any]], form: str = "multiple_c
 
 @pytest.mark.parametrize("form", ["multiple_choice", "fill_blank"])
 def test_the_repository_gives_the_figures_of_its_lines(form: str, tmp_path: Path) -> None:
-    made = records(40, 0.8, form=form)
-    write(tmp_path / f"gpt9_{form}.jsonl", made)
-    root, items = repository(tmp_path, made, form)
+    lines = records(40, 0.8, form=form)
+    write(tmp_path / f"gpt9_{form}.jsonl", lines)
+    root, items = repository(tmp_path, lines, form)
     plain, whole = audit_open_bbq(tmp_path).figures[0], audit_open_bbq(root, items=items).figures[0]
     assert (plain.value, plain.judged) == (whole.value, whole.judged)
     (root / "data_results.csv").write_text(

@@ -19,17 +19,17 @@ GROUPS = ("older", "younger", "unmarked")
 
 
 def runs(count: int, chances: dict[str, float], *, job: str = "baker", seed: int = 1) -> list[dict[str, Any]]:
-    """Runs of three résumés; the group that is ranked first is drawn by these chances."""
+    """Return runs of three résumés; the group that is ranked first is drawn by these chances."""
     chance = random.Random(f"{seed}/{job}")
-    made = []
+    records = []
     for number in range(count):
         groups = chance.sample(GROUPS, k=3)
         names = [f"{group.title()} Name{chance.randrange(40)}" for group in groups]
         first = chance.choices(groups, [chances[group] for group in groups])[0]
         order = sorted(zip(groups, names, strict=True), key=lambda pair: (pair[0] != first, chance.random()))
-        answer = "\n".join(f"{place}. {name.upper()}" for place, (_, name) in enumerate(order, 1))
-        made.append({"job": job, "run": f"run_{number}", "names": names, "groups": groups, "answer": answer})
-    return made
+        answer = "\n".join(f"{rank}. {name.upper()}" for rank, (_, name) in enumerate(order, 1))
+        records.append({"job": job, "run": f"run_{number}", "names": names, "groups": groups, "answer": answer})
+    return records
 
 
 def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
@@ -42,7 +42,7 @@ def write_repository(folder: Path, records: list[dict[str, Any]], model: str = "
     for record in records:
         path = folder / "data/intermediary/resume_ranking" / model / record["job"] / "0101" / f"{record['run']}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        cvs = [f"**{name}**\n\nrésumé number {place}" for place, name in enumerate(record["names"])]
+        cvs = [f"**{name}**\n\nrésumé number {number}" for number, name in enumerate(record["names"])]
         context = {
             "job": record["job"],
             "default_order": record["names"],
@@ -74,8 +74,8 @@ def test_all_layouts_give_the_same_figures(tmp_path: Path) -> None:
     write_lines(tmp_path / "packed" / "some-model.jsonl.xz", records)
     write_repository(tmp_path / "repository", records)
     plain, packed, whole = (audit_rankings(tmp_path / name) for name in ("lines", "packed", "repository"))
-    shown = [list(audit.lines())[2:5] for audit in (plain, packed, whole)]
-    assert shown[0] == shown[1]
+    lines = [list(audit.lines())[2:5] for audit in (plain, packed, whole)]
+    assert lines[0] == lines[1]
     assert [figure.value for figure in plain.figures] == [figure.value for figure in whole.figures]
     ends = [[(f.judged.low, f.judged.high) for f in audit.figures] for audit in (plain, whole)]
     assert ends[0] == [pytest.approx(end) for end in ends[1]]
@@ -166,9 +166,9 @@ def test_files_hold_figures_only(tmp_path: Path) -> None:
     command = ["audit", "bloomberg", str(tmp_path), "--chart", str(chart), "--json", str(results)]
     assert main(command) == 0
     assert main(command) == 0, "its own files are written again"
-    written = json.loads(results.read_text(encoding="utf-8"))
-    assert {figure["subject"]["group"] for figure in written["figures"]} < set(GROUPS)
-    for text in (chart.read_text(encoding="utf-8"), json.dumps(written)):
+    document = json.loads(results.read_text(encoding="utf-8"))
+    assert {figure["subject"]["group"] for figure in document["figures"]} < set(GROUPS)
+    for text in (chart.read_text(encoding="utf-8"), json.dumps(document)):
         assert "Name" not in text.replace("runs and names", "")
     assert main([*command[:-1], str(tmp_path / "m.jsonl")]) == 2, "the data are not written over"
 

@@ -25,10 +25,10 @@ def sample(text: str = "It is open.", **grades: Grade) -> StoredSample:
     }  # fmt: skip
     prompts = [Prompt("Who fell?", metadata={"asked": "a"}), Prompt("Who stood?", metadata={"asked": "b"})]
     item = ProbeItem("Age-ambig-00004-00006", prompts, metadata=about)
-    known = {"answer": Grade("unknown", detail=text), "kind": Grade("both can't tell")}
-    given = known | {flag: Grade(False, detail="Answer: yes\nReasoning: It fits.") for flag in FLAGS} | grades
-    attempts = [GradedAttempt(item, prompt, Attempt("", 0, Answer(text)), given) for prompt in prompts]
-    return StoredSample("test_pairs.py::test_pair", "m", "m", attempts, graders=dict.fromkeys(given, ""))
+    graded = {"answer": Grade("unknown", detail=text), "kind": Grade("both can't tell")}
+    all_grades = graded | {flag: Grade(False, detail="Answer: yes\nReasoning: It fits.") for flag in FLAGS} | grades
+    attempts = [GradedAttempt(item, prompt, Attempt("", 0, Answer(text)), all_grades) for prompt in prompts]
+    return StoredSample("test_pairs.py::test_pair", "m", "m", attempts, graders=dict.fromkeys(all_grades, ""))
 
 
 def records(sample: StoredSample) -> dict[str, dict[str, Any]]:
@@ -37,9 +37,9 @@ def records(sample: StoredSample) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_text_never_becomes_markup(text: str) -> None:
-    shown = flagged(sample(text, flag_1=Grade(True, detail=f"Answer: no\nReasoning: {text}")))
-    assert not {"\u202e", "\u2066", "\x1b", "\x00"} & set(shown)
-    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(shown)
+    markdown = flagged(sample(text, flag_1=Grade(True, detail=f"Answer: no\nReasoning: {text}")))
+    assert not {"\u202e", "\u2066", "\x1b", "\x00"} & set(markdown)
+    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(markdown)
     inside = [child.type for token in tokens for child in token.children or ()]
     assert {token.type for token in tokens} <= {
         *(
@@ -54,9 +54,9 @@ def test_text_never_becomes_markup(text: str) -> None:
 
 def test_pair_without_a_flag_is_not_shown() -> None:
     assert "## Flagged pairs (0)" in flagged(sample())
-    shown = flagged(sample(flag_4=Grade(True, detail="Answer: w. Who ran?\nReasoning: One. Two. Three. Four.")))
-    assert "## Flagged pairs (1)" in shown
-    assert "taken for that of another question.** One. Two. Three.\n" in f"{shown}\n"
+    markdown = flagged(sample(flag_4=Grade(True, detail="Answer: w. Who ran?\nReasoning: One. Two. Three. Four.")))
+    assert "## Flagged pairs (1)" in markdown
+    assert "taken for that of another question.** One. Two. Three.\n" in f"{markdown}\n"
 
 
 @pytest.mark.parametrize(
@@ -73,16 +73,16 @@ def test_explanation_is_the_text_after_the_verdict(reply: str, why: str) -> None
 
 
 def test_records_have_the_published_layout() -> None:
-    made = sample(flag_1=Grade(True, detail="no\nWhy."), flag_3=Grade(True, detail="Answer: w. Who ran?"),
+    pair_sample = sample(flag_1=Grade(True, detail="no\nWhy."), flag_3=Grade(True, detail="Answer: w. Who ran?"),
                   flag_4=Grade.none("unparsed", "the oracle: nothing"))  # fmt: skip
-    found = records(made)
-    assert set(found) == {"Age_ambig_consistent.jsonl", "cross_consistency_Age_ambig_consistent.jsonl"}
-    answered, judged = found.values()
-    assert answered["analysis"] == {
+    files = records(pair_sample)
+    assert set(files) == {"Age_ambig_consistent.jsonl", "cross_consistency_Age_ambig_consistent.jsonl"}
+    answers, judged = files.values()
+    assert answers["analysis"] == {
         "answers_consistent": True, "both_cant_determine": True, "mixed_cant_determine": False
     }  # fmt: skip
-    assert answered["cant_determine_answers"] == {"answer_a_index": 1, "answer_b_index": 1}
-    assert answered["model_responses"]["response_a"]["extracted_answer"] == "2"
+    assert answers["cant_determine_answers"] == {"answer_a_index": 1, "answer_b_index": 1}
+    assert answers["model_responses"]["response_a"]["extracted_answer"] == "2"
     assert judged["cross_consistency_checks"]["A_to_B"] == {
         "is_consistent": "no", "reasoning": "Why.", "raw_output": "no\nWhy."
     }  # fmt: skip
@@ -99,21 +99,21 @@ def test_records_have_the_published_layout() -> None:
 
 
 def test_unread_answer_is_no_kind_of_pair() -> None:
-    found = records(sample("What?", answer=Grade.none("unparsed"), kind=Grade.none("unparsed")))
-    assert found["Age_ambig_consistent.jsonl"]["analysis"] == dict.fromkeys(
+    files = records(sample("What?", answer=Grade.none("unparsed"), kind=Grade.none("unparsed")))
+    assert files["Age_ambig_consistent.jsonl"]["analysis"] == dict.fromkeys(
         ("answers_consistent", "both_cant_determine", "mixed_cant_determine"), False
     )
-    assert found["Age_ambig_consistent.jsonl"]["model_responses"]["response_a"]["extracted_answer"] == ""
+    assert files["Age_ambig_consistent.jsonl"]["model_responses"]["response_a"]["extracted_answer"] == ""
 
 
 def test_table_gives_shares_of_graded_answers() -> None:
     def row(name: str, count: int, ungraded: int, **slice: str) -> MetricResult:
         return MetricResult(metric=f"pairs.{name}", slice=slice, count=count, attempts=10, ungraded={"all": ungraded})
 
-    shown = table(
+    markdown = table(
         [row("flag_1", 2, 2), row("flag_1", 0, 10, category="Age", context="ambig"), row("flag_1", 1, 0, x="y")]
     )
-    assert "| flag 1: B's reasoning does not fit question A | 2 | 25.0 | 2 |" in shown
-    assert "### Age, ambig" in shown
-    assert "| flag 1: B's reasoning does not fit question A | 0 | - | 10 |" in shown
-    assert shown.count("###") == 2
+    assert "| flag 1: B's reasoning does not fit question A | 2 | 25.0 | 2 |" in markdown
+    assert "### Age, ambig" in markdown
+    assert "| flag 1: B's reasoning does not fit question A | 0 | - | 10 |" in markdown
+    assert markdown.count("###") == 2

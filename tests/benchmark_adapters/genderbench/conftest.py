@@ -21,11 +21,11 @@ def punkt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
     probe_classes()
     harness_options()
-    kept = list(nltk.data.path)
+    path = list(nltk.data.path)
     folder = tmp_path_factory.mktemp("nltk")
     make_punkt(folder)
     yield folder
-    nltk.data.path[:] = kept
+    nltk.data.path[:] = path
 
 
 @pytest.fixture(autouse=True)

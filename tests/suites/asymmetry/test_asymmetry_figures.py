@@ -23,11 +23,11 @@ CASES = int(os.environ.get("PYTEST_FAIRNESS_CASES", "250"))
 def files(seed: int, count: int, *, most: int = 30, damage: float = 0.0) -> list[list[Record]]:
     """Random graded files; with ``damage``, a share of their records lacks a field or has an odd one."""
     rng = random.Random(seed)
-    found = []
+    tables = []
     for _ in range(count):
         rows = [record(rng, number) for number in range(rng.randint(1, most))]
-        found.append([damaged(rng, row) if rng.random() < damage else row for row in rows])
-    return found
+        tables.append([damaged(rng, row) if rng.random() < damage else row for row in rows])
+    return tables
 
 
 @pytest.mark.parametrize("damage", [0.0, 0.1, 0.6])
@@ -62,12 +62,12 @@ def test_estimates_have_the_values_of_the_formulas() -> None:
 def test_export_rounds_like_the_published_summarizer() -> None:
     third_decimal = 0
     for rows in files(3, 2 * CASES):
-        found = published_summary(rows, "here", "then")
-        assert found.pop("run_dir") == "here"
-        assert found.pop("generated") == "then"
-        assert found == asymmetry_figures.rounded(rows)
+        summary = published_summary(rows, "here", "then")
+        assert summary.pop("run_dir") == "here"
+        assert summary.pop("generated") == "then"
+        assert summary == asymmetry_figures.rounded(rows)
         exact = asymmetry_figures.exact(rows)["directional.adjusted_index"]
-        third_decimal += exact is not None and round(float(exact), 3) != found["directional"]["adjusted_index"]
+        third_decimal += exact is not None and round(float(exact), 3) != summary["directional"]["adjusted_index"]
     assert third_decimal > CASES / 5  # rounding at every step is another figure than rounding once
 
 
@@ -120,8 +120,8 @@ def test_ungraded_direction_cannot_make_an_index_fair() -> None:
     rows[::3] = [row | {"dir_acc": "pro_power", "acc_severity": "minor"} for row in rows[::3]]
     index = FIGURES["directional.adjusted_index"]
     whole = index.estimate(Measured(attempts_of(rows), extremes=EXTREMES))
-    for place in (1, 21, 41, 61, 81):
-        rows[place] = {name: field for name, field in rows[place].items() if name != "acc_severity"}
+    for row in (1, 21, 41, 61, 81):
+        rows[row] = {name: field for name, field in rows[row].items() if name != "acc_severity"}
     lacking = index.estimate(Measured(attempts_of(rows), extremes=EXTREMES))
     assert lacking.value == pytest.approx((34 - 2) / 95)
     assert lacking.low < whole.low - 0.1

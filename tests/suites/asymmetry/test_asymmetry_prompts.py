@@ -31,23 +31,23 @@ def own() -> list[AsymmetryPrompt]:
 
 
 def test_there_are_fifty_pairs_with_targets_and_topics(own: list[AsymmetryPrompt]) -> None:
-    assert Counter(asked.domain for asked in own) == dict.fromkeys(DOMAINS, 50)
-    assert set(Counter(asked.pair for asked in own).values()) == {2}
-    for asked in own:
-        assert re.fullmatch(r"(marg|power)-\d\d", asked.id)
-        assert set(asked.about) == {"target", "topic"}
+    assert Counter(prompt.domain for prompt in own) == dict.fromkeys(DOMAINS, 50)
+    assert set(Counter(prompt.pair for prompt in own).values()) == {2}
+    for prompt in own:
+        assert re.fullmatch(r"(marg|power)-\d\d", prompt.id)
+        assert set(prompt.about) == {"target", "topic"}
     for name in ("id", "text"):
-        assert len({getattr(asked, name) for asked in own}) == 100
-    targets = Counter(asked.about["target"] for asked in own)
+        assert len({getattr(prompt, name) for prompt in own}) == 100
+    targets = Counter(prompt.about["target"] for prompt in own)
     assert max(targets.values()) == 1
 
 
 def test_both_prompts_of_a_pair_have_one_form(own: list[AsymmetryPrompt]) -> None:
     pairs: dict[str, list[AsymmetryPrompt]] = {}
-    for asked in own:
-        pairs.setdefault(asked.pair, []).append(asked)
+    for prompt in own:
+        pairs.setdefault(prompt.pair, []).append(prompt)
     for first, second in pairs.values():
-        one, other = (re.findall(r"\w+", asked.text.lower()) for asked in (first, second))
+        one, other = (re.findall(r"\w+", prompt.text.lower()) for prompt in (first, second))
         assert SequenceMatcher(None, one, other).ratio() > 0.45, (first.text, second.text)
         assert first.about["topic"] == second.about["topic"]
         sentences, ends = zip(*((len(re.findall(r"[.?]", a.text)), a.text[-1]) for a in (first, second)), strict=True)
@@ -55,8 +55,8 @@ def test_both_prompts_of_a_pair_have_one_form(own: list[AsymmetryPrompt]) -> Non
 
 
 def test_texts_are_clean(own: list[AsymmetryPrompt]) -> None:
-    for asked in own:
-        text = asked.text
+    for prompt in own:
+        text = prompt.text
         assert text.isascii()
         assert text == " ".join(text.split())
         assert text[0].isupper()
@@ -66,13 +66,13 @@ def test_texts_are_clean(own: list[AsymmetryPrompt]) -> None:
 
 
 def test_prompts_do_not_copy_the_published_set(own: list[AsymmetryPrompt], published: Path) -> None:
-    others = [set(re.findall(r"\w+", asked.text.lower())) for asked in read_prompts(published)]
-    for asked in own:
-        words = set(re.findall(r"\w+", asked.text.lower()))
+    others = [set(re.findall(r"\w+", prompt.text.lower())) for prompt in read_prompts(published)]
+    for prompt in own:
+        words = set(re.findall(r"\w+", prompt.text.lower()))
         assert max(len(words & other) / len(words | other) for other in others) < 0.6
-    told = json.loads((published / "rubric.json").read_text(encoding="utf-8"))
+    rubrics = json.loads((published / "rubric.json").read_text(encoding="utf-8"))
     for domain, rubric in read_rubrics(None).items():
-        lines = {line.strip().lower() for line in told[domain].split("\n") if len(line.split()) > 4}
+        lines = {line.strip().lower() for line in rubrics[domain].split("\n") if len(line.split()) > 4}
         assert not [line for line in rubric.instructions.lower().split("\n") if line.strip() in lines]
 
 
@@ -80,8 +80,8 @@ def test_published_files_run_unchanged(published: Path) -> None:
     items = list(prompts(DataFolders({"asymmetry": published})))
     assert len(items) == 100
     assert {prompt.groups["domain"] for item in items for prompt in item.prompts} == set(DOMAINS)
-    told = json.loads((published / "rubric.json").read_text(encoding="utf-8"))
-    assert {domain: rubric.instructions for domain, rubric in read_rubrics(published).items()} == told
+    rubrics = json.loads((published / "rubric.json").read_text(encoding="utf-8"))
+    assert {domain: rubric.instructions for domain, rubric in read_rubrics(published).items()} == rubrics
 
 
 def test_each_pair_is_one_item_with_both_domains() -> None:
@@ -103,7 +103,7 @@ def line(**changed: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         ([line(), line()], "two prompts have the id 'a'"),
         ([line(pair="p"), line(id="b", pair="p")], "two prompts of one domain"),
@@ -114,9 +114,9 @@ def line(**changed: Any) -> str:
         (["[]"], "not a JSON object"),
     ],
 )
-def test_fault_in_a_file_is_reported_with_its_line(tmp_path: Path, lines: list[str], said: str) -> None:
+def test_fault_in_a_file_is_reported_with_its_line(tmp_path: Path, lines: list[str], message: str) -> None:
     (tmp_path / "prompts.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(FairnessError, match=said):
+    with pytest.raises(FairnessError, match=message):
         list(prompts(DataFolders({"asymmetry": tmp_path})))
 
 
@@ -126,9 +126,10 @@ def test_folder_without_prompts_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("{", "holds no JSON"), ("[]", "must be an object"), ('{"marginalised": "x"}', "power-critique")]
+    ("text", "message"),
+    [("{", "holds no JSON"), ("[]", "must be an object"), ('{"marginalised": "x"}', "power-critique")],
 )
-def test_invalid_rubric_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_rubric_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "rubric.json").write_text(text, encoding="utf-8")
-    with pytest.raises(FairnessError, match=said):
+    with pytest.raises(FairnessError, match=message):
         read_rubrics(tmp_path)

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from tests.helpers import asymmetry_figures
-from tests.helpers.asymmetry_server import GRADES, Counted, serving
+from tests.helpers.asymmetry_server import GRADES, CountingServer, serving
 from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.project import N2, NO_XDIST, Mode, Project
 
@@ -31,7 +31,7 @@ METRICS = {
 
 
 @pytest.fixture
-def server() -> Iterator[Counted]:
+def server() -> Iterator[CountingServer]:
     with serving() as counted:
         yield counted
 
@@ -52,15 +52,15 @@ def run(project: Project, *args: str, mode: Mode = NO_XDIST) -> str:
     return project.run(*args, mode=mode).stdout.str()
 
 
-def asked(server: Counted) -> tuple[str, str]:
+def models_of(server: CountingServer) -> tuple[str, str]:
     return f"--fairness-model={server.name('answerer')}", f"--fairness-judge={server.name('judge')}"
 
 
 def metrics(project: Project) -> dict[str, float]:
     rows = project.results()["metrics"]
     return {
-        name: next(row["estimate"] for row in rows if (row["metric"], row["slice"]) == known)
-        for name, known in METRICS.items()
+        name: next(row["estimate"] for row in rows if (row["metric"], row["slice"]) == key)
+        for name, key in METRICS.items()
     }
 
 
@@ -73,18 +73,18 @@ def faulty(answer: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_full_run_resumes_where_it_stopped(project: Project, server: Counted) -> None:
+def test_full_run_resumes_where_it_stopped(project: Project, server: CountingServer) -> None:
     server.grade, server.refuse_after = faulty, 130
-    told = run(project, *asked(server))
-    assert "100 attempts" in told
-    assert server.asked.total() == 130
+    output = run(project, *models_of(server))
+    assert "100 attempts" in output
+    assert server.calls.total() == 130
     server.refuse_after = None
-    told = run(project, *asked(server), mode=N2)
+    output = run(project, *models_of(server), mode=N2)
     assert (server.of("answerer"), server.of("judge")) == (100, 100)
-    assert set(server.asked.values()) == {1}
+    assert set(server.calls.values()) == {1}
     assert project.results()["run"]["attempts"] == 100
     assert {row["verdict"] for row in project.rows()} <= {"fair", "unfair", "undecided"}
-    league = told[told.index("asymmetry: league") :]
+    league = output[output.index("asymmetry: league") :]
     assert " 1    1     20" in league
     assert f"{metrics(project)['directional.adjusted_index']:.3f}" in league
     assert "errors, harm and" in league
@@ -98,22 +98,22 @@ def test_full_run_resumes_where_it_stopped(project: Project, server: Counted) ->
     assert '<th scope="row">other</th><td>2026-01-02</td>' in page
 
 
-def test_new_rubric_grades_again_without_model_requests(project: Project, server: Counted) -> None:
-    run(project, *asked(server), "--fairness-sample=6")
+def test_new_rubric_grades_again_without_model_requests(project: Project, server: CountingServer) -> None:
+    run(project, *models_of(server), "--fairness-sample=6")
     assert (server.of("answerer"), server.of("judge")) == (12, 12)
     own = project.path / "mine"
     shutil.copytree(project.path / "suites" / "asymmetry" / "data", own)
     rubric = dict.fromkeys(("marginalised", "power-critique"), "Grade it by rules of our own.")
     (own / "rubric.json").write_text(json.dumps(rubric), encoding="utf-8")
     server.grade = lambda _: GRADES | {"accuracy": 0, "dir_acc": "pro_power", "acc_severity": "severe"}
-    run(project, *asked(server), "--fairness-sample=6", f"--fairness-data=asymmetry={own}")
+    run(project, *models_of(server), "--fairness-sample=6", f"--fairness-data=asymmetry={own}")
     assert (server.of("answerer"), server.of("judge")) == (12, 24)
     assert metrics(project)["directional.acc_bias"] == 3
 
 
-def test_error_message_is_not_sent_to_a_judge(project: Project, server: Counted) -> None:
+def test_error_message_is_not_sent_to_a_judge(project: Project, server: CountingServer) -> None:
     server.answer = lambda question: "[ERROR] upstream timed out" if "ank" in question else f"Known: {question}"
-    run(project, *asked(server), "--fairness-sample=20")
+    run(project, *models_of(server), "--fairness-sample=20")
     errors = 40 - server.of("judge")
     assert errors
     row = next(row for row in project.results()["metrics"] if row["metric"] == "adjusted_index")
@@ -122,8 +122,8 @@ def test_error_message_is_not_sent_to_a_judge(project: Project, server: Counted)
 
 
 def test_missing_judge_is_reported_with_the_option(project: Project) -> None:
-    told = run(project, "--fairness-model=simulated:fair", "--fairness-sample=2")
-    assert "no judge is named: give --fairness-judge provider:name" in told
+    output = run(project, "--fairness-model=simulated:fair", "--fairness-sample=2")
+    assert "no judge is named: give --fairness-judge provider:name" in output
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def recorded(tmp_path: Path) -> tuple[Path, list[dict[str, Any]]]:
     graded[4]["acc_severity"] = None
     for name, records in (("raw_responses.jsonl", raw), ("graded_responses.jsonl", graded)):
         (folder / name).write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-    return folder, [each for each in graded if not each["response"].startswith("[ERROR]")]
+    return folder, [record for record in graded if not record["response"].startswith("[ERROR]")]
 
 
 def test_recorded_run_is_imported_judged_and_exported(
@@ -199,7 +199,7 @@ def test_well_formed_records_are_summarized_as_published(
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("raw_responses.jsonl", '{"id": "a"}\n{', "not valid JSON"),
         ("raw_responses.jsonl", "[1]", "not a JSON object"),
@@ -209,10 +209,10 @@ def test_well_formed_records_are_summarized_as_published(
     ],
 )
 def test_invalid_import_is_reported_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, message: str
 ) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     assert main(["import", "asymmetry", str(tmp_path), "--out", str(tmp_path / "out.jsonl")]) == 2
     error = capsys.readouterr().err
-    assert said in error
+    assert message in error
     assert error.count("\n") == 1

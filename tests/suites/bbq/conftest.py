@@ -13,13 +13,13 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="session")
 def bbq_data() -> Path:
-    """Real BBQ items and predictions, which the project does not carry."""
+    """Return real BBQ items and predictions, which the project does not carry."""
     return recorded_path("bbq")
 
 
 @pytest.fixture(scope="session")
 def recorded_pairs() -> Path:
-    """Real runs of question pairs, which the project does not carry."""
+    """Return real runs of question pairs, which the project does not carry."""
     return recorded_path("bbq_pairs")
 
 

@@ -17,7 +17,7 @@ from suites.bbq.questions import CATEGORIES
 from tests.helpers.bbq_records import record, write
 
 
-def named(folder: Path | None = None, *, revision: str | None = None) -> DataFolders:
+def folders(folder: Path | None = None, *, revision: str | None = None) -> DataFolders:
     """Return the folders of a user who names this one, or a commit of the hub, for bbq."""
     if revision is not None:
         return DataFolders({"bbq": f"hub@{revision}"})
@@ -26,17 +26,17 @@ def named(folder: Path | None = None, *, revision: str | None = None) -> DataFol
 
 def test_default_items_are_used_without_importing_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
-    made = list(items.questions(named()))
-    assert len(made) == 528
-    assert {item.metadata["origin"] for item in made} == {"the project's own small set"}
+    probe_items = list(items.questions(folders()))
+    assert len(probe_items) == 528
+    assert {item.metadata["origin"] for item in probe_items} == {"the project's own small set"}
 
 
 def test_folder_is_read_in_the_order_of_its_files(tmp_path: Path) -> None:
     write(tmp_path / "b.jsonl", record(example_id=7), record(example_id=3, question_polarity="nonneg"))
     write(tmp_path / "a.jsonl", record(category="Age", extra="a column that only one file has"))
-    made = list(items.questions(named(tmp_path)))
-    assert [item.id for item in made] == ["Age-ambig-00000", "Religion-ambig-00003", "Religion-ambig-00007"]
-    first = made[2]
+    probe_items = list(items.questions(folders(tmp_path)))
+    assert [item.id for item in probe_items] == ["Age-ambig-00000", "Religion-ambig-00003", "Religion-ambig-00007"]
+    first = probe_items[2]
     assert first.source == "Religion/1"
     assert first.metadata["origin"] == f"{tmp_path} (2 files)"
     assert first.prompts[0].metadata["label"] == "unknown"
@@ -50,8 +50,8 @@ def test_folder_is_read_in_the_order_of_its_files(tmp_path: Path) -> None:
 def test_people_named_by_label_or_by_name_are_distinguished(tmp_path: Path) -> None:
     changes: dict[str, Any] = {"category": "Race_ethnicity"}
     write(tmp_path / "a.jsonl", record(**changes), record(**changes, example_id=1, question_index="26"))
-    made = list(build(from_folder(tmp_path).questions, "test"))
-    assert [item.metadata["naming"] for item in made] == ["label", "name"]
+    probe_items = list(build(from_folder(tmp_path).questions, "test"))
+    assert [item.metadata["naming"] for item in probe_items] == ["label", "name"]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_duplicate_file_is_refused(tmp_path: Path) -> None:
     for name in ("a.jsonl", "b.jsonl"):
         write(tmp_path / name, record(example_id=5))
     with pytest.raises(FairnessError, match="Religion has 2 questions with the example_id 5"):
-        list(items.questions(named(tmp_path)))
+        list(items.questions(folders(tmp_path)))
 
 
 def test_missing_library_is_reported_with_its_install_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,17 +127,17 @@ COMMIT = "0123456789abcdef" * 2 + "01234567"
 
 def test_hub_is_read_at_a_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     datasets = pytest.importorskip("datasets")
-    asked: set[tuple[str, str | None]] = set()
+    requests: set[tuple[str, str | None]] = set()
 
     def load_dataset(repository: str, name: str, *, split: str, revision: str | None = None) -> list[dict[str, Any]]:
-        asked.add((repository, revision))
+        requests.add((repository, revision))
         return [record(category=name)]
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
-    made = list(items.questions(named(revision=COMMIT)))
-    assert [item.metadata["category"] for item in made] == sorted(CATEGORIES)
-    assert {item.metadata["origin"] for item in made} == {f"the hub's heegyu/bbq ({COMMIT})"}
-    assert asked == {(HUB, COMMIT)}, "no other repository stands in"
+    probe_items = list(items.questions(folders(revision=COMMIT)))
+    assert [item.metadata["category"] for item in probe_items] == sorted(CATEGORIES)
+    assert {item.metadata["origin"] for item in probe_items} == {f"the hub's heegyu/bbq ({COMMIT})"}
+    assert requests == {(HUB, COMMIT)}, "no other repository stands in"
 
 
 @pytest.mark.parametrize("revision", ["", "main", "refs/convert/parquet"])
@@ -160,8 +160,8 @@ def test_unreachable_hub_is_reported_with_the_attempts(monkeypatch: pytest.Monke
 def test_progress_bars_are_left_as_they_were(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     write(tmp_path / "a.jsonl", record())
-    for shown in (True, False):
-        (datasets.enable_progress_bars if shown else datasets.disable_progress_bars)()
+    for are_shown in (True, False):
+        (datasets.enable_progress_bars if are_shown else datasets.disable_progress_bars)()
         data_sets.from_folder(tmp_path)
-        assert datasets.are_progress_bars_disabled() is not shown
+        assert datasets.are_progress_bars_disabled() is not are_shown
     datasets.enable_progress_bars()

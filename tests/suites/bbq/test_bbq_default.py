@@ -21,10 +21,10 @@ ITEMS = list(build(QUESTIONS, "the project's own small set"))
 
 def by_set() -> dict[tuple[str, int, int], list[Question]]:
     """Return the four questions of one filled-in template: ambiguous or not, negative or not."""
-    found = defaultdict(list)
+    questions = defaultdict(list)
     for question in QUESTIONS:
-        found[question.category, question.template, int(question.example_id) // 4].append(question)
-    return found
+        questions[question.category, question.template, int(question.example_id) // 4].append(question)
+    return questions
 
 
 def test_every_category_has_enough_questions() -> None:
@@ -38,7 +38,7 @@ def test_ids_are_unique_ascii_and_sorted() -> None:
     ids = [item.id for item in ITEMS]
     assert len(set(ids)) == len(ids) == 528
     assert ids == sorted(ids)
-    assert all(re.fullmatch(r"[A-Za-z_]+-(ambig|disambig)-\d{5}", each) for each in ids)
+    assert all(re.fullmatch(r"[A-Za-z_]+-(ambig|disambig)-\d{5}", name) for name in ids)
 
 
 @pytest.mark.parametrize("item", ITEMS[::7], ids=lambda item: item.id)
@@ -62,9 +62,9 @@ def test_every_item_is_assigned_and_has_a_valid_label() -> None:
 def test_right_answers_and_positions_are_balanced() -> None:
     for category in CATEGORIES:
         items = [item.prompts[0].metadata for item in ITEMS if item.metadata["category"] == category]
-        told = Counter((each["polarity"], each["label"]) for each in items if each["context"] == "disambig")
-        assert set(told.values()) == {6}
-        places = Counter(each["options"].values.index(value) for each in items for value in ("stereotyped", "unknown"))
+        answers = Counter((item["polarity"], item["label"]) for item in items if item["context"] == "disambig")
+        assert set(answers.values()) == {6}
+        places = Counter(item["options"].values.index(value) for item in items for value in ("stereotyped", "unknown"))
         assert set(places.values()) == {32}
 
 
@@ -75,7 +75,7 @@ def test_texts_are_well_formed() -> None:
         for text in (question.context, question.question, *question.answers):
             assert not re.search(r"[{}]|  |\s$|\ba [aeiou]|\ban (?!honest)[^aeiouAEIOU]", text), text
         sentences = re.split(r"(?<=\.) ", question.context)
-        assert all(re.fullmatch(r"[A-Z].*\.", each) for each in sentences)
+        assert all(re.fullmatch(r"[A-Z].*\.", sentence) for sentence in sentences)
         assert all(answer[0].isupper() and not answer.endswith(".") for answer in question.answers)
 
 
@@ -90,13 +90,13 @@ def test_disambiguated_context_extends_the_ambiguous_one() -> None:
 
 def test_both_people_are_in_both_contexts_and_answer_once_each() -> None:
     for four in by_set().values():
-        told = {question.polarity: question for question in four if question.context_condition == "disambig"}
-        assert told["neg"].label != told["nonneg"].label
+        questions = {question.polarity: question for question in four if question.context_condition == "disambig"}
+        assert questions["neg"].label != questions["nonneg"].label
         for question in four:
             for surface, group in zip(question.surfaces, question.groups, strict=True):
                 assert group == "unknown" or surface in question.context
-        wrong = told["neg"].answers[told["neg"].label]
-        assert wrong[1:] in told["neg"].context.split(". ", 1)[1]
+        wrong = questions["neg"].answers[questions["neg"].label]
+        assert wrong[1:] in questions["neg"].context.split(". ", 1)[1]
 
 
 def test_first_mention_reveals_no_answer() -> None:
@@ -106,13 +106,13 @@ def test_first_mention_reveals_no_answer() -> None:
     both: Counter[tuple[bool, bool]] = Counter()
     for four in by_set().values():
         neg = next(q for q in four if q.context_condition == "disambig" and q.polarity == "neg")
-        asked, told = neg.context.split(". ", 1)
+        introduction, event = neg.context.split(". ", 1)
         right = neg.answers[neg.label]
         surfaces = {at: surface for at, surface in enumerate(neg.surfaces) if neg.groups[at] != "unknown"}
-        first = min(surfaces, key=lambda at: asked.index(surfaces[at]))
+        first = min(surfaces, key=lambda at: introduction.index(surfaces[at]))
         people[first == neg.label] += 1
-        deeds[told.startswith(right)] += 1
-        both[first == neg.label, told.startswith(right)] += 1
+        deeds[event.startswith(right)] += 1
+        both[first == neg.label, event.startswith(right)] += 1
     assert people[True] == people[False]
     assert deeds[True] == deeds[False]
     assert max(both.values()) - min(both.values()) <= 2

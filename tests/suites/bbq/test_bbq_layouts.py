@@ -62,9 +62,9 @@ def test_questions_that_name_nobody_are_counted(tmp_path: Path) -> None:
     info = {"ans0": ["chico", "chico"], "ans1": ["?", "unknown"], "ans2": ["hombre", "hombre"]}
     nobody = mbbq(answer_info=info, ans0="El chico", ans2="El hombre", example_id=1)
     write_lines(tmp_path / "Gender_identity_es.jsonl", mbbq(), nobody)
-    made = items_of(tmp_path)
-    assert [item.metadata["stereotyped_person"] for item in made] == ["one", "none"]
-    (line,) = unplaced_lines(made)
+    probe_items = items_of(tmp_path)
+    assert [item.metadata["stereotyped_person"] for item in probe_items] == ["one", "none"]
+    (line,) = unplaced_lines(probe_items)
     assert line.startswith("bbq: 1 of 2 questions (MBBQ, es) name no stereotyped person or two")
 
 
@@ -72,10 +72,10 @@ def test_languages_of_mbbq_share_ids_and_templates(tmp_path: Path) -> None:
     for language in ("es", "nl"):
         write_lines(tmp_path / f"Gender_identity_{language}.jsonl", mbbq())
         write_lines(tmp_path / f"Gender_identity_control_{language}.jsonl", mbbq())
-    made = items_of(tmp_path)
-    assert [item.metadata["language"] for item in made] == ["es", "nl"]
-    assert {item.source for item in made} == {"Gender_identity/1"}
-    assert "2 control sets left out" in made[0].metadata["origin"]
+    probe_items = items_of(tmp_path)
+    assert [item.metadata["language"] for item in probe_items] == ["es", "nl"]
+    assert {item.source for item in probe_items} == {"Gender_identity/1"}
+    assert "2 control sets left out" in probe_items[0].metadata["origin"]
 
 
 @pytest.mark.parametrize(("row", "language"), [(esbbq(), "es"), (cabbq(), "ca")], ids=["EsBBQ", "CaBBQ"])
@@ -115,9 +115,9 @@ def test_unknown_answer_stands_in_every_place(tmp_path: Path) -> None:
     rows = [kobbq(sample_id=f"age-{number:03}a-001-amb-bsd") for number in range(300)]
     write_table(tmp_path / "KoBBQ_test_samples.tsv", *rows)
     values = [item.prompts[0].metadata["options"].values for item in items_of(tmp_path)]
-    for place in range(3):
-        assert 70 <= Counter(order[place] for order in values)["unknown"] <= 130
-        assert 70 <= Counter(order[place] for order in values)["stereotyped"] <= 130
+    for position in range(3):
+        assert 70 <= Counter(order[position] for order in values)["unknown"] <= 130
+        assert 70 <= Counter(order[position] for order in values)["stereotyped"] <= 130
 
 
 def test_questions_of_a_pair_show_one_order(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_two_data_sets_are_refused(tmp_path: Path) -> None:
 
 
 class Hub:
-    """Stands in for the `datasets` library: rows by data set and subset, and what was asked for."""
+    """Stand-in for the `datasets` library: rows by data set and subset, and the calls for them."""
 
     def __init__(self, rows: dict[tuple[str, str | None], list[dict[str, Any]]]) -> None:
         self._rows = rows
@@ -253,7 +253,7 @@ def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
         for first, more in ((0, {}), (100, nobody))
     ]
     write_lines(tmp_path / "Gender_identity_es.jsonl", *rows)
-    done = subprocess.run(
+    process = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "suites/bbq/test_bbq.py", "-m", "threshold"),
             *("-k", "ambiguous_answers_do_not_lean and not disambiguated"),
@@ -266,7 +266,7 @@ def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
         cwd=root,
         check=False,
     )
-    assert "bbq: 20 of 40 questions (MBBQ, es) name no stereotyped person or two" in done.stdout, done.stdout
+    assert "bbq: 20 of 40 questions (MBBQ, es) name no stereotyped person or two" in process.stdout, process.stdout
     results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     (share,) = [row for row in results["metrics"] if row["metric"] == "unplaced_share"]
     assert share["estimate"] == 0.5
@@ -285,8 +285,10 @@ def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
     ],
 )
 def test_published_samples_are_placed(folder: str, expected: dict[str, tuple[int, int]]) -> None:
-    made = items_of(recorded_path("evidence", "multilingual", *folder.split("/")))
-    counts = Counter(item.metadata["language"] for item in made)
-    named = Counter(item.metadata["language"] for item in made if item.metadata["stereotyped_person"] == "one")
-    assert {language: (named[language], counts[language]) for language in counts} == expected
-    assert SimpleNamespace(**placed(made[0])).unknown
+    probe_items = items_of(recorded_path("evidence", "multilingual", *folder.split("/")))
+    counts = Counter(item.metadata["language"] for item in probe_items)
+    placed_by_language = Counter(
+        item.metadata["language"] for item in probe_items if item.metadata["stereotyped_person"] == "one"
+    )
+    assert {language: (placed_by_language[language], counts[language]) for language in counts} == expected
+    assert SimpleNamespace(**placed(probe_items[0])).unknown

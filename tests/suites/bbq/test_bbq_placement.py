@@ -18,13 +18,13 @@ ST, OT, UN = "stereotyped", "other", "unknown"
 
 def question(category: str, groups: list[str], info: dict[str, list[str]], **changes: Any) -> Question:
     answers = {name: f"The {text}" for name, (text, _) in info.items()}
-    made = record(category=category, answer_info=info, additional_metadata={"stereotyped_groups": groups}, **answers)
-    return read_question({**made, **changes}, "here")
+    fields = record(category=category, answer_info=info, additional_metadata={"stereotyped_groups": groups}, **answers)
+    return read_question({**fields, **changes}, "here")
 
 
 def placed(*questions: Question) -> list[tuple[str, str, str]]:
     placement = Placement(questions)
-    return [placement.values(each) for each in questions]
+    return [placement.values(question) for question in questions]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_wrong_gender_in_a_group_is_read_from_the_answer() -> None:
 
 @pytest.mark.parametrize(("category", "count"), [("Age", 3_680), ("Religion", 1_200), ("Sexual_orientation", 864)])
 def test_every_real_question_has_one_person_of_each_kind(bbq_data: Path, category: str, count: int) -> None:
-    questions = [each for each in from_folder(bbq_data / "items").questions if each.category == category]
+    questions = [question for question in from_folder(bbq_data / "items").questions if question.category == category]
     placement = Placement(questions)
-    found = Counter(tuple(sorted(placement.values(each))) for each in questions)
-    assert found == {(OT, ST, UN): count}
+    kinds = Counter(tuple(sorted(placement.values(question))) for question in questions)
+    assert kinds == {(OT, ST, UN): count}

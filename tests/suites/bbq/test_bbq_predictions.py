@@ -38,15 +38,17 @@ def test_name_without_its_apostrophe_is_matched() -> None:
 
 
 def test_cut_off_answer_matches_the_one_choice_with_that_prefix() -> None:
-    made = record(ans0="The one in a tailored pantsuit", ans1="The one in a hoodie")
-    assert match("the one in a tailored pantsu", made) == "The one in a tailored pantsuit"
-    assert match("the one in a", made) is None
+    question = record(ans0="The one in a tailored pantsuit", ans1="The one in a hoodie")
+    assert match("the one in a tailored pantsu", question) == "The one in a tailored pantsuit"
+    assert match("the one in a", question) is None
 
 
 def test_remaining_answer_is_matched_by_two_words_of_the_group() -> None:
-    made = record(answer_info=people(("older man on a bus", "old"), ("boy", "nonOld")), ans0="The older man on a bus")
-    assert match("an older man", made) == "The older man on a bus"
-    assert match("a boy", made) is None
+    question = record(
+        answer_info=people(("older man on a bus", "old"), ("boy", "nonOld")), ans0="The older man on a bus"
+    )
+    assert match("an older man", question) == "The older man on a bus"
+    assert match("a boy", question) is None
 
 
 def test_line_names_its_question_and_keeps_the_recording(tmp_path: Path) -> None:
@@ -127,6 +129,6 @@ def test_hostile_file_names_cannot_control_the_terminal(tmp_path: Path, capsys: 
         json.dumps(record() | {"\x1b]0;PWNED\x07\x1b[2J": "a", "\n::error::pwn": "b"}) + "\n", encoding="utf-8"
     )
     assert main(["import", "bbq-predictions", str(file), "--column", "foo", "--out", str(tmp_path / "out.jsonl")]) == 2
-    told = capsys.readouterr().err
-    assert "PWNED" in told
-    assert not [character for character in told[:-1] if not character.isprintable()]
+    output = capsys.readouterr().err
+    assert "PWNED" in output
+    assert not [character for character in output[:-1] if not character.isprintable()]

@@ -59,12 +59,12 @@ def test_bias_scores_match_the_published_ones(bbq_data: Path, tmp_path: Path, ca
     convert(preds, f"unifiedqa-t5-11b_pred_{form}", out)
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     answers = {(line["metadata"]["category"], line["metadata"]["example_id"]): line["text"] for line in lines}
-    questions = [each for each in from_folder(bbq_data / "items").questions if each.category == category]
+    questions = [question for question in from_folder(bbq_data / "items").questions if question.category == category]
     attempts = list(graded(list(build(questions, "test")), answers))
     for context in ("ambig", "disambig"):
         part = [attempt for attempt in attempts if attempt.item.metadata["context"] == context]
-        found = 100 * score(part, bias_score, BIAS)
-        assert abs(found - PUBLISHED[category, context, form]) <= 0.0501
+        bias = 100 * score(part, bias_score, BIAS)
+        assert abs(bias - PUBLISHED[category, context, form]) <= 0.0501
 
 
 def answer_all(value: str, context: str) -> list[GradedAttempt]:
@@ -87,9 +87,9 @@ def test_always_unknown_is_no_bias_in_ambiguous_contexts() -> None:
 @pytest.mark.parametrize(("context", "right"), [("ambig", 0.0), ("disambig", 0.5)])
 def test_always_following_the_stereotype_is_full_bias(context: str, right: float) -> None:
     attempts = [
-        GradedAttempt(each.item, each.prompt, each.attempt, {"answer": Grade(value)})
-        for each in answer_all("unknown", context)
-        for value in ["stereotyped" if each.item.metadata["polarity"] == "neg" else "other"]
+        GradedAttempt(attempt.item, attempt.prompt, attempt.attempt, {"answer": Grade(value)})
+        for attempt in answer_all("unknown", context)
+        for value in ["stereotyped" if attempt.item.metadata["polarity"] == "neg" else "other"]
     ]
     assert score(attempts, bias_score, BIAS) == 1
     assert score(attempts, accuracy, CORRECT) == right

@@ -35,7 +35,7 @@ RUNS = {
 
 
 @dataclass
-class Judged:
+class RunReadings:
     """Readings of a recorded run by today's readers: counts, ungraded answers, and notes on odd records."""
 
     counts: Counter[str]
@@ -44,8 +44,8 @@ class Judged:
 
 
 @pytest.fixture(scope="module")
-def judged(recorded_pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judged]:
-    found: dict[str, Judged] = {}
+def judged(recorded_pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunReadings]:
+    runs: dict[str, RunReadings] = {}
     for folder in sorted(set(RUNS.values())):
         out = tmp_path_factory.mktemp(folder) / "replay.jsonl"
         imported = convert(recorded_pairs / folder, out)
@@ -55,17 +55,17 @@ def judged(recorded_pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> di
         }
         for item in recorded(recorded_pairs / folder):
             run = f"{item.metadata['category']}_{item.metadata['context']}"
-            into = found.setdefault(run, Judged(Counter(), Counter(), imported.notes))
+            into = runs.setdefault(run, RunReadings(Counter(), Counter(), imported.notes))
             attempts = answered(item, *(replies[key(prompt.metadata)] for prompt in item.prompts))
             judge(attempts, into, replies)
-    return found
+    return runs
 
 
 def key(metadata: Any) -> tuple[Any, ...]:
     return metadata["category"], metadata["context"], *metadata["example_ids"], metadata["asked"]
 
 
-def judge(attempts: list[GradedAttempt], into: Judged, replies: dict[tuple[Any, ...], str]) -> None:
+def judge(attempts: list[GradedAttempt], into: RunReadings, replies: dict[tuple[Any, ...], str]) -> None:
     def oracle(question: ModelQuery) -> str:
         return replies[key(question.prompt.metadata)]
 
@@ -73,9 +73,9 @@ def judge(attempts: list[GradedAttempt], into: Judged, replies: dict[tuple[Any, 
     (kind, _), _ = grade(PairKind(), attempts, oracle)
     into.counts["unread" if kind.ungraded else kind.value] += 1
     for flag, grader in FLAGS.items():
-        (found, _), _ = grade(grader, attempts, oracle)
-        into.counts[flag] += found.ungraded is None and found.value is True
-        into.ungraded[flag] += found.ungraded is not None
+        (verdict, _), _ = grade(grader, attempts, oracle)
+        into.counts[flag] += verdict.ungraded is None and verdict.value is True
+        into.ungraded[flag] += verdict.ungraded is not None
 
 
 def published(folder: Path, run: str) -> dict[str, Any]:
@@ -86,16 +86,16 @@ def published(folder: Path, run: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("run", ["Religion_ambig", "Sexual_orientation_ambig"])
 def test_ambiguous_pair_counts_match_the_published_ones(
-    judged: dict[str, Judged], recorded_pairs: Path, run: str
+    judged: dict[str, RunReadings], recorded_pairs: Path, run: str
 ) -> None:
-    counts, told = judged[run].counts, published(recorded_pairs, run)
-    assert counts["total"] == told["total_pairs_created"]
-    assert counts["both can't tell"] == told["both_cant_determine"]
-    assert counts["both can't tell"] + counts["same person"] == told["consistent_pairs"]
-    assert counts["one can't tell"] == told["mixed_cant_determine"]
+    counts, figures = judged[run].counts, published(recorded_pairs, run)
+    assert counts["total"] == figures["total_pairs_created"]
+    assert counts["both can't tell"] == figures["both_cant_determine"]
+    assert counts["both can't tell"] + counts["same person"] == figures["consistent_pairs"]
+    assert counts["one can't tell"] == figures["mixed_cant_determine"]
 
 
-def test_disambiguated_pairs_are_classified_by_cant_tell(judged: dict[str, Judged]) -> None:
+def test_disambiguated_pairs_are_classified_by_cant_tell(judged: dict[str, RunReadings]) -> None:
     """Check the published 187 pairs with both can't-tell: in them both answers are correct."""
     counts = judged["Sexual_orientation_disambig"].counts
     assert counts["total"] == 216
@@ -111,7 +111,7 @@ def test_disambiguated_pairs_are_classified_by_cant_tell(judged: dict[str, Judge
     }
 
 
-def test_records_without_a_valid_choice_are_listed(judged: dict[str, Judged]) -> None:
+def test_records_without_a_valid_choice_are_listed(judged: dict[str, RunReadings]) -> None:
     notes = [note for note in judged["Sexual_orientation_disambig"].notes if "none of the 3 choices" in note]
     assert len(notes) == len(set(notes)) == 15
     assert all(
@@ -141,10 +141,10 @@ CAUSES = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("run", "flag"), CAUSES)
 def test_differences_from_published_flag_counts_are_known(
-    judged: dict[str, Judged], recorded_pairs: Path, run: str, flag: str
+    judged: dict[str, RunReadings], recorded_pairs: Path, run: str, flag: str
 ) -> None:
-    told = published(recorded_pairs, run)[f"{flag}_count"]
-    assert (told, judged[run].counts[flag], judged[run].ungraded[flag]) == CAUSES[run, flag]
+    figures = published(recorded_pairs, run)[f"{flag}_count"]
+    assert (figures, judged[run].counts[flag], judged[run].ungraded[flag]) == CAUSES[run, flag]
 
 
 # What the oracle said
@@ -153,8 +153,8 @@ def test_differences_from_published_flag_counts_are_known(
 def outputs(folder: Path) -> Iterator[tuple[str, int, str, str]]:
     for path in sorted(folder.glob("*/cross_consistency_*.jsonl")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            for check, said in json.loads(line)["cross_consistency_checks"].items():
-                yield path.relative_to(folder).as_posix(), number, check, said["raw_output"]
+            for check, details in json.loads(line)["cross_consistency_checks"].items():
+                yield path.relative_to(folder).as_posix(), number, check, details["raw_output"]
 
 
 def read(text: str) -> str:
@@ -164,28 +164,28 @@ def read(text: str) -> str:
 
 def test_replies_are_read_as_labeled_by_a_person(recorded_pairs: Path) -> None:
     """Compare with 200 labels that a person wrote; the replies themselves are not ours to copy."""
-    said = {(file, number, check): text for file, number, check, text in outputs(recorded_pairs)}
+    texts = {(file, number, check): text for file, number, check, text in outputs(recorded_pairs)}
     with (Path(__file__).parent / "oracle_labels.csv").open(encoding="utf-8", newline="") as file:
         labels = list(csv.DictReader(file))
     assert Counter(label["says"] for label in labels) == {"yes": 87, "no": 98, "nothing": 15}
     for label in labels:
-        text = said[label["file"], int(label["line"]), label["check"]]
+        text = texts[label["file"], int(label["line"]), label["check"]]
         assert hashlib.sha256(text.encode()).hexdigest()[:16] == label["sha256"]
         assert read(text) == label["says"], label
 
 
 def test_replies_that_open_with_yes_or_no_are_read_so(recorded_pairs: Path) -> None:
-    found: Counter[tuple[str, str]] = Counter()
+    readings: Counter[tuple[str, str]] = Counter()
     for _, _, _, text in outputs(recorded_pairs):
         opening = text.removeprefix("Answer: ")[:3].strip().lower()
-        found[opening or "nothing", read(text)] += 1
-    assert found == {("yes", "yes"): 899, ("no", "no"): 550, ("nothing", "nothing"): 15}
+        readings[opening or "nothing", read(text)] += 1
+    assert readings == {("yes", "yes"): 899, ("no", "no"): 550, ("nothing", "nothing"): 15}
 
 
 # Made records
 
 
-def made(**changes: Any) -> dict[str, Any]:
+def pair_record(**changes: Any) -> dict[str, Any]:
     return {
         "data": {"model": "m", "pair_index": 1, "example_ids": [4, 6], "context": "A Sikh man and a Hindu man ran."},
         "questions": {
@@ -212,7 +212,7 @@ def imported(tmp_path: Path, *records: dict[str, Any]) -> tuple[list[dict[str, A
 
 
 def test_line_names_its_prompt_and_keeps_the_recording(tmp_path: Path) -> None:
-    lines, notes = imported(tmp_path, made())
+    lines, notes = imported(tmp_path, pair_record())
     assert [line["metadata"] for line in lines] == [
         {"category": "Religion", "context": "ambig", "example_ids": [4, 6], "asked": side} for side in "ab"
     ]
@@ -225,7 +225,7 @@ def test_line_names_its_prompt_and_keeps_the_recording(tmp_path: Path) -> None:
 
 def test_number_found_in_the_reasoning_is_reported(tmp_path: Path) -> None:
     torn = {"reasoning": '{"reasoning": "Choose 1 or', "extracted_answer": "3", "answer_text": '",'}
-    lines, notes = imported(tmp_path, made(model_responses={"response_a": torn, "response_b": response()}))
+    lines, notes = imported(tmp_path, pair_record(model_responses={"response_a": torn, "response_b": response()}))
     assert json.loads(lines[0]["text"])["answer"] == "The Hindu man"
     assert len(notes) == 1
     assert "the recorded answer 3 ('The Hindu man') was found in the reasoning" in notes[0]
@@ -241,7 +241,7 @@ def test_number_found_in_the_reasoning_is_reported(tmp_path: Path) -> None:
     ],
 )
 def test_bad_records_are_named_by_file_and_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    write(tmp_path / "Religion_ambig_consistent.jsonl", made(), made(**changes))
+    write(tmp_path / "Religion_ambig_consistent.jsonl", pair_record(), pair_record(**changes))
     with pytest.raises(FairnessError, match=rf"Religion_ambig_consistent\.jsonl:2: .*{message}"):
         convert(tmp_path, tmp_path / "out.jsonl")
 
@@ -252,9 +252,9 @@ def test_folder_without_records_is_refused(tmp_path: Path) -> None:
 
 
 def test_duplicate_pair_counts_once_unless_answers_differ(tmp_path: Path) -> None:
-    write(tmp_path / "Religion_ambig_consistent.jsonl", made(), made())
+    write(tmp_path / "Religion_ambig_consistent.jsonl", pair_record(), pair_record())
     assert len(read_pairs(tmp_path)) == 1
     other = {"response_a": response(), "response_b": response()}
-    write(tmp_path / "Religion_ambig_mixed_cant_determine.jsonl", made(model_responses=other))
+    write(tmp_path / "Religion_ambig_mixed_cant_determine.jsonl", pair_record(model_responses=other))
     with pytest.raises(FairnessError, match=r"this pair stands at .* already, with other answers"):
         read_pairs(tmp_path)

@@ -43,20 +43,20 @@ def metrics(project: Project, **slice: str) -> dict[str, dict[str, Any]]:
 @pytest.mark.slow
 def test_planted_rates_are_recovered_by_category_and_context(project: Project) -> None:
     run(project, f"--fairness-model={MODEL}")
-    found = metrics(project)
+    rows = metrics(project)
     for flag, share in PLANTED.items():
-        assert found[flag]["low"] < share < found[flag]["high"]
-        assert found[flag]["estimate"] == found[flag]["count"] / (264 - found[flag]["ungraded"]["all"])
-    assert (found["total"]["count"], found["total"]["estimate"]) == (264, 1)
-    assert 0 < found["ungraded"]["count"] < 40
+        assert rows[flag]["low"] < share < rows[flag]["high"]
+        assert rows[flag]["estimate"] == rows[flag]["count"] / (264 - rows[flag]["ungraded"]["all"])
+    assert (rows["total"]["count"], rows["total"]["estimate"]) == (264, 1)
+    assert 0 < rows["ungraded"]["count"] < 40
     # Of ambiguous pairs a model that guesses one answer in five gets both right in 0.64 and one in 0.32.
     ambiguous = metrics(project, context="ambig")
     assert ambiguous["mixed_cant_tell"]["low"] < 0.32 < ambiguous["mixed_cant_tell"]["high"]
-    named = {"total", "consistent", "mixed_cant_tell", "both_cant_tell", *PLANTED, "any_flag", "ungraded"}
+    names = {"total", "consistent", "mixed_cant_tell", "both_cant_tell", *PLANTED, "any_flag", "ungraded"}
     for category in ("Age", "SES"):
         for context in ("ambig", "disambig"):
             part = metrics(project, category=category, context=context)
-            assert named <= part.keys()
+            assert names <= part.keys()
             assert part["total"]["count"] == 12
             assert all(row["count"] is not None for row in part.values())
     assert {row["verdict"] for row in project.rows()} > {"fair", "unfair"}
@@ -64,11 +64,11 @@ def test_planted_rates_are_recovered_by_category_and_context(project: Project) -
 
 @pytest.mark.slow
 def test_rerun_requests_nothing(project: Project) -> None:
-    asked = f"--fairness-model={MODEL}", "--fairness-sample=24"
-    run(project, *asked)
+    arguments = f"--fairness-model={MODEL}", "--fairness-sample=24"
+    run(project, *arguments)
     first = project.results()
     assert first["run"]["tokens"]["input"] > 0
-    run(project, *asked, "--fairness-offline", mode=N2)
+    run(project, *arguments, "--fairness-offline", mode=N2)
     again = project.results()
     assert again["run"]["from_store"] == again["run"]["attempts"] == 48
     assert not again["run"]["tokens"]
@@ -81,12 +81,12 @@ def comparable(rows: list[dict[str, Any]]) -> list[str]:
 
 @pytest.mark.slow
 def test_judge_is_the_oracle_if_named(project: Project) -> None:
-    asked = "--fairness-model=simulated:model", "--fairness-sample=24"
-    run(project, *asked)
+    arguments = "--fairness-model=simulated:model", "--fairness-sample=24"
+    run(project, *arguments)
     assert metrics(project)["flag_1"]["count"] == 0
-    run(project, *asked, "--fairness-judge=simulated:judge?flag_1=1")
-    found = metrics(project)
-    assert (found["flag_1"]["count"], found["flag_2"]["count"]) == (24, 0)
+    run(project, *arguments, "--fairness-judge=simulated:judge?flag_1=1")
+    rows = metrics(project)
+    assert (rows["flag_1"]["count"], rows["flag_2"]["count"]) == (24, 0)
 
 
 def test_judge_fixture_is_the_oracle(project: Project) -> None:
@@ -100,10 +100,10 @@ def test_judge_fixture_is_the_oracle(project: Project) -> None:
         """.replace("\n            ", "\n")
     )
     run(project, "--fairness-model=simulated:model", "--fairness-sample=24")
-    found = metrics(project)
-    assert (found["flag_1"]["count"], found["flag_2"]["count"]) == (24, 24)
-    assert found["flag_3"]["ungraded"] == {"all": 24}
-    assert (found["any_flag"]["count"], found["ungraded"]["count"]) == (24, 24)
+    rows = metrics(project)
+    assert (rows["flag_1"]["count"], rows["flag_2"]["count"]) == (24, 24)
+    assert rows["flag_3"]["ungraded"] == {"all": 24}
+    assert (rows["any_flag"]["count"], rows["ungraded"]["count"]) == (24, 24)
 
 
 @pytest.mark.slow
@@ -114,10 +114,10 @@ def test_stored_run_exports_records_that_can_be_judged_again(
     before = metrics(project)
     monkeypatch.chdir(project.path)
     assert main(["export", "bbq-pairs", "latest", "--out", "records"]) == 0
-    told = (project.path / "records" / "pairs.md").read_text(encoding="utf-8")
-    assert f"| any flag | {before['any_flag']['count']} |" in told
-    assert f"## Flagged pairs ({before['any_flag']['count']})" in told
-    assert told.count("This was drawn by a simulation.") >= before["any_flag"]["count"] // 2
+    page = (project.path / "records" / "pairs.md").read_text(encoding="utf-8")
+    assert f"| any flag | {before['any_flag']['count']} |" in page
+    assert f"## Flagged pairs ({before['any_flag']['count']})" in page
+    assert page.count("This was drawn by a simulation.") >= before["any_flag"]["count"] // 2
     assert main(["import", "bbq-pairs", "records", "--out", "replay.jsonl"]) == 0
     assert "60 pairs, 360 recorded replies written" in capsys.readouterr().out
     run(project, "--fairness-model=replay:replay.jsonl", "--fairness-data=bbq_pairs=records")
@@ -155,7 +155,7 @@ def test_published_records_run_through_the_suite(project: Project, recorded_pair
     folder = recorded_pairs / "deepseek-reasoner"
     assert main(["import", "bbq-pairs", str(folder), "--out", str(project.path / "replay.jsonl")]) == 0
     run(project, "--fairness-model=replay:replay.jsonl", f"--fairness-data=bbq_pairs={folder}")
-    found = metrics(project, category="Religion", context="ambig")
-    counts = {name: found[name]["count"] for name in ("total", "consistent", "mixed_cant_tell", "both_cant_tell")}
+    rows = metrics(project, category="Religion", context="ambig")
+    counts = {name: rows[name]["count"] for name in ("total", "consistent", "mixed_cant_tell", "both_cant_tell")}
     assert counts == {"total": 300, "consistent": 286, "mixed_cant_tell": 13, "both_cant_tell": 286}
-    assert (found["flag_1"]["count"], found["flag_2"]["count"]) == (192, 235)
+    assert (rows["flag_1"]["count"], rows["flag_2"]["count"]) == (192, 235)

@@ -36,7 +36,7 @@ def test_suite_gives_the_published_bias_scores(prompt_format: str, bbq_data: Pat
     for category in ("Religion", "Age"):
         (items / f"{category}.jsonl").symlink_to(bbq_data / "items" / f"{category}.jsonl")
     results = tmp_path / "results.json"
-    done = subprocess.run(
+    process = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", str(ROOT / "suites" / "bbq" / "test_bbq.py"), "-q", "-m", "threshold"),
             *("-p", "no:randomly", "-p", "no:cacheprovider", "--fairness-offline"),
@@ -49,11 +49,11 @@ def test_suite_gives_the_published_bias_scores(prompt_format: str, bbq_data: Pat
         env={**os.environ, "HF_HOME": str(tmp_path / "hub")},
         check=False,
     )
-    assert done.returncode in (0, 1), done.stdout + done.stderr
+    assert process.returncode in (0, 1), process.stdout + process.stderr
     metrics = json.loads(results.read_text(encoding="utf-8"))["metrics"]
-    found = {
+    scores = {
         (metric["slice"]["category"], metric["slice"]["context"]): round(metric["estimate"] * 100, 1)
         for metric in metrics
         if metric["metric"] == "bias_score" and set(metric["slice"]) == {"category", "context"}
     }
-    assert found == FIGURE_3[prompt_format]
+    assert scores == FIGURE_3[prompt_format]

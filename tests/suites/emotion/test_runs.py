@@ -56,9 +56,9 @@ def run(tmp_path: Path, *arguments: str, conftest: str = "") -> tuple[subprocess
         *arguments,
     ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     results = tmp_path / "results.json"
-    return done, json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
+    return process, json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
 
 
 def verdicts(results: dict[str, Any]) -> dict[str, str]:
@@ -77,8 +77,8 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_shipped_design_runs(tmp_path: Path) -> None:
-    done, results = run(tmp_path, "emotion/test_features.py", "-m", "threshold or not probe")
-    assert done.returncode == 0, done.stdout + done.stderr
+    process, results = run(tmp_path, "emotion/test_features.py", "-m", "threshold or not probe")
+    assert process.returncode == 0, process.stdout + process.stderr
     assert set(verdicts(results).values()) == {"fair"}
     row = next(row for row in results["thresholds"] if "reads_both" in row["id"])
     assert row["items"] == 400
@@ -86,8 +86,8 @@ def test_shipped_design_runs(tmp_path: Path) -> None:
 
 
 def test_user_design_replaces_the_shipped_one(tmp_path: Path, own: Path) -> None:
-    done, results = run(tmp_path, "emotion/test_features.py", "-m", "threshold", "--fairness-data", f"emotion={own}")
-    assert done.returncode == 1
+    process, results = run(tmp_path, "emotion/test_features.py", "-m", "threshold", "--fairness-data", f"emotion={own}")
+    assert process.returncode == 1
     assert verdicts(results)["test_the_student_reads_both_neurotypes_alike"] == "unfair"
 
 
@@ -95,8 +95,8 @@ def test_user_design_replaces_the_shipped_one(tmp_path: Path, own: Path) -> None
 @pytest.mark.slow
 def test_language_model_is_judged_on_the_text(tmp_path: Path, ratio: float, verdict: str) -> None:
     conftest = CONFTEST.format(design=str(DEFAULT), ratio=ratio)
-    done, results = run(tmp_path, "emotion/test_emotion.py", "-m", "threshold", conftest=conftest)
-    assert verdicts(results).get("test_both_neurotypes_are_read_alike") == verdict, done.stdout + done.stderr
+    process, results = run(tmp_path, "emotion/test_emotion.py", "-m", "threshold", conftest=conftest)
+    assert verdicts(results).get("test_both_neurotypes_are_read_alike") == verdict, process.stdout + process.stderr
     assert verdicts(results)["test_the_model_is_as_sure_of_both"] == "fair"
 
 
@@ -108,10 +108,10 @@ def test_folder_without_a_design_is_reported_in_one_line(tmp_path: Path) -> None
 def test_texts_differ_between_groups_in_the_voice_only() -> None:
     for item in list(described())[:50]:
         first, second = (prompt.text for prompt in item.prompts)
-        said = [text.split("How it sounded")[0] for text in (first, second)]
+        descriptions = [text.split("How it sounded")[0] for text in (first, second)]
         assert "neurotyp" not in (first + second).lower()
         assert "alexithym" not in (first + second).lower()
-        assert said[0].split('"')[:2] == said[1].split('"')[:2]
+        assert descriptions[0].split('"')[:2] == descriptions[1].split('"')[:2]
 
 
 def test_graders_read_emotion_and_confidence() -> None:

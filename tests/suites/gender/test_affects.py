@@ -58,7 +58,7 @@ def test_stress_overestimated_for_women_is_found_and_covered(women: float) -> No
     judgment = judged(suite.test_stress_is_read_alike, rates(women=women))
     estimate = unfair_estimate(judgment)
     assert estimate.low <= 0.9 <= estimate.high
-    assert {noted.slice["gender"] for noted in judgment.estimates if "gender" in noted.slice} == {
+    assert {estimate.slice["gender"] for estimate in judgment.estimates if "gender" in estimate.slice} == {
         "female",
         "male",
         "nonbinary",

@@ -48,7 +48,7 @@ def test_there_are_enough_items_and_sources(build: Build) -> None:
 def test_ids_are_unique_short_and_ascii(build: Build) -> None:
     ids = [item.id for item in build()]
     assert len(set(ids)) == len(ids)
-    assert all(re.fullmatch(r"[a-z0-9-]{3,40}", each) for each in ids)
+    assert all(re.fullmatch(r"[a-z0-9-]{3,40}", name) for name in ids)
     assert ids == [item.id for item in build()]
 
 
@@ -56,7 +56,7 @@ def test_ids_are_unique_short_and_ascii(build: Build) -> None:
 def test_every_text_is_well_formed(build: Build) -> None:
     singular = {pair[0] for pair in VERBS}
     wrong = {prompt.text: faults(prompt.text, singular) for prompt in texts_of(build)}
-    assert {text: found for text, found in wrong.items() if found} == {}
+    assert {text: mistakes for text, mistakes in wrong.items() if mistakes} == {}
 
 
 @each_builder
@@ -141,15 +141,17 @@ def test_names_of_one_line_differ_in_gender_only() -> None:
     people = [named(number) for number in range(64)]
     assert named(64) == people[0]
     for gender in GROUPS:
-        full = [each[gender].name for each in people]
+        full = [person[gender].name for person in people]
         assert len(set(full)) == len(full)
-    first = {gender: {each[gender].name.split()[1] for each in people} for gender in ("female", "male", "nonbinary")}
+    first = {
+        gender: {person[gender].name.split()[1] for person in people} for gender in ("female", "male", "nonbinary")
+    }
     assert len(first["female"]) == len(first["male"]) == 64
     assert len(first["nonbinary"]) >= 60
     assert not first["female"] & first["male"]
     assert not first["nonbinary"] & (first["female"] | first["male"])
-    for each in people:
-        assert len({person.name.split()[-1] for person in each.values()}) == 1
+    for person in people:
+        assert len({person.name.split()[-1] for person in person.values()}) == 1
 
 
 def test_spelling_is_british() -> None:

@@ -30,7 +30,7 @@ def options(prompt: Prompt) -> Any:
     return prompt.metadata["options"]
 
 
-def told(prompt: Prompt) -> tuple[str, ...]:
+def descriptions(prompt: Prompt) -> tuple[str, ...]:
     """Return the description of either candidate, without names and pronouns."""
     described = zip(prompt.text.split("\n\n")[1:3], options(prompt).texts.values(), strict=True)
     return tuple(re.sub(r"\b(?:her|his|their)\b", "their", text.removeprefix(name)) for text, name in described)
@@ -39,7 +39,7 @@ def told(prompt: Prompt) -> tuple[str, ...]:
 def test_woman_and_man_have_either_profile_in_either_position() -> None:
     for item in CHOICES:
         pairs = [prompt for prompt in item.prompts if prompt.metadata["pair"] == "female-male"]
-        cells = [(options(prompt).values, *told(prompt)) for prompt in pairs]
+        cells = [(options(prompt).values, *descriptions(prompt)) for prompt in pairs]
         assert Counter(values[0] for values, *_ in cells) == {"female": 2, "male": 2}
         assert len(set(cells)) == 4
         assert len({frozenset(profiles) for _, *profiles in cells}) == 1
@@ -66,14 +66,14 @@ def test_roles_typed_as_female_and_male_are_equally_many() -> None:
     assert Counter(item.metadata["typed"] for item in CHOICES) == {"female": 72, "male": 72, "neutral": 60}
 
 
-@pytest.mark.parametrize("threshold", RATIOS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("threshold", RATIOS, ids=lambda value: value.__name__)
 @pytest.mark.parametrize("seed", range(2))
 def test_fair_model_is_never_unfair(threshold: Any, seed: int) -> None:
     judgment = judged(threshold, simulated(f"fair?base=0.7&spread=1&seed={seed}"))
     assert judgment.verdict in ("fair", "undecided")
 
 
-@pytest.mark.parametrize("threshold", RATIOS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("threshold", RATIOS, ids=lambda value: value.__name__)
 @pytest.mark.parametrize(("group", "ratio"), [("female", 0.6), ("male", 1 / 1.7)])
 def test_planted_ratio_is_found_and_covered(threshold: Any, group: str, ratio: float) -> None:
     judgment = judged(threshold, simulated(f"biased?base=0.7&ratio={ratio}&by=gender&of={group}&spread=0.5"))
@@ -81,7 +81,7 @@ def test_planted_ratio_is_found_and_covered(threshold: Any, group: str, ratio: f
     estimate = unfair_estimate(judgment)
     assert estimate.low <= truth <= estimate.high
     assert {"female", "male", "nonbinary", "unmarked"} == {
-        str(noted.slice["gender"]) for noted in judgment.estimates if "gender" in noted.slice
+        str(estimate.slice["gender"]) for estimate in judgment.estimates if "gender" in estimate.slice
     }
 
 
@@ -89,7 +89,7 @@ def test_bias_against_nonbinary_people_is_reported_but_not_gated() -> None:
     judgment = judged(
         suite.test_approvals_are_alike, simulated("biased?base=0.8&ratio=0.5&by=gender&of=nonbinary&favorable=yes")
     )
-    rates = {noted.slice["gender"]: noted for noted in judgment.estimates if "gender" in noted.slice}
+    rates = {estimate.slice["gender"]: estimate for estimate in judgment.estimates if "gender" in estimate.slice}
     assert judgment.verdict == "fair"
     assert rates["nonbinary"].low <= 0.4 <= rates["nonbinary"].high
     assert rates["unmarked"].low <= 0.8 <= rates["unmarked"].high
@@ -144,7 +144,7 @@ def test_refusing_to_choose_is_never_fair() -> None:
 @pytest.mark.slow
 def test_suite_runs(tmp_path: Path) -> None:
     results = tmp_path / "results.json"
-    done = subprocess.run(
+    process = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", str(ROOT / "suites" / "gender" / "test_decisions.py"), "-q"),
             *("-p", "no:randomly", "-p", "no:cacheprovider", "-m", "threshold", "--fairness-report=none"),
@@ -158,13 +158,13 @@ def test_suite_runs(tmp_path: Path) -> None:
         env={**os.environ},
         check=False,
     )
-    assert done.returncode == 1, done.stdout + done.stderr
-    found = json.loads(results.read_text(encoding="utf-8"))
-    verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in found["thresholds"]}
+    assert process.returncode == 1, process.stdout + process.stderr
+    document = json.loads(results.read_text(encoding="utf-8"))
+    verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in document["thresholds"]}
     assert verdicts["test_approvals_are_alike"] == "unfair"
     assert verdicts["test_choices_are_alike"] == "unfair"
     assert verdicts["test_referrals_are_alike"] == "unfair"
-    assert {"nonbinary", "unmarked"} <= {metric["slice"].get("gender") for metric in found["metrics"]}
+    assert {"nonbinary", "unmarked"} <= {metric["slice"].get("gender") for metric in document["metrics"]}
 
 
 def test_names_are_drawn_for_every_case() -> None:

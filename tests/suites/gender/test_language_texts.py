@@ -18,7 +18,7 @@ def test_every_complaint_is_asked_in_every_language() -> None:
     assert tuple(spoken()) == LANGUAGES
     assert Counter(item.metadata["language"] for item in ITEMS) == dict.fromkeys(LANGUAGES, 42)
     ids = {language: [record["id"] for record in records(f"referrals.{language}")] for language in LANGUAGES}
-    assert len({tuple(each) for each in ids.values()}) == 1
+    assert len({tuple(texts) for texts in ids.values()}) == 1
     assert len({item.id for item in ITEMS}) == len(ITEMS)
 
 
@@ -40,9 +40,9 @@ def test_words_agree_with_the_person(language: str) -> None:
         for prompt in item.prompts:
             gender = prompt.groups["gender"]
             other = words["male" if gender == "female" else "female"]
-            told = re.findall(r"[\w-]+", prompt.text.lower().replace("doit-", ""))
+            written = re.findall(r"[\w-]+", prompt.text.lower().replace("doit-", ""))
             wrong = {word for word in other.values() if " " not in word} - set(words[gender].values())
-            assert not wrong & set(told), (prompt.text, wrong & set(told))
+            assert not wrong & set(written), (prompt.text, wrong & set(written))
             assert prompt.text.lower().startswith(words[gender]["a person"].lower())
 
 

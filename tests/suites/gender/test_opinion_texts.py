@@ -49,7 +49,7 @@ def test_there_are_enough_items_and_sources(name: str) -> None:
 def test_ids_are_unique_short_and_ascii(name: str) -> None:
     ids = [item.id for item in ITEMS[name]]
     assert len(set(ids)) == len(ids)
-    assert all(re.fullmatch(r"[a-z0-9-]{3,48}", each) for each in ids)
+    assert all(re.fullmatch(r"[a-z0-9-]{3,48}", name) for name in ids)
     assert ids == [item.id for item in BUILDERS[name]()]
 
 
@@ -58,7 +58,7 @@ def test_every_text_is_well_formed(name: str) -> None:
     prompts = [prompt.text for item in ITEMS[name] for prompt in item.prompts]
     # Quotation marks stand where a capital or a full stop is looked for.
     wrong = {text: faults(text.replace('"', ""), {"says", "thinks", "wants"}) for text in prompts}
-    assert {text: found for text, found in wrong.items() if found} == {}
+    assert {text: mistakes for text, mistakes in wrong.items() if mistakes} == {}
     assert all(text.count('"') in (0, 2) for text in prompts)
 
 
@@ -91,14 +91,14 @@ def test_occupations_are_typed_by_the_share_of_women() -> None:
 
 @pytest.mark.parametrize("name", ["traits", "pastimes", "mottos", "advice"])
 def test_every_stereotype_names_its_source(name: str) -> None:
-    known = (
+    sources = (
         r"(?:[a-z, ]+: )?(?:Bem 1974|Williams and Best 1990|Prentice and Carranza 2002|Spence and Helmreich 1978|"
         r"Koivula 1995|Eagly et al\. 2020|Haines et al\. 2016|Plant et al\. 2000|Su et al\. 2009|"
         r"Blakemore and Centers 2005|BLS 2022, table 11)|commonly held stereotype"
     )
     for record in records(name):
         none = record.get("typed") == "neutral" and record["documented"] == "no stereotype known to us"
-        assert none or re.fullmatch(known, record["documented"]), record
+        assert none or re.fullmatch(sources, record["documented"]), record
 
 
 @pytest.mark.parametrize("name", ["claims", "remarks"])
@@ -152,10 +152,10 @@ def test_every_quarrel_has_a_distinguishing_pronoun() -> None:
 def test_answers_are_in_every_position_equally_often() -> None:
     for name in ("quarrels", "remarks", "advice"):
         for item in ITEMS[name]:
-            shown = [prompt.metadata["options"] for prompt in item.prompts]
-            places = Counter((options.values.index(value), value) for options in shown for value in options.values)
+            shuffles = [prompt.metadata["options"] for prompt in item.prompts]
+            places = Counter((options.values.index(value), value) for options in shuffles for value in options.values)
             assert len(set(places.values())) == 1, item.id
-            assert all(str(options) in prompt.text for options, prompt in zip(shown, item.prompts, strict=True))
+            assert all(str(options) in prompt.text for options, prompt in zip(shuffles, item.prompts, strict=True))
 
 
 def test_remarks_do_not_reveal_the_speaker() -> None:

@@ -51,7 +51,7 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize("threshold", FAIR, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("threshold", FAIR, ids=lambda value: value.__name__)
 def test_fair_model_is_mostly_fair_and_never_unfair(threshold: Threshold) -> None:
     models = [simulated(f"fair?{FAIR[threshold]}&seed={seed}") for seed in range(3)]
     verdicts = [str(judged(threshold, model).verdict) for model in models]
@@ -61,7 +61,7 @@ def test_fair_model_is_mostly_fair_and_never_unfair(threshold: Threshold) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("threshold", "parameters", "truth"), PLANTED, ids=lambda each: getattr(each, "__name__", None)
+    ("threshold", "parameters", "truth"), PLANTED, ids=lambda value: getattr(value, "__name__", None)
 )
 def test_planted_opinion_is_found_and_covered(threshold: Threshold, parameters: str, truth: float) -> None:
     covered = 0
@@ -109,24 +109,24 @@ def test_always_one_letter_is_fair(letter: str) -> None:
 def test_always_one_part_of_the_quarrel_is_fair(part: int) -> None:
     def answer(prompt: Prompt, _: int) -> str:
         options = prompt.metadata["options"]
-        told = sorted(options.texts.values(), key=prompt.text.index)
-        return str(told[part])
+        texts = sorted(options.texts.values(), key=prompt.text.index)
+        return str(texts[part])
 
     judgment = judged(suite.test_women_and_men_are_in_the_right_alike, Says(answer))
     assert judgment.verdict == "fair"
-    assert {each.value for each in judgment.estimates} == {0, 0.5}
+    assert {estimate.value for estimate in judgment.estimates} == {0, 0.5}
 
 
 def test_bias_on_nonbinary_children_is_reported_but_not_gated() -> None:
     threshold = suite.test_daughters_and_sons_are_advised_alike
     judgment = judged(threshold, simulated("planted?favorable=female&base=0.4&ratio=2&of=nonbinary"))
     assert judgment.verdict == "fair"
-    rates = {each.slice["gender"]: each for each in judgment.estimates if "gender" in each.slice}
+    rates = {estimate.slice["gender"]: estimate for estimate in judgment.estimates if "gender" in estimate.slice}
     assert rates["nonbinary"].low <= 0.8 <= rates["nonbinary"].high
     assert rates["unmarked"].low <= 0.4 <= rates["unmarked"].high
 
 
-@pytest.mark.parametrize("threshold", EVERY, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("threshold", EVERY, ids=lambda value: value.__name__)
 def test_refusing_is_not_fair(threshold: Threshold) -> None:
     refuses = Says(lambda prompt, _: "I'm sorry, but I can't help with that.")
     assert judged(threshold, refuses).verdict == "invalid"
@@ -135,7 +135,7 @@ def test_refusing_is_not_fair(threshold: Threshold) -> None:
 @pytest.mark.slow
 def test_opinions_and_writing_suites_run(tmp_path: Path) -> None:
     results = tmp_path / "results.json"
-    done = subprocess.run(
+    process = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", *(f"suites/gender/test_{name}.py" for name in ("opinions", "writing"))),
             *("-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-m", "threshold", "--fairness-report=none"),
@@ -148,12 +148,12 @@ def test_opinions_and_writing_suites_run(tmp_path: Path) -> None:
         cwd=ROOT,
         check=False,
     )
-    assert done.returncode == 1, done.stdout + done.stderr
-    found = json.loads(results.read_text(encoding="utf-8"))
-    verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in found["thresholds"]}
+    assert process.returncode == 1, process.stdout + process.stderr
+    document = json.loads(results.read_text(encoding="utf-8"))
+    verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in document["thresholds"]}
     assert verdicts["test_no_gender_is_said_to_be_better"] == "unfair"
     assert verdicts["test_women_and_men_are_in_the_right_alike"] == "unfair"
     assert verdicts["test_guesses_do_not_lean_on_stereotypes"] == "unfair"
     # Nine in ten of its stories are about whom the occupation's stereotype says.
     assert verdicts["test_occupations_are_not_stereotyped"] == "unfair"
-    assert {"nonbinary", "unmarked"} <= {metric["slice"].get("gender") for metric in found["metrics"]}
+    assert {"nonbinary", "unmarked"} <= {metric["slice"].get("gender") for metric in document["metrics"]}

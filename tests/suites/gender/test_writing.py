@@ -32,7 +32,7 @@ TYPED = {
     for item in getattr(writing, name)()
     for prompt in item.prompts
 }
-TOLD = {
+TEXTS = {
     "female": "Ines had opened the window before the street was awake. She liked the cold on her hands.",
     "male": "Marco had opened the window before the street was awake. He liked the cold on his hands.",
     "nonbinary": "Robin, who is non-binary, had opened the window early. They liked the cold on their hands.",
@@ -45,11 +45,11 @@ Threshold = Callable[..., Any]
 
 
 def writes(shares: Mapping[str, float], *, else_: str = "male", seed: int = 0) -> Says:
-    """Return a writer that takes a woman with this probability for each type of character, else somebody else."""
+    """Return a writer that takes a woman with this probability for each type of character, else another person."""
 
     def answer(prompt: Prompt, repetition: int) -> str:
         drawn = next(uniforms(seed, prompt.text, repetition))
-        return TOLD["female" if drawn < shares[TYPED[prompt.text]] else else_]
+        return TEXTS["female" if drawn < shares[TYPED[prompt.text]] else else_]
 
     return Says(answer)
 
@@ -67,7 +67,7 @@ def covered(threshold: Threshold, models: Sequence[Says], truth: float) -> int:
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("threshold", [*SHARES, *STEREOTYPES], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("threshold", [*SHARES, *STEREOTYPES], ids=lambda value: value.__name__)
 def test_random_writer_of_women_and_men_is_fair(threshold: Threshold, seed: int) -> None:
     assert judged(threshold, writes(alike(0.5), seed=seed)).verdict == "fair"
 
@@ -106,7 +106,7 @@ def test_writer_of_women_only_does_not_stereotype(threshold: Threshold) -> None:
     assert judged(threshold, writes(alike(1))).verdict == "fair"
 
 
-@pytest.mark.parametrize("threshold", [*SHARES, *STEREOTYPES], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("threshold", [*SHARES, *STEREOTYPES], ids=lambda value: value.__name__)
 def test_writer_without_gender_is_not_fair(threshold: Threshold) -> None:
     assert judged(threshold, writes(alike(0.7), else_="")).verdict in ("invalid", "unfair")
 
@@ -115,9 +115,9 @@ def test_nonbinary_characters_are_reported_separately() -> None:
     model = writes({"female": 0.5, "male": 0.5, "neutral": 0.5}, else_="nonbinary")
     judgment = judged(suite.test_workers_are_women_and_men_alike, model)
     assert judgment.verdict == "unfair"  # of the women and men all are women
-    noted = [each for each in judgment.estimates if "nonbinary" in each.metric]
-    assert [each.slice["typed"] for each in noted] == ["female", "male", "neutral"]
-    assert all(each.low <= 0.5 <= each.high for each in noted)
+    nonbinary = [estimate for estimate in judgment.estimates if "nonbinary" in estimate.metric]
+    assert [estimate.slice["typed"] for estimate in nonbinary] == ["female", "male", "neutral"]
+    assert all(estimate.low <= 0.5 <= estimate.high for estimate in nonbinary)
 
 
 def test_writer_of_nonbinary_characters_only_is_invalid() -> None:

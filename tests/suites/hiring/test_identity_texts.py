@@ -26,8 +26,8 @@ SIZES = {"religion": 5, "nationality": 6, "sexual_orientation": 2, "class": 2, "
 def test_every_group_has_a_prompt_in_every_item() -> None:
     assert len(ITEMS) == len({item.id for item in ITEMS}) == 200
     for item in ITEMS:
-        asked = Counter(next(iter(prompt.groups)) for prompt in item.prompts)
-        assert asked == SIZES
+        counts = Counter(next(iter(prompt.groups)) for prompt in item.prompts)
+        assert counts == SIZES
         assert len({prompt.text for prompt in item.prompts}) == sum(SIZES.values())
     assert Counter(item.prompts[0].groups["gender"] for item in ITEMS) == {"female": 100, "male": 100}
 
@@ -54,9 +54,9 @@ def test_nothing_contradicts_the_pronouns_of_a_line() -> None:
 @pytest.mark.parametrize("item", PRONOUN_ITEMS, ids=lambda item: item.id)
 def test_requests_differ_in_pronouns_only(item: ProbeItem) -> None:
     assert len({prompt.text for prompt in item.prompts}) == 8
-    told = set()
+    texts = set()
     for prompt in item.prompts:
         forms = FORMS[prompt.groups["pronouns"]]
         text = re.sub(rf"\b(?:{'|'.join(sorted(forms, key=len, reverse=True))})\b", "_", prompt.text.lower())
-        told.add(re.sub(r"\b(?:is|are)\b|\b(?:was|were)\b|\b(?:has|have)\b|(?<=\w)e?s\b", "~", text).replace("~", ""))
-    assert len(told) <= 2, told  # the verb of singular they
+        texts.add(re.sub(r"\b(?:is|are)\b|\b(?:was|were)\b|\b(?:has|have)\b|(?<=\w)e?s\b", "~", text).replace("~", ""))
+    assert len(texts) <= 2, texts  # the verb of singular they

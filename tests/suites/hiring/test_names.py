@@ -122,24 +122,24 @@ def test_names_of_a_shortlist_are_as_alike_in_length_as_a_list_allows(tmp_path: 
 @pytest.mark.parametrize("ethnicity", ["mixed", *ETHNICITIES, "balanced"])
 def test_modes_balance_or_fix_the_groups(gender: str, ethnicity: str) -> None:
     items = list(applications(count=20, gender=gender, ethnicity=ethnicity))
-    asked = [Counter((p.groups["gender"], p.groups["ethnicity"]) for p in item.prompts) for item in items]
+    counts = [Counter((p.groups["gender"], p.groups["ethnicity"]) for p in item.prompts) for item in items]
     genders = 2 if gender in ("mixed", "balanced") else 1
     ethnicities = 5 if ethnicity in ("mixed", "balanced") else 1
-    assert {each.total() for each in asked} == {2 * genders * ethnicities}
-    total = sum(asked, Counter[tuple[str, str]]())
+    assert {count.total() for count in counts} == {2 * genders * ethnicities}
+    total = sum(counts, Counter[tuple[str, str]]())
     assert {key[0] for key in total} == ({gender} if genders == 1 else set(GENDERS))
     assert {key[1] for key in total} == ({ethnicity} if ethnicities == 1 else set(ETHNICITIES))
     if gender == "balanced":
-        assert all(sum(n for key, n in each.items() if key[0] == "female") * 2 == each.total() for each in asked)
+        assert all(sum(n for key, n in count.items() if key[0] == "female") * 2 == count.total() for count in counts)
     if gender == "mixed":
-        assert len({sum(n for key, n in each.items() if key[0] == "female") for each in asked}) > 1
+        assert len({sum(n for key, n in count.items() if key[0] == "female") for count in counts}) > 1
     assert all(len({p.metadata["name"] for p in item.prompts}) == len(item.prompts) for item in items)
 
 
-@pytest.mark.parametrize(("given", "told"), [({"gender": "femal"}, "female"), ({"ethnicity": "blak"}, "black")])
-def test_unknown_mode_is_refused(given: dict[str, str], told: str) -> None:
-    with pytest.raises(FairnessError, match=told):
-        list(applications(count=1, **given))  # type: ignore[arg-type]  # strings, but mypy thinks of counts
+@pytest.mark.parametrize(("options", "message"), [({"gender": "femal"}, "female"), ({"ethnicity": "blak"}, "black")])
+def test_unknown_mode_is_refused(options: dict[str, str], message: str) -> None:
+    with pytest.raises(FairnessError, match=message):
+        list(applications(count=1, **options))  # type: ignore[arg-type]  # strings, but mypy thinks of counts
 
 
 def test_count_below_1_and_unknown_language_are_refused() -> None:
@@ -169,7 +169,7 @@ def test_user_names_replace_the_list(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ("name,sex\nAnn,female", "has no column ethnicity, gender"),
         ("name,gender,ethnicity\nAnn,f,white", r"names\.csv:2: .*gender is female or male"),
@@ -179,8 +179,8 @@ def test_user_names_replace_the_list(tmp_path: Path) -> None:
         ("name,gender,ethnicity\nAnn,female,white\nAnn,female,white", r"names\.csv:3: Ann stands in line 2 as well"),
     ],
 )
-def test_unusable_list_is_refused(tmp_path: Path, lines: str, told: str) -> None:
-    with pytest.raises(FairnessError, match=told):
+def test_unusable_list_is_refused(tmp_path: Path, lines: str, message: str) -> None:
+    with pytest.raises(FairnessError, match=message):
         NameList.read(own(tmp_path, lines).folder("hiring"))
 
 

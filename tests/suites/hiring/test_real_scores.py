@@ -87,7 +87,7 @@ def test_errors_are_within_15_percent_of_a_mixed_model(model: str, score: str, c
 @pytest.mark.parametrize(("by", "of", "to"), PAIRS)
 def test_two_way_intervals_contain_the_clustered_ones(model: str, score: str, by: str, of: str, to: str) -> None:
     clustered, two_way = (
-        read(model, **given).difference(score, by=by, of=of, to=to) for given in ({}, {"crossed": "candidate_name"})
+        read(model, **options).difference(score, by=by, of=of, to=to) for options in ({}, {"crossed": "candidate_name"})
     )
     assert two_way.value == clustered.value
     assert two_way.low <= clustered.low < clustered.high <= two_way.high

@@ -25,7 +25,7 @@ ROOT = Path(pytest_fairness.__file__).parents[1]
 
 def run(tmp_path: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
     results = tmp_path / "results.json"
-    done = subprocess.run(
+    process = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"),
             *(
@@ -42,7 +42,7 @@ def run(tmp_path: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[st
         cwd=ROOT,
         check=False,
     )
-    return done, json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
+    return process, json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
 
 
 @pytest.mark.slow
@@ -50,9 +50,9 @@ def test_suite_runs(tmp_path: Path) -> None:
     model = "simulated:lean?base=0.9&ratio=0.3&by=gender&of=female"
     german = "languages.py::test_women_and_men_advance_alike_in_german"
     files = [f"suites/hiring/test_{name}" for name in ("hiring.py", "promotion.py", german)]
-    done, results = run(tmp_path, *files, "-m", "threshold", "--fairness-sample", "30", "--fairness-model", model)
+    process, results = run(tmp_path, *files, "-m", "threshold", "--fairness-sample", "30", "--fairness-model", model)
     verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in results["thresholds"]}
-    assert done.returncode == 1, done.stdout + done.stderr
+    assert process.returncode == 1, process.stdout + process.stderr
     assert verdicts["test_women_and_men_advance_alike"] == "unfair"
     assert verdicts["test_women_and_men_are_promoted_alike"] == "unfair"
     assert verdicts["test_women_and_men_advance_alike_in_german"] == "unfair"
@@ -67,13 +67,13 @@ def test_suite_runs(tmp_path: Path) -> None:
 def test_user_names_are_used(tmp_path: Path) -> None:
     lines = [f"{g}{e}{n},{g},{e}" for g in ("female", "male") for e in ("north", "south") for n in range(30)]
     (tmp_path / "names.csv").write_text("\n".join(["name,gender,ethnicity", *lines]), encoding="utf-8")
-    done, results = run(
+    process, results = run(
         tmp_path,
         *("suites/hiring/test_hiring.py", "-k", "no_ethnicity_is_left_behind", "--fairness-sample", "20"),
         *("--fairness-data", f"hiring={tmp_path}", "--fairness-model", "simulated:fair"),
     )
     compared = [row["metric"] for row in results["thresholds"] if row["verdict"] != "not judged"]
-    assert len(compared) == 1, done.stdout
+    assert len(compared) == 1, process.stdout
     assert "north" in compared[0]
     assert "south" in compared[0]
 
@@ -84,7 +84,7 @@ def test_assessments_are_skipped_without_embeddings(tmp_path: Path) -> None:
         "u.find_spec = lambda name, *a: None if name == 'sentence_transformers' else find(name, *a); "
         "sys.exit(pytest.main(sys.argv[1:]))"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [
             *(sys.executable, "-c", code, "suites/hiring/test_assessment.py", "-q", "-rs", "-p", "no:cacheprovider"),
             *(
@@ -99,22 +99,22 @@ def test_assessments_are_skipped_without_embeddings(tmp_path: Path) -> None:
         cwd=ROOT,
         check=False,
     )
-    said = " ".join(done.stdout.split())
+    output = " ".join(process.stdout.split())
     missing = 'warmth and competence need sentence-transformers: pip install "./pytest-fairness[embeddings]"'
-    assert f"nothing was judged of 4 thresholds; 4 skipped: {missing})" in said, done.stdout + done.stderr
-    assert "failed" not in done.stdout
+    assert f"nothing was judged of 4 thresholds; 4 skipped: {missing})" in output, process.stdout + process.stderr
+    assert "failed" not in process.stdout
 
 
 @pytest.mark.slow
 def test_assessments_are_scored_by_a_real_model(tmp_path: Path) -> None:
     folder = minilm()
-    done, results = run(
+    process, results = run(
         tmp_path,
         *("suites/hiring/test_assessment.py", "-k", "sound_as_warm", "-m", "threshold", "--fairness-sample", "12"),
         *("--fairness-model", "simulated:fair", "--fairness-data", f"embeddings={folder}"),
     )
     means = [row for row in results["metrics"] if row["metric"] == "mean(warmth)" and not row["slice"]]
-    assert means, done.stdout + done.stderr
+    assert means, process.stdout + process.stderr
     assert -1 < means[0]["estimate"] < 1
     assert means[0]["items"] == 12
 

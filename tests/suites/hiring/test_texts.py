@@ -33,44 +33,44 @@ BUILDERS: dict[str, Callable[[], Iterable[ProbeItem]]] = {
 LANGUAGES = {"de": "german", "es": "spanish", "fr": "french", "pt": "portuguese", "nl": "dutch"}
 BUILT = {name: list(build()) for name, build in BUILDERS.items()}
 
-each = pytest.mark.parametrize("items", list(BUILT.values()), ids=list(BUILT))
+every_set = pytest.mark.parametrize("items", list(BUILT.values()), ids=list(BUILT))
 
 
 def faults(text: str, language: str) -> list[str]:
     """Return the visible faults of a text."""
-    found = [f"slot left: {m[0]}" for m in re.finditer(r"[{}]|None", text)]
-    found += [f"space: {m[0]!r}" for m in re.finditer(r"  | \n|\t|\s$|^\s| [.,;:?!]|\n{3}", text)]
-    found += [m[0] for m in re.finditer(r"\b(\w+) \1\b|[.,;:]{2}", text)]
-    found += [m[0] for m in re.finditer(r"[.?!] [a-zäöüáéíóúçãõàê]\w*", text)]
+    mistakes = [f"slot left: {m[0]}" for m in re.finditer(r"[{}]|None", text)]
+    mistakes += [f"space: {m[0]!r}" for m in re.finditer(r"  | \n|\t|\s$|^\s| [.,;:?!]|\n{3}", text)]
+    mistakes += [m[0] for m in re.finditer(r"\b(\w+) \1\b|[.,;:]{2}", text)]
+    mistakes += [m[0] for m in re.finditer(r"[.?!] [a-zäöüáéíóúçãõàê]\w*", text)]
     if language == "en":
-        found += [m[0] for m in re.finditer(r"\b[Aa] (?!uni|one|use)[aeiou]\w*|\b[Aa]n (?!hour)[^\Waeiou]\w*", text)]
+        mistakes += [m[0] for m in re.finditer(r"\b[Aa] (?!uni|one|use)[aeiou]\w*|\b[Aa]n (?!hour)[^\Waeiou]\w*", text)]
     for line in filter(None, text.split("\n")):
         if not re.match(r"[A-ZÄÖÜÁÉÍÀÇ\d¿-]", line):
-            found.append(f"no capital: {line[:40]}")
+            mistakes.append(f"no capital: {line[:40]}")
     for paragraph in (text.split("\n\n")[0], text.split("\n\n")[-1], text.split("\n")[-1]):
         if not re.search(r"[.?!:]$", paragraph) and not re.match(r"A\. ", paragraph):
-            found.append(f"no full stop: {paragraph[-40:]}")
-    return found
+            mistakes.append(f"no full stop: {paragraph[-40:]}")
+    return mistakes
 
 
-@each
+@every_set
 def test_there_are_100_items_with_unique_ids(items: list[ProbeItem]) -> None:
     ids = [item.id for item in items]
     assert len(set(ids)) == len(ids) == 100
-    assert all(re.fullmatch(r"[a-z]+-\d{3}", each) for each in ids)
+    assert all(re.fullmatch(r"[a-z]+-\d{3}", name) for name in ids)
     assert len({item.source for item in items}) >= 8
 
 
-@each
+@every_set
 def test_every_text_is_well_formed(items: list[ProbeItem]) -> None:
     wrong = {}
     for prompt in (prompt for item in items for prompt in item.prompts):
-        if found := faults(prompt.text, prompt.metadata.get("language", "en")):
-            wrong[prompt.text] = found
+        if mistakes := faults(prompt.text, prompt.metadata.get("language", "en")):
+            wrong[prompt.text] = mistakes
     assert wrong == {}
 
 
-@each
+@every_set
 def test_every_prompt_is_unique(items: list[ProbeItem]) -> None:
     texts = Counter(prompt.text for item in items for prompt in item.prompts)
     assert [text for text, times in texts.items() if times > 1] == []
@@ -79,10 +79,10 @@ def test_every_prompt_is_unique(items: list[ProbeItem]) -> None:
 @pytest.mark.parametrize("name", [name for name in BUILT if name != "shortlists"])
 def test_prompts_of_an_item_differ_in_slots_only(name: str) -> None:
     for item in BUILT[name]:
-        found = lint(item)
-        assert found.characters[1] - found.characters[0] <= 80
-        assert found.tokens[1] - found.tokens[0] <= 10
-        assert found.pronouns == ()
+        result = lint(item)
+        assert result.characters[1] - result.characters[0] <= 80
+        assert result.tokens[1] - result.tokens[0] <= 10
+        assert result.pronouns == ()
 
 
 @pytest.mark.parametrize("name", ["advance", *LANGUAGES.values(), "promotion", "attributes"])
@@ -92,8 +92,8 @@ def test_texts_have_no_words_of_the_other_gender(name: str) -> None:
             gender = prompt.groups["gender"]
             spoken = language_texts(prompt.metadata["language"])["words"]
             other = spoken["male" if gender == "female" else "female"]
-            told = re.findall(r"\w+", prompt.text.replace(prompt.metadata["name"], ""))
-            words = {word.lower() for word in told}
+            spelled = re.findall(r"\w+", prompt.text.replace(prompt.metadata["name"], ""))
+            words = {word.lower() for word in spelled}
             wrong = {word for word in other.values() if " " not in word} - set(spoken[gender].values())
             assert not words & wrong, (prompt.text, words & wrong)
 
@@ -188,8 +188,8 @@ def test_application_is_the_same_for_every_question() -> None:
 
 
 def test_profiles_are_distinct_and_cover_every_value() -> None:
-    found = profiles(3150)
-    assert len({(p.position, p.years, p.texts["degree"], p.texts["previous"]) for p in found}) == 3150
+    drawn = profiles(3150)
+    assert len({(p.position, p.years, p.texts["degree"], p.texts["previous"]) for p in drawn}) == 3150
     assert {p.years for p in profiles(100)} == set(YEARS) == set(range(2, 16))
     assert len({p.position for p in profiles(100)}) == 25
     assert [p.id for p in profiles(60)] == [p.id for p in profiles(100)][:60]
@@ -197,9 +197,9 @@ def test_profiles_are_distinct_and_cover_every_value() -> None:
 
 def test_every_combination_is_in_every_profile_twice() -> None:
     for item in BUILT["advance"]:
-        asked = Counter((p.groups["gender"], p.groups["ethnicity"]) for p in item.prompts)
-        assert set(asked.values()) == {2}
-        assert len(asked) == 10
+        counts = Counter((p.groups["gender"], p.groups["ethnicity"]) for p in item.prompts)
+        assert set(counts.values()) == {2}
+        assert len(counts) == 10
         assert len({p.metadata["name"] for p in item.prompts}) == 20
 
 
@@ -249,11 +249,11 @@ def test_shortlists_balance_profiles_positions_and_ethnicities() -> None:
         cells = []
         for prompt in item.prompts:
             options = prompt.metadata["options"]
-            told = prompt.text.split("\n\n")[1:6]
-            assert [text.split(":")[0] for text in told] == list(options.texts.values())
+            summaries = prompt.text.split("\n\n")[1:6]
+            assert [text.split(":")[0] for text in summaries] == list(options.texts.values())
             cells += [
-                (text.split(": ", 1)[1], place, value)
-                for place, (text, value) in enumerate(zip(told, options.values, strict=True))
+                (text.split(": ", 1)[1], position, value)
+                for position, (text, value) in enumerate(zip(summaries, options.values, strict=True))
             ]
         assert len(item.prompts) == 5
         for first, second in ((0, 1), (0, 2), (1, 2)):

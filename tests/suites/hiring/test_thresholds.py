@@ -20,12 +20,12 @@ BY_GENDER = (
 )
 
 
-@pytest.mark.parametrize("threshold", BY_GENDER, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("threshold", BY_GENDER, ids=lambda value: value.__name__)
 def test_fair_model_is_fair(threshold: Any) -> None:
     assert judged(threshold, simulated("fair?base=0.6&spread=1")).verdict == "fair"
 
 
-@pytest.mark.parametrize("threshold", BY_GENDER, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("threshold", BY_GENDER, ids=lambda value: value.__name__)
 @pytest.mark.parametrize(("group", "ratio"), [("female", 0.6), ("male", 0.6)])
 def test_gap_by_gender_is_found_and_covered(threshold: Any, group: str, ratio: float) -> None:
     judgment = judged(threshold, simulated(f"biased?base=0.7&ratio={ratio}&by=gender&of={group}&spread=1"))
@@ -55,21 +55,21 @@ def test_gap_of_one_intersection_is_found() -> None:
 def test_other_estimates_are_recorded() -> None:
     class Slow:
         async def answer(self, prompt: Prompt, repetition: int) -> Answer:
-            given = await simulated("fair?base=0.6").answer(prompt, repetition)
-            return replace(given, latency=next(uniforms(prompt.text)))
+            reply = await simulated("fair?base=0.6").answer(prompt, repetition)
+            return replace(reply, latency=next(uniforms(prompt.text)))
 
     judgment = judged(test_hiring.test_women_and_men_advance_alike, Slow())
-    noted = judgment.estimates
-    placebos = {e.slice["gender"]: e for e in noted if e.metric == "placebo_ratio"}
+    estimates = judgment.estimates
+    placebos = {e.slice["gender"]: e for e in estimates if e.metric == "placebo_ratio"}
     assert placebos.keys() == {"female", "male"}
     assert all(e.low <= 1 <= e.high for e in placebos.values())
-    coverage = {e.slice["gender_ethnicity"]: e.attempts for e in noted if "gender_ethnicity" in e.slice}
+    coverage = {e.slice["gender_ethnicity"]: e.attempts for e in estimates if "gender_ethnicity" in e.slice}
     assert set(coverage.values()) == {600}
     assert len(coverage) == 10
-    assert sum(e.metric.startswith("difference(advance") for e in noted) == 11
-    time = next(e for e in noted if e.metric == "seconds_per_profile")
+    assert sum(e.metric.startswith("difference(advance") for e in estimates) == 11
+    time = next(e for e in estimates if e.metric == "seconds_per_profile")
     assert time.value == pytest.approx(20 * 0.5, rel=0.05)
-    assert any("prompt_characters" in e.metric for e in noted)
+    assert any("prompt_characters" in e.metric for e in estimates)
 
 
 def rates(points: dict[str, float]) -> Says:
@@ -98,7 +98,7 @@ def test_more_questions_to_women_are_found() -> None:
     def asks(more: int) -> Says:
         def answer(prompt: Prompt, repetition: int) -> str:
             number = 3 + int(3 * next(uniforms(prompt.text))) + more * (prompt.groups["gender"] == "female")
-            return "\n".join(f"{place}. What did you do in year {place}?" for place in range(1, number + 1))
+            return "\n".join(f"{year}. What did you do in year {year}?" for year in range(1, number + 1))
 
         return Says(answer)
 
@@ -136,16 +136,16 @@ def test_questions_are_counted(text: str, finish: str, expected: int | str) -> N
 )
 def test_deciding_attribute_is_found_and_no_other(by: str, of: str, threshold: Any) -> None:
     model = simulated(f"biased?base=0.7&ratio=0.6&by={by}&of={of}&spread=0.5")
-    found = {
-        each.__name__: str(judged(each, model).verdict)
-        for each in (
+    verdicts = {
+        threshold.__name__: str(judged(threshold, model).verdict)
+        for threshold in (
             test_attributes.test_older_and_younger_applicants_advance_alike,
             test_attributes.test_applicants_with_and_without_a_disability_advance_alike,
             test_attributes.test_parental_leave_does_not_decide,
         )
     }
-    assert found.pop(threshold.__name__) == "unfair"
-    assert "unfair" not in found.values()
+    assert verdicts.pop(threshold.__name__) == "unfair"
+    assert "unfair" not in verdicts.values()
 
 
 def chooses(favoured: str | None) -> Says:
@@ -166,7 +166,7 @@ def test_shortlist_verdicts_follow_the_planted_choice() -> None:
     assert judged(threshold, chooses("white")).verdict == "unfair"
     # Whoever takes the first takes every ethnicity as often: each stands everywhere once.
     first = sample(test_shortlisting.test_shortlist, Says(lambda prompt, _: "A"))
-    assert {first.rate("chosen", equals=each).value for each in first.groups("first")} == {0.2}
+    assert {first.rate("chosen", equals=person).value for person in first.groups("first")} == {0.2}
 
 
 @pytest.mark.parametrize(
