@@ -46,8 +46,8 @@ class Recorder:
 
 
 def test_decisions_use_fresh_repetitions_and_repeat_no_request() -> None:
-    told = Told()
-    decisions = Decisions(told, 100, reserved=0)  # type: ignore[arg-type]
+    recorder = Recorder()
+    decisions = Decisions(recorder, 100, reserved=0)  # type: ignore[arg-type]
     decisions.look(SPACE, [(CHESS, 2), (GOLF, 1), (CHESS, 3)])
     decisions.look(SPACE, [(CHESS, 99), (GOLF, 1)])
     decisions.fresh(SPACE, (CHESS, GOLF), 10)
@@ -62,8 +62,8 @@ def test_decisions_use_fresh_repetitions_and_repeat_no_request() -> None:
 
 
 def test_looks_leave_the_confirmation_budget() -> None:
-    told = Told()
-    decisions = Decisions(told, 12, reserved=10)  # type: ignore[arg-type]
+    recorder = Recorder()
+    decisions = Decisions(recorder, 12, reserved=10)  # type: ignore[arg-type]
     decisions.look(SPACE, [(CHESS, 2)])
     with pytest.raises(SearchBudgetError):
         decisions.look(SPACE, [(GOLF, 1)])
