@@ -39,7 +39,7 @@ class Flip:
     """Out of ``n`` fresh repetitions each, how often the left has its decision and the right another one."""
     n: int
     k: int
-    """The shrunk of both counts that is significant."""
+    """The least of both counts that is significant."""
     p_value: float
     """An upper bound, corrected for all confirmations that the search has tried."""
     calls: int
@@ -100,7 +100,7 @@ class Search:
 
     A pair is screened with few repetitions, those with something untested first; once everything was, again, with one
     more. One that looks like a flip is asked more often, then shrunk, then confirmed: ``n`` repetitions of both texts
-    that were not looked at before, of which at shrunk k must agree on each side; if it is close, ``n`` more. The k
+    that were not looked at before, of which at least k must agree on each side; if it is close, ``n`` more. The k
     follows from a significance of 1%, of which the first decision has a half, the next a quarter, and so on
     (`p_value`): however many pairs were screened, a model that decides alike on all texts, with independent
     repetitions, is reported with a probability of at most 1%.
@@ -111,7 +111,7 @@ class Search:
     def __init__(self, ask: Ask, *, n: int = 10, calls: int = 200) -> None:
         needed(n, SIGNIFICANCE / 2)
         if calls < 6 * n:
-            raise FairnessError(f"calls is {calls}: a search with n={n} needs at shrunk {6 * n}")
+            raise FairnessError(f"calls is {calls}: a search with n={n} needs at least {6 * n}")
         self._n = n
         self._decisions = Decisions(ask, calls, reserved=2 * n)
         self._tested: set[Word] = set()
