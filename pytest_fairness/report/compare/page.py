@@ -49,13 +49,13 @@ def _article(comparison: RunComparison, question: ComparedThreshold, anchor: str
 
 
 def _chart(comparison: RunComparison, question: ComparedThreshold, prefix: str) -> Markup:
-    """Return a dot and an interval for each column that was asked the same."""
+    """Return a chart with a dot and an interval for each column; empty if they compare different things."""
     measured = [
         (column.label, row)
         for column, row in zip(comparison.columns, question.rows, strict=True)
         if row is not None and row.estimate is not None
     ]
-    if not measured or not all(held is None or held.comparable for held in question.against):
+    if not measured or not all(pairing is None or pairing.comparable for pairing in question.against):
         return Markup()
     rows = [row for _, row in measured]
     lines = [Line(label, row) for label, row in measured]

@@ -1,4 +1,4 @@
-"""Two texts with the words marked in which they differ."""
+"""Highlighting of the words in which two texts differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_WORDS = 4_000
 
 
 def highlight_diff(first: str, second: str) -> tuple[Markup, Markup]:
-    """Return both texts as HTML, each word that the other has not in ``<mark>``.
+    """Return both texts as HTML, with words that differ in ``<mark>``.
 
     >>> print(*highlight_diff("Should Anna be hired?", "Should Paul be hired?"), sep="\\n")
     Should <mark>Anna</mark> be hired?
