@@ -38,7 +38,7 @@ _CHUNK = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class ReplicaAddress:
     """The address and names that another process of the run needs to use the same replicas."""
 
     address: str
@@ -75,7 +75,7 @@ class Cluster:
             raise
         if address in ("local", "auto"):
             address = ray.get_runtime_context().gcs_address
-        self.joined = Joined(address, self._namespace, count, os.environ.get(_AUTH))
+        self.joined = ReplicaAddress(address, self._namespace, count, os.environ.get(_AUTH))
         options = {"namespace": self._namespace, "max_restarts": -1, "scheduling_strategy": "SPREAD", **share}
         kind = ray.remote(import_module("pytest_fairness.executors.worker").Replica)
         self._owned = [
@@ -84,7 +84,7 @@ class Cluster:
         self._start_loop(self._owned)
 
     @classmethod
-    def of(cls, joined: Joined) -> Cluster:
+    def of(cls, joined: ReplicaAddress) -> Cluster:
         """Return the cluster that another process of the run has joined."""
         if joined.auth_mode is not None:
             os.environ[_AUTH] = joined.auth_mode  # Ray reads it when it is imported

@@ -32,31 +32,31 @@ def lines(samples: Sequence[StoredSample], grade: str, equals: str | None, most:
 
     from pytest_fairness.stats.item_discrimination import FEWEST_MODELS, item_discrimination
 
-    compared = [sample for sample in samples if grade in sample.graders]
-    if not compared:
+    rated = [sample for sample in samples if grade in sample.graders]
+    if not rated:
         grades = {name for sample in samples for name in sample.graders}
         raise FairnessError(f"{samples[0].probe} has no grade {grade!r}: {did_you_mean(grade, grades)}")
-    if len(compared) < FEWEST_MODELS:
+    if len(rated) < FEWEST_MODELS:
         raise FairnessError(
-            f"{samples[0].probe}: {len(compared)} models in these runs: items are compared over at least {FEWEST_MODELS}"
+            f"{samples[0].probe}: {len(rated)} models in these runs: items are compared over at least {FEWEST_MODELS}"
         )
-    by_model = [_scores(sample, grade, equals) for sample in compared]
+    by_model = [_scores(sample, grade, equals) for sample in rated]
     shared = sorted(set.intersection(*(set(scores) for scores in by_model)))
     table = [[scores[item] for item in shared] for scores in by_model]
-    scores = np.array(table).reshape(len(compared), len(shared))
+    scores = np.array(table).reshape(len(rated), len(shared))
     discrimination = item_discrimination(scores)
     means = scores.mean(axis=1)
     number = len(discrimination.negative)
     yield (
         f"{samples[0].probe}: {number} of {len(shared):,} items discriminate negatively in {grade} over "
-        f"{len(compared)} models (about {discrimination.by_chance:.1f} by chance alone)"
+        f"{len(rated)} models (about {discrimination.by_chance:.1f} by chance alone)"
     )
     for index in discrimination.negative[:most].tolist():
         correlation, p_value = discrimination.correlations[index], discrimination.p_values[index]
         yield f"  {shared[index]}: r = {correlation:.2f}, p = {p_value:.3f}"
         order = np.argsort(scores[:, index] - means, kind="stable").tolist()
         for row in (order[0], order[-1]):
-            sample = compared[row]
+            sample = rated[row]
             yield f"    {sample.model}: {scores[row, index]:.2f} here, {means[row]:.2f} on average"
             yield from _answers(sample, shared[index], grade)
 

@@ -145,11 +145,11 @@ def promise(rows: Sequence[ThresholdResult]) -> str:
     )
 
 
-def own(row: ThresholdResult) -> str:
+def override_note(row: ThresholdResult) -> str:
     """Return the overrides of a threshold in pyproject.toml; empty without any.
 
     >>> from pytest_fairness.core.results import LooksResult, OverrideResult
-    >>> own(ThresholdResult(id="t", own={"bounds": OverrideResult(set=[0.7, 1.4], instead_of=[0.8, 1.2])}))
+    >>> override_note(ThresholdResult(id="t", own={"bounds": OverrideResult(set=[0.7, 1.4], instead_of=[0.8, 1.2])}))
     'overridden in pyproject.toml: bounds 0.7 to 1.4 (suite: 0.8 to 1.2)'
     """
     overrides = row.own
@@ -209,7 +209,7 @@ def next_step(release: ReleaseResult) -> str:
 
 def remarks(row: ThresholdResult) -> list[str]:
     """Return remarks on how a threshold was evaluated."""
-    notes = own(row), anytime(row), earlier_runs(row), read_only(row), formats(row)
+    notes = override_note(row), anytime(row), earlier_runs(row), read_only(row), formats(row)
     return [remark for remark in (*notes, *row.clustering) if remark]
 
 

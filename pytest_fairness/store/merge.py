@@ -38,7 +38,7 @@ _ANSWER = ("text", "finish_reason", "reasoning", "actions")
 
 
 @dataclass(slots=True)
-class Merged:
+class MergeResult:
     """The outcome of a merge."""
 
     attempts: int = 0
@@ -49,7 +49,7 @@ class Merged:
     """Stores without a run."""
 
 
-def merge(sources: Sequence[StoreLocation], out: Path) -> Merged:
+def merge(sources: Sequence[StoreLocation], out: Path) -> MergeResult:
     """Join stores into a new file. Of two answers to an attempt, that of the first store is kept, with its grades.
 
     Stores of older layouts are read as well; none is changed.
@@ -62,7 +62,7 @@ def merge(sources: Sequence[StoreLocation], out: Path) -> Merged:
             raise StoreError(f"there is no store {source}")
     if out.exists():
         raise StoreError(f"{out} is there already: name a new file")
-    merged = Merged()
+    merged = MergeResult()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with _temporary_folder(out.with_name(f".{out.name}.merge")) as folder:

@@ -32,7 +32,7 @@ _needed, _sampled, _removed = (
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class PruneSelection:
     """The runs and the answers to remove: those that meet all conditions."""
 
     older_than: float | None = None
@@ -46,7 +46,7 @@ class Chosen:
 
 
 @dataclass(slots=True)
-class Pruned:
+class PruneResult:
     """The outcome of pruning."""
 
     runs: int = 0
@@ -64,7 +64,7 @@ class _Undo(Exception):
     """Exception that ends a transaction which must change nothing."""
 
 
-def prune(location: StoreLocation, chosen: Chosen, *, dry: bool) -> Pruned:
+def prune(location: StoreLocation, chosen: PruneSelection, *, dry: bool) -> PruneResult:
     """Remove what was chosen, in one transaction, and compact the store.
 
     A run that stays keeps all that it needs to be verified, repeated or compared: its answers, those of its graders,
@@ -108,15 +108,15 @@ def prune(location: StoreLocation, chosen: Chosen, *, dry: bool) -> Pruned:
 class _Removal:
     """One removal: the runs that stay, the rows that they need, and the rest of what was chosen."""
 
-    def __init__(self, database: Database, chosen: Chosen) -> None:
+    def __init__(self, database: Database, chosen: PruneSelection) -> None:
         self._database = database
         self._chosen = chosen
         self._runs = Runs(database)
-        self.pruned = Pruned()
+        self.pruned = PruneResult()
 
     def remove(self, connection: Connection) -> None:
         """Remove all that was chosen; it may be done again in a later transaction."""
-        self.pruned = Pruned()
+        self.pruned = PruneResult()
         models = self._models(connection)
         removed_runs = self._chosen_runs(connection, models)
         unknown_questions = self._fill_temporary_tables(connection, removed_runs)

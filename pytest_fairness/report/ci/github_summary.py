@@ -192,7 +192,7 @@ def _unjudged(rows: Iterable[ThresholdResult]) -> Iterator[str]:
 
 
 def _overrides(rows: Iterable[ThresholdResult]) -> Iterator[str]:
-    overrides = [(row, override) for row in rows if (override := phrases.own(row))]
+    overrides = [(row, override) for row in rows if (override := phrases.override_note(row))]
     if overrides:
         yield "\n### Overridden in pyproject.toml\n"
     for row, override in overrides:

@@ -74,7 +74,7 @@ def _notes(row: ThresholdResult) -> str:
         f"accepted: {bounds_of(row)}",
         f"verdict: {row.verdict}",
         f"{row.items:,} items, {row.attempts:,} attempts, {sum(row.ungraded.values()):,} ungraded",
-        *([phrases.own(row)] if phrases.own(row) else []),
+        *([phrases.override_note(row)] if phrases.override_note(row) else []),
         *([phrases.SIMULATED] if phrases.is_simulated(row.model) else []),
         *row.restricted,
         "measured with pytest-fairness",

@@ -141,7 +141,7 @@ def _details(row: ThresholdResult) -> dict[str, str]:
         "groups": json.dumps(dict(row.groups)) if row.groups else "",
         "restricted": "; ".join(row.restricted),
         "message": row.message,
-        "overridden": phrases.own(row),
+        "overridden": phrases.override_note(row),
         "simulated": phrases.SIMULATED if phrases.is_simulated(row.model) else "",
     }
     if row.low is None or row.high is None:  # an end at infinity, which the schema has no number for
