@@ -48,7 +48,7 @@ def counterfactuals(
     Raises:
         FairnessError: A slot is unknown, a gender has no words, or prompts differ in more than their slots (`lint`).
     """
-    chosen = {slot: values_of(slot, given) for slot, given in vary.items()}
+    chosen = {slot: values_of(slot, slot_values) for slot, slot_values in vary.items()}
     if not chosen:
         raise FairnessError("nothing is varied: write vary={'gender': ['female', 'male']}, say")
     parsed = SlotTemplate(template, chosen, language)

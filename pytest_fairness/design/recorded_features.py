@@ -45,10 +45,10 @@ class Recording:
         import torch
 
         rows = {
-            group: torch.tensor([index for index, own in enumerate(self.groups) if own == group])
+            group: torch.tensor([index for index, rows_of_group in enumerate(self.groups) if rows_of_group == group])
             for group in dict.fromkeys(self.groups)
         }
-        batches = {group: self._batches(own) for group, own in rows.items()}
+        batches = {group: self._batches(rows_of_group) for group, rows_of_group in rows.items()}
         return evaluate_groups(student, batches, verification=verification)
 
     def _batches(self, rows: Tensor) -> Iterator[tuple[Tensor, Tensor]]:

@@ -64,16 +64,16 @@ class Decisions:
             self._fresh_counts[prompt.text] = self._fresh_counts.get(prompt.text, 0) + number
         return self._ask(requests)
 
-    def _ask(self, asks: Sequence[tuple[Prompt, int, int]], reserved: int = 0) -> list[list[Any]]:
-        if not asks:
+    def _ask(self, requests: Sequence[tuple[Prompt, int, int]], reserved: int = 0) -> list[list[Any]]:
+        if not requests:
             return []
-        number = sum(count for _, _, count in asks)
+        number = sum(count for _, _, count in requests)
         if self.calls + number > self._budget - reserved:
             raise SearchBudgetError
         self.calls += number
-        results = [list(decisions) for decisions in self.ask_model(asks)]
-        for (prompt, _, count), decisions in zip(asks, results, strict=True):
-            if len(decisions) != count or not all(isinstance(one, Hashable) for one in decisions):
+        results = [list(decisions) for decisions in self.ask_model(requests)]
+        for (prompt, _, count), decisions in zip(requests, results, strict=True):
+            if len(decisions) != count or not all(isinstance(decision, Hashable) for decision in decisions):
                 raise FairnessError(f"{prompt.text!r:.60}: a decision must be one value for each repetition")
         return results
 

@@ -136,8 +136,8 @@ class TextPair:
         printer.text(repr(self))
 
     def __repr__(self) -> str:
-        more = [f"and {len(self.rights) - 1} more"] if len(self.rights) > 1 else []
-        return f"Pair({', '.join([*differences(self.space, self.left, self.rights[0]), *more])})"
+        remainder = [f"and {len(self.rights) - 1} more"] if len(self.rights) > 1 else []
+        return f"Pair({', '.join([*differences(self.space, self.left, self.rights[0]), *remainder])})"
 
 
 def differences(space: TextSpace, left: Choice, right: Choice) -> list[str]:

@@ -119,9 +119,9 @@ def _space(template: str, vary: Mapping[str, Any], language: str, metadata: Mapp
     # The shortest first: it is what hypothesis shrinks to.
     axes = {
         slot: None
-        if isinstance(given, strategy)
-        else tuple(sorted(values_of(slot, given), key=lambda value: (len(value.text), value.text)))
-        for slot, given in vary.items()
+        if isinstance(slot_values, strategy)
+        else tuple(sorted(values_of(slot, slot_values), key=lambda value: (len(value.text), value.text)))
+        for slot, slot_values in vary.items()
     }
     space = TextSpace(template, axes, language, metadata)
     space.check()

@@ -42,8 +42,8 @@ def decision_facts(accepted: AcceptanceResult) -> str:
 def accepted_figures(accepted: AcceptanceResult) -> str:
     """Return the verdict that was accepted, with the first of its estimates."""
     parts = [_figures(part) for part in accepted.estimates]
-    more = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
-    return f"{accepted.verdict} at {parts[0]}{more}" if parts else accepted.verdict
+    remainder = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
+    return f"{accepted.verdict} at {parts[0]}{remainder}" if parts else accepted.verdict
 
 
 def decision_line(accepted: AcceptanceResult) -> str:

@@ -105,10 +105,10 @@ def agreement(result: AgreementResult) -> str:
         f"{group.propensity:.1%} (drawn {group.drawn:.1%})"
         for group in result.groups
     ]
-    more = f", and {len(shares) - _MOST_SHARES} more" if len(shares) > _MOST_SHARES else ""
+    remainder = f", and {len(shares) - _MOST_SHARES} more" if len(shares) > _MOST_SHARES else ""
     return (
         f"{start} agree on {result.prompts:,} prompts (p = {result.p_value:.2g}): "
-        f"{', '.join(shares[:_MOST_SHARES])}{more}"
+        f"{', '.join(shares[:_MOST_SHARES])}{remainder}"
     )
 
 

@@ -166,8 +166,8 @@ class LeasedOwner:
         ids = sorted(suspects)
         connection.execute(delete(schema.owners).where(owners.id.in_(ids), owners.seen < Now() - LEASE))
         claims = schema.claims.c
-        gone = claims.owner.not_in(select(owners.id)) & claims.owner.not_in(_batches)
-        connection.execute(delete(schema.claims).where(claims.owner.in_(ids), gone))
+        is_gone = claims.owner.not_in(select(owners.id)) & claims.owner.not_in(_batches)
+        connection.execute(delete(schema.claims).where(claims.owner.in_(ids), is_gone))
 
     def _delete_owner(self, connection: Connection) -> None:
         connection.execute(delete(schema.claims).where(schema.claims.c.owner == self.id))

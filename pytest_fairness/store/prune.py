@@ -150,23 +150,23 @@ class _Removal:
     def _chosen_runs(self, connection: Connection, models: Collection[str] | None) -> list[str]:
         """Return the runs that go."""
         runs, chosen = schema.runs.c, self._chosen
-        named = {self._runs.find(text, having="anything") for text in chosen.runs}
+        named_runs = {self._runs.find(text, having="anything") for text in chosen.runs}
         statement = select(runs.id).order_by(runs.started)
         if chosen.older_than is not None:
             statement = statement.where(runs.started < Now() - chosen.older_than)
-        removed = [run for (run,) in connection.execute(statement) if not named or run in named]
+        removed = [run for (run,) in connection.execute(statement) if not named_runs or run in named_runs]
         if models is not None:
             used = self._models_by_run(connection)
             removed = [run for run in removed if used.get(run) and used[run] <= set(models)]
         staying = {self._runs.find(text, having="anything") for text in chosen.keep}
         ids = list(connection.execute(select(runs.id).order_by(runs.started.desc())).scalars())
         staying |= {run for run in ids if run not in removed}
-        if not named and (latest := next(filter(self._has_results, ids), None)):
+        if not named_runs and (latest := next(filter(self._has_results, ids), None)):
             staying.add(latest)
         for run in ids:  # newest first: a baseline is older
-            for earlier, what in self._earlier_runs(run, ids) if run in staying else ():
-                if earlier in named:
-                    raise StoreError(f"run {earlier[:8]} is {what} of run {run[:8]}, which stays: name both")
+            for earlier, role in self._earlier_runs(run, ids) if run in staying else ():
+                if earlier in named_runs:
+                    raise StoreError(f"run {earlier[:8]} is {role} of run {run[:8]}, which stays: name both")
                 staying.add(earlier)
         return [run for run in removed if run not in staying]
 

@@ -157,10 +157,10 @@ class EndpointThrottle:
         self._adopt(request, now)
         self._refill(request.rates, now)
         quiet = self.quiet_until - now
-        left = 0 if quiet > 0 else self._left(request.rates)
-        again = min(request.again, left, self._idle(owner, request))
+        sendable = 0 if quiet > 0 else self._allowed_by_rates(request.rates)
+        again = min(request.again, sendable, self._idle(owner, request))
         free = self._free(owner, request, now)
-        keys = min(len(request.keys), left - again, free)
+        keys = min(len(request.keys), sendable - again, free)
         self._leave(keys + again, request.rates)
         is_short = len(request.keys) > keys
         until = now + _WAITING if is_short else 0.0
@@ -221,17 +221,17 @@ class EndpointThrottle:
                 flow = _per_second(rate)
                 setattr(self, bucket, min(getattr(self, bucket) + seconds * flow, 1 + flow * BURST))
 
-    def _left(self, rates: Rates) -> int:
+    def _allowed_by_rates(self, rates: Rates) -> int:
         """Return how many requests the rates allow now."""
-        left = _MANY if rates.requests is None else max(0, int(self.requests))
+        sendable = _MANY if rates.requests is None else max(0, int(self.requests))
         if rates.tokens is None:
-            return left
+            return sendable
         if not self.answers:  # one request at a time, until an answer shows what the others are going to cost
             is_any_sent = any(in_flight > waiting for in_flight, waiting, _ in self.holders.values())
-            return 0 if is_any_sent else min(left, 1)
+            return 0 if is_any_sent else min(sendable, 1)
         if self.tokens <= 0:
             return 0
-        return min(left, 1 + int(self.tokens / self._cost)) if self._cost > 0 else left
+        return min(sendable, 1 + int(self.tokens / self._cost)) if self._cost > 0 else sendable
 
     def _leave(self, requests: int, rates: Rates) -> None:
         if rates.requests is not None:

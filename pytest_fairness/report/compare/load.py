@@ -51,7 +51,7 @@ def read_run(name: str, store: StoreLocation, redact: Callable[[str], str] = str
 def _stored(store: Store, name: str, redact: Callable[[str], str]) -> LoadedRun:
     run = store.runs.find(name, "document")
     document = store.runs.document(run)
-    assert document is not None  # noqa: S101 - it was found by having one
+    assert document is not None  # noqa: S101 - `find` returns only runs with a document
     results = read_results(redacted(document["results"], redact), f"run {run[:8]}")
     return LoadedRun(name, results, partial(_influences, store, run))
 

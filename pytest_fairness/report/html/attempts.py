@@ -18,7 +18,7 @@ from pytest_fairness.store.samples import StoredSample
 _BASE_BYTES, _BYTES_PER_ATTEMPT = 800_000, 180
 """A page of 60,000 attempts stays under 15 MB with these, one of 2,000 under 1.5 MB, with room for the rest of it."""
 _LEAST_LENGTH = 80
-"""Texts cut shorter are of no use: others are left out instead."""
+"""The least length of a cut text: shorter ones are of no use, so other texts are left out instead."""
 _NAME_LENGTH = 200
 _CHUNK = 200_000
 """Characters of text that the page unpacks at a time, so that it stays responsive meanwhile."""

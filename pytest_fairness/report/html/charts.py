@@ -91,8 +91,8 @@ def threshold_chart(row: ThresholdResult, prefix: str) -> Markup:
     """
     if row.estimate is None:
         return Markup()
-    alike, log = row.parity, is_log([row])
-    points = [value for value in (row.estimate, *row.bounds, alike) if value is not None]
+    parity, log = row.parity, is_log([row])
+    points = [value for value in (row.estimate, *row.bounds, parity) if value is not None]
     axis = axis_over(points, (row.low, row.high), 12, WIDTH - 12, log=log)
     foot = 64 if row.scale else 48
     scene = [
@@ -100,13 +100,13 @@ def threshold_chart(row: ThresholdResult, prefix: str) -> Markup:
         *beyond(axis, row.bounds, 18, 46, prefix),
         *bands(axis, row.scale, 48, 62),
         *bound_lines(axis, row.bounds, 18, 46),
-        *parity_line(axis, alike, 18, 46),
+        *parity_line(axis, parity, 18, 46),
         interval(axis, 32, row),
         sign("dot", axis.at(row.estimate), 32, 5.5),
         *foot_of(axis, foot, row.bounds),
-        *_key(row, alike, foot + 35),
+        *_key(row, parity, foot + 35),
     ]
-    return _picture(prefix, foot + 40, format_subject(row), "; ".join(_threshold_phrases(row, axis, alike)), scene)
+    return _picture(prefix, foot + 40, format_subject(row), "; ".join(_threshold_phrases(row, axis, parity)), scene)
 
 
 def groups_chart(row: ThresholdResult, prefix: str) -> Markup:
@@ -121,7 +121,7 @@ def slices_chart(slices: Sequence[MetricResult], key: str, prefix: str) -> Marku
     if not slices:
         return Markup()
     lines = [Line(str(part.slice.get(key, "all")), part) for part in slices]
-    return lines_chart(f"{slices[0].title} by {key}", lines, prefix, alike=slices[0].parity, log=is_log(slices))
+    return lines_chart(f"{slices[0].title} by {key}", lines, prefix, parity=slices[0].parity, log=is_log(slices))
 
 
 def lines_chart(
@@ -130,12 +130,12 @@ def lines_chart(
     prefix: str,
     bounds: Bounds = (None, None),
     *,
-    alike: float | None = None,
+    parity: float | None = None,
     log: bool = False,
 ) -> Markup:
     """Return a chart with a line for each name: its value and interval, lowest first, unmeasured ones last.
 
-    ``alike`` is the value of parity, where there is one.
+    ``parity`` is the value at which groups are alike, if there is one.
     """
     lines = sorted(lines, key=lambda line: (line.row.estimate is None, line.row.estimate or 0.0))
     rows = [line.row for line in lines if line.row.estimate is not None]
@@ -144,13 +144,13 @@ def lines_chart(
     names = [lines_of(escape_controls(line.name), _NAMES) + ["reference"] * line.reference for line in lines]
     left = max(width_of(text) for name in names for text in name) + 10
     right = WIDTH - max(width_of(brief(_figures(row)[0])) for row in rows) - 12
-    points = [value for value in (*(row.estimate for row in rows), *bounds, alike) if value is not None]
+    points = [value for value in (*(row.estimate for row in rows), *bounds, parity) if value is not None]
     axis = axis_over(points, (end for row in rows for end in (row.low, row.high)), left, right, log=log)
     heights = [max(22, 14 * len(name) + 8) for name in names]
     foot = sum(heights) + 4
     scene = [stroke("grid", f"M{axis.at(tick):.1f} 4V{foot}") for tick in axis.ticks()]
     scene += [*beyond(axis, bounds, 4, foot, prefix), *bound_lines(axis, bounds, 4, foot)]
-    scene += parity_line(axis, alike, 4, foot)
+    scene += parity_line(axis, parity, 4, foot)
     top = 4.0
     for line, name, height in zip(lines, names, heights, strict=True):
         scene += _line(axis, line, name, top + height / 2)
@@ -256,10 +256,10 @@ def _line(axis: Axis, line: Line, name: Sequence[str], y: float) -> Iterator[Mar
     yield label("value", WIDTH - 2, y + 4, brief(_figures(line.row)[0]), "end")
 
 
-def _key(row: ThresholdResult, alike: float | None, y: float) -> list[Markup]:
+def _key(row: ThresholdResult, parity: float | None, y: float) -> list[Markup]:
     signs = [
         ("hatched: beyond the bounds", any(bound is not None for bound in row.bounds)),
-        ("dashed: parity", alike is not None),
+        ("dashed: parity", parity is not None),
         ("A to D: marks", bool(row.scale)),
     ]
     key_text = ", ".join(words for words, is_shown in signs if is_shown)
@@ -282,11 +282,11 @@ def _legend(shown: Sequence[ThresholdResult], x: float) -> Iterator[Markup]:
         x += width_of(verdict) + 24
 
 
-def _threshold_phrases(row: ThresholdResult, axis: Axis, alike: float | None) -> Iterator[str]:
+def _threshold_phrases(row: ThresholdResult, axis: Axis, parity: float | None) -> Iterator[str]:
     yield _numbers(row)
     yield f"bounds {bounds_phrase(row)}" if bounds_phrase(row) else "no bounds"
-    if alike is not None:
-        yield f"parity is {alike:g}"
+    if parity is not None:
+        yield f"parity is {parity:g}"
     yield f"verdict {row.verdict}"
     if row.scale:
         yield f"mark {row.mark or 'none'}"

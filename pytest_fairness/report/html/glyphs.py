@@ -117,11 +117,11 @@ def spans_of(scale: Mapping[str, Any], axis: Axis) -> list[tuple[str, float, flo
     return spans
 
 
-def parity_line(axis: Axis, alike: float | None, top: float, foot: float) -> list[Markup]:
+def parity_line(axis: Axis, parity: float | None, top: float, foot: float) -> list[Markup]:
     """Return a dashed line at parity, if the axis includes it."""
-    if alike is None or not axis.holds(alike):
+    if parity is None or not axis.holds(parity):
         return []
-    return [stroke("parity", f"M{axis.at(alike):.1f} {top}V{foot}")]
+    return [stroke("parity", f"M{axis.at(parity):.1f} {top}V{foot}")]
 
 
 def foot_of(axis: Axis, y: float, bounds: Bounds) -> list[Markup]:

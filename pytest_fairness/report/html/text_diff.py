@@ -28,11 +28,11 @@ def highlight_diff(first: str, second: str) -> tuple[Markup, Markup]:
         return escape(first), escape(second)
     ours, theirs = [], []
     for kind, start, end, other_start, other_end in SequenceMatcher(None, words, others, autojunk=False).get_opcodes():
-        alike = kind == "equal"
-        ours.append(_shown("".join(words[start:end]), alike=alike))
-        theirs.append(_shown("".join(others[other_start:other_end]), alike=alike))
+        is_equal = kind == "equal"
+        ours.append(_shown("".join(words[start:end]), is_equal=is_equal))
+        theirs.append(_shown("".join(others[other_start:other_end]), is_equal=is_equal))
     return Markup("").join(ours), Markup("").join(theirs)
 
 
-def _shown(text: str, *, alike: bool) -> Markup:
-    return escape(text) if alike or not text.strip() else Markup("<mark>{}</mark>").format(text)
+def _shown(text: str, *, is_equal: bool) -> Markup:
+    return escape(text) if is_equal or not text.strip() else Markup("<mark>{}</mark>").format(text)

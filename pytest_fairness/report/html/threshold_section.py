@@ -64,7 +64,7 @@ class ThresholdSection:
 
 
 def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSection:
-    """Return the page's entry of a threshold; ``model`` is its model's name there, ``anchor`` its id."""
+    """Return the section of a threshold; ``model`` is its model's name on the page, ``anchor`` its id."""
     row = threshold.row
     key = _key(row, threshold.slices)
     by_group = row.by_group
@@ -113,7 +113,7 @@ def _series(threshold: ThresholdView) -> ThresholdSeries:
 
 
 def _run_lines(series: ThresholdSeries) -> list[RunLine]:
-    """Return the runs that need more than their verdict: changes, and runs without one."""
+    """Return the last runs that have changes or remarks."""
     return [line for line in run_lines(series)[-MOST_RUNS:] if line.changes or line.remarks]
 
 
