@@ -22,17 +22,24 @@ def counterfactual_pairs(
 ) -> SearchStrategy[TextPair]:
     """Return a strategy for pairs of texts that differ in nothing but what is varied, for the `flips` fixture.
 
-    ``template`` and ``vary`` are those of `counterfactuals`. A slot can also be given a hypothesis strategy, of texts
-    or of lists of words: ``lists(sampled_from(WORDS), max_size=120)``. Of a list, and of a text of more than five
-    words, the search drops the words that do not matter; shorter texts are taken as they are.
-    ``metadata`` is for the grader.
+    Args:
+        template: As for `counterfactuals`.
+        vary: As for `counterfactuals`; or a hypothesis strategy for the values of a slot, texts or lists of words:
+            ``lists(sampled_from(WORDS), max_size=120)``. From lists, and texts of more than five words, the search
+            removes the words that do not affect the decision; shorter texts stay whole.
+        language: "en", "de" or "es".
+        metadata: Metadata of every prompt, for the grader.
+
+    Returns:
+        The strategy.
 
     >>> strategy = counterfactual_pairs("{name} likes {hobby}.", {"name": ["Kim"], "hobby": ["chess", "golf"]})
     >>> from hypothesis import find
     >>> find(strategy, lambda pair: pair.prompts[1].text == "Kim likes chess.")
     Pair(hobby 'golf' -> 'chess')
 
-    Raises `FairnessError` as `counterfactuals` does, and where hypothesis is not installed.
+    Raises:
+        FairnessError: As for `counterfactuals`, and where hypothesis is not installed.
     """
     space = _space(template, vary, language, metadata)
     choices = _choices(space, vary)
@@ -87,11 +94,19 @@ def profiles(
 def any_name(gender: str | None = None, ethnicity: str | None = None) -> SearchStrategy[str]:
     """Return a hypothesis strategy for names of the shipped list, of one gender or ethnicity where it is given.
 
+    Args:
+        gender: The gender; None for any.
+        ethnicity: The ethnicity; None for any.
+
+    Returns:
+        The strategy.
+
     >>> from hypothesis import find
     >>> find(any_name(gender="female", ethnicity="hispanic"), lambda name: name.startswith("Camila"))
     'Camila Garcia'
 
-    Raises `FairnessError` for a group that the list has not.
+    Raises:
+        FairnessError: The list has no name of the group.
     """
     selected = {name: group for name, group in (("gender", gender), ("ethnicity", ethnicity)) if group is not None}
     matches = [name for name, groups in names(None).items() if selected.items() <= groups.items()]

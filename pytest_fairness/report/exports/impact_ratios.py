@@ -75,11 +75,20 @@ class ImpactTables:
 def impact_tables(sample: StoredSample, grade: str, *, sex: str, ethnicity: str, equals: Any = None) -> ImpactTables:
     """Return the tables of one probe on one model.
 
-    ``sex`` and ``ethnicity`` name attributes of its prompts. ``grade`` is true or false
-    (selected or not; ``equals`` names the text that selects), or a number (a score).
     Intervals of ratios are worst-case over ungraded attempts (`Measured.ratio`).
 
-    Raises `FairnessError` for a grade or an attribute that no attempt has, and for a grade of text without ``equals``.
+    Args:
+        sample: The sample.
+        grade: The grade: true or false (selected or not), a text, or a number (a score).
+        sex: The attribute of the prompts that is sex or gender.
+        ethnicity: The attribute that is race and ethnicity.
+        equals: The value that selects, of a grade that is a text.
+
+    Returns:
+        The tables by sex, by ethnicity and by both.
+
+    Raises:
+        FairnessError: No attempt has the grade or an attribute, or the grade is a text and ``equals`` is missing.
     """
     attempts = sample.attempts
     grade_names = {name for graded in attempts for name in graded.grades}

@@ -33,11 +33,21 @@ def drawn_labels(
     """Return ``count`` graded answers of each group of ``by`` and each sample, shuffled.
 
     None has the judge's grade, so that the human is not biased; ``value`` is null.
-    A larger count with the same seed includes the answers of a smaller one.
-    With ``by_doubt`` answers on which several judges differ are drawn more often, and each row holds its probability.
 
-    Raises `FairnessError` for a grade or an attribute that no sample has, for a count below 1, and for doubt where
-    the grade has one judge.
+    Args:
+        samples: The samples of a run.
+        grade: The grade to label.
+        by: The attributes of groups within which answers are drawn.
+        count: The number of answers of each group. A larger one with the same seed includes those of a smaller one.
+        seed: The seed of the draw.
+        by_doubt: Whether answers on which several judges differ are drawn more often; each row then has its
+            probability.
+
+    Returns:
+        A row for each answer.
+
+    Raises:
+        FairnessError: No sample has the grade or an attribute, the count is below 1, or a draw by doubt has one judge.
     """
     if count < 1:
         raise FairnessError(f"--count is {count}: it must be at least 1")
