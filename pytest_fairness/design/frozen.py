@@ -58,7 +58,7 @@ class Frozen:
 
         Raises `FairnessError` for a student that cannot be stored in a file.
         """
-        student = {"kind": "model", "name": model} if model else held(benchmark.student)
+        student = {"kind": "model", "name": model} if model else student_to_json(benchmark.student)
         best = result.best
         if best.parameters is None:
             raise FairnessError("a design without parameters cannot be frozen")
@@ -123,7 +123,7 @@ class Frozen:
 
     def made_student(self) -> Student:
         """Return the student in the file. Raises `FairnessError` where the file has only a model's name."""
-        return unheld(self.student)
+        return student_from_json(self.student)
 
     def again(self, student: Student | None = None) -> Figures:
         """Return the figures of a new evaluation; they equal those of the file if the student is the file's."""
@@ -204,7 +204,7 @@ class Frozen:
         return f"{self.items_seed}-{index:04}"
 
 
-def held(student: Student) -> dict[str, Any]:
+def student_to_json(student: Student) -> dict[str, Any]:
     """Return a student as JSON: a classifier with its weights, a linear reader with its one weight.
 
     Raises `FairnessError` for any other.
@@ -221,8 +221,8 @@ def held(student: Student) -> dict[str, Any]:
     )
 
 
-def unheld(document: Mapping[str, Any]) -> Student:
-    """Return the inverse of `held`. Raises `FairnessError` for a student that is not in the file."""
+def student_from_json(document: Mapping[str, Any]) -> Student:
+    """Return the inverse of `student_to_json`. Raises `FairnessError` for a student that is not in the file."""
     kind = document.get("kind")
     if kind == "linear":
         return LinearReader(document["words"])

@@ -78,7 +78,7 @@ class Decisions:
         return results
 
 
-def usual(decisions: Sequence[Any]) -> Any:
+def most_frequent(decisions: Sequence[Any]) -> Any:
     """Return the most frequent decision, of several the first; None where there is none."""
     counts = Counter(decision for decision in decisions if decision is not None)
     return counts.most_common(1)[0][0] if counts else None
@@ -96,10 +96,10 @@ def p_value(k: int, n: int) -> float:
     return float((sum(comb(n, number) for number in range(k, n + 1)) / 2**n) ** 2)
 
 
-def needed(n: int, significance: float) -> int:
+def least_agreeing(n: int, significance: float) -> int:
     """Return the least number of n decisions on which the repetitions of each text must agree.
 
-    >>> needed(10, 0.005), needed(10, 0.0025)
+    >>> least_agreeing(10, 0.005), least_agreeing(10, 0.0025)
     (8, 9)
 
     Raises `FairnessError` where even all n are not significant.

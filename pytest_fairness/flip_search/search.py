@@ -8,7 +8,15 @@ from typing import Any
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.counterfactual.slots import Value
-from pytest_fairness.flip_search.decisions import LOOKS, Ask, Decisions, SearchBudgetError, needed, p_value, usual
+from pytest_fairness.flip_search.decisions import (
+    LOOKS,
+    Ask,
+    Decisions,
+    SearchBudgetError,
+    least_agreeing,
+    most_frequent,
+    p_value,
+)
 from pytest_fairness.flip_search.shrinker import Shrinking
 from pytest_fairness.flip_search.space import Choice, TextPair, TextSpace, Word, differences, differing_words
 
@@ -109,7 +117,7 @@ class Search:
     """
 
     def __init__(self, ask: Ask, *, n: int = 10, calls: int = 200) -> None:
-        needed(n, SIGNIFICANCE / 2)
+        least_agreeing(n, SIGNIFICANCE / 2)
         if calls < 6 * n:
             raise FairnessError(f"calls is {calls}: a search with n={n} needs at least {6 * n}")
         self._n = n
@@ -197,7 +205,7 @@ class Search:
         for number in _STAGES:
             decisions.look(space, [(left, number), (right, number)])
             first, second = decisions.decisions_on(space, left), decisions.decisions_on(space, right)
-            side = usual(first)
+            side = most_frequent(first)
             against = len(first) - first.count(side), sum(one is None or one == side for one in second)
             if side is None or against[1] == len(second):
                 return False
@@ -223,7 +231,7 @@ class Search:
 
     def _confirm(self, space: TextSpace, left: Choice, right: Choice) -> Flip | None:
         """Return the flip, if enough of n fresh repetitions agree on both sides, or of twice as many if it is close."""
-        side = usual(self._decisions.decisions_on(space, left))
+        side = most_frequent(self._decisions.decisions_on(space, left))
         first: list[Any] = []
         second: list[Any] = []
         for _ in range(2):
@@ -233,10 +241,10 @@ class Search:
             counts = first.count(side), sum(one is not None and one != side for one in second)
             probability = p_value(min(counts), len(first)) * 2**self._spent_error
             if probability <= SIGNIFICANCE and 2 * min(counts) > len(first):
-                decisions = side, usual([one for one in second if one != side])
+                decisions = side, most_frequent([one for one in second if one != side])
                 changes = tuple(differences(space, left, right))
                 prompts = space.prompt(left), space.prompt(right)
-                k = needed(len(first), SIGNIFICANCE / 2**self._spent_error)
+                k = least_agreeing(len(first), SIGNIFICANCE / 2**self._spent_error)
                 return Flip(*prompts, changes, decisions, counts, len(first), k, probability, self.calls)
             if min(counts) < _RETRY * self._n:
                 return None

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from pytest_fairness.counterfactual.slots import Value
-from pytest_fairness.flip_search.decisions import Decisions, usual
-from pytest_fairness.flip_search.space import Choice, TextSpace, replaced
+from pytest_fairness.flip_search.decisions import Decisions, most_frequent
+from pytest_fairness.flip_search.space import Choice, TextSpace, with_values
 
 T = TypeVar("T")
 _FEW, _MORE = 2, 5
@@ -53,7 +53,7 @@ class Shrinking:
         self._decisions = decisions
         self._space = space
         self.left, self.right = left, right
-        self._sides = tuple(usual(decisions.decisions_on(space, choice)) for choice in (left, right))
+        self._sides = tuple(most_frequent(decisions.decisions_on(space, choice)) for choice in (left, right))
 
     def shrink(self) -> None:
         """Shrink the pair as far as possible. Raises `SearchBudgetError`; the pair then is what was reached so far."""
@@ -102,11 +102,11 @@ class Shrinking:
         for word in [(word,) for word in self.left[index].words[:_TRIED]]:
             # A single word shows whether the decision depends on the first text, and then replaces one side.
             single = Value(word)
-            if self._decides_as_right(replaced(self.left, {index: single})):
-                self.right = replaced(self.right, {index: single})
+            if self._decides_as_right(with_values(self.left, {index: single})):
+                self.right = with_values(self.right, {index: single})
                 break
-            if self._decides_as_left(replaced(self.left, {index: single})):
-                self.left = replaced(self.left, {index: single})
+            if self._decides_as_left(with_values(self.left, {index: single})):
+                self.left = with_values(self.left, {index: single})
                 break
         for side in (0, 1):
             words = (self.left, self.right)[side][index].words
@@ -116,9 +116,9 @@ class Shrinking:
     def _keep_words(self, index: int, side: int, words: Sequence[str]) -> None:
         choice = (self.left, self.right)[side]
         needed = smallest(
-            words, lambda some: self._decides(replaced(choice, {index: Value(tuple(some))}), self._sides[side])
+            words, lambda some: self._decides(with_values(choice, {index: Value(tuple(some))}), self._sides[side])
         )
-        shorter = replaced(choice, {index: Value(tuple(needed))})
+        shorter = with_values(choice, {index: Value(tuple(needed))})
         self.left, self.right = (shorter, self.right) if side == 0 else (self.left, shorter)
 
     def _shorten_sides(self, index: int) -> None:
@@ -126,7 +126,7 @@ class Shrinking:
         for value in (self._space.values[index] or ())[:1]:
             if value in (self.left[index], self.right[index]):
                 return
-            left, right = replaced(self.left, {index: value}), replaced(self.right, {index: value})
+            left, right = with_values(self.left, {index: value}), with_values(self.right, {index: value})
             if self._decides_as_left(left):
                 self.left = left
             elif self._decides_as_right(right):
@@ -137,7 +137,7 @@ class Shrinking:
         values, words = self._space.values[index], self.left[index].words
         tried = values[:1] if values else [Value((word,)) for word in words[:_TRIED]] if words[1:] else []
         for value in tried:
-            left, right = replaced(self.left, {index: value}), replaced(self.right, {index: value})
+            left, right = with_values(self.left, {index: value}), with_values(self.right, {index: value})
             if value == self.left[index] or (self._decides_as_left(left) and self._decides_as_right(right)):
                 self.left, self.right = left, right
                 return
@@ -145,4 +145,4 @@ class Shrinking:
 
 def _mixed(one: Choice, other: Choice, indices: Sequence[int]) -> Choice:
     """Return one text with the values of another in some slots."""
-    return replaced(one, {index: other[index] for index in indices})
+    return with_values(one, {index: other[index] for index in indices})

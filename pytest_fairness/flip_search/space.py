@@ -94,7 +94,7 @@ def agree(values: Iterable[Value]) -> bool:
     return all(groups.setdefault(name, group) == group for value in values for name, group in value.groups)
 
 
-def replaced(choice: Choice, changed: Mapping[int, Value]) -> Choice:
+def with_values(choice: Choice, changed: Mapping[int, Value]) -> Choice:
     """Return the choice with other values for some slots, given by index."""
     return tuple(changed.get(index, value) for index, value in enumerate(choice))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.counterfactual.slots import Value, names, values_of
-from pytest_fairness.flip_search.space import Choice, TextPair, TextSpace, agree, replaced
+from pytest_fairness.flip_search.space import Choice, TextPair, TextSpace, agree, with_values
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -63,7 +63,7 @@ def counterfactual_pairs(
         last, width = (draw(strategies.integers(0, 2 * len(values))) for _ in range(2))
         last = min(last, len(values) - 1)
         rights = [
-            next(filter(space.can_be, (replaced(one, {index: value}) for one in (left, other))), None)
+            next(filter(space.can_be, (with_values(one, {index: value}) for one in (left, other))), None)
             for value in reversed(values[max(0, last - width) : last + 1])
         ]
         fitting = tuple(right for right in rights if right not in (None, left))

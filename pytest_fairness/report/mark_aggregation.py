@@ -9,7 +9,7 @@ from pytest_fairness.core.marks import NOT_MARKED, aggregate
 from pytest_fairness.core.results import MarkResult, ThresholdResult
 
 
-def aggregated(rows: Sequence[ThresholdResult]) -> list[MarkResult]:
+def aggregate_marks(rows: Sequence[ThresholdResult]) -> list[MarkResult]:
     """Return one mark per model for each suite, field and harm with a threshold that has a scale.
 
     A suite of several modules has a field for each: ``gender/decisions`` of ``test_decisions.py``.

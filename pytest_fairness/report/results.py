@@ -21,7 +21,7 @@ from pytest_fairness.core.results import MetricResult, RunResult, RunResults, Th
 from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.files import write_text
-from pytest_fairness.report.mark_aggregation import aggregated
+from pytest_fairness.report.mark_aggregation import aggregate_marks
 from pytest_fairness.report.release import corrected, release
 
 _PACKAGES = (
@@ -71,7 +71,7 @@ def compile_results(
     results = RunResults(
         run=run,
         release=release(rows),
-        marks=aggregated(rows),
+        marks=aggregate_marks(rows),
         thresholds=rows,
         metrics=list({(m.probe, m.model, m.metric, frozenset(m.slice.items())): m for m in metrics}.values()),
         searches=searches,

@@ -7,7 +7,14 @@ from scipy.stats import binom  # type: ignore[import-untyped]
 
 from pytest_fairness import FairnessError, Prompt
 from pytest_fairness.counterfactual.slots import Value
-from pytest_fairness.flip_search.decisions import LOOKS, Decisions, SearchBudgetError, needed, p_value, usual
+from pytest_fairness.flip_search.decisions import (
+    LOOKS,
+    Decisions,
+    SearchBudgetError,
+    least_agreeing,
+    most_frequent,
+    p_value,
+)
 from pytest_fairness.flip_search.space import TextSpace
 
 SPACE = TextSpace("{hobby}", {"hobby": (Value(("chess",)), Value(("golf",)))})
@@ -23,15 +30,15 @@ def test_p_value_is_the_worst_case_over_equal_rates(n: int) -> None:
 
 def test_needed_is_the_least_significant_count() -> None:
     for n in (5, 10, 20):
-        k = needed(n, 0.005)
+        k = least_agreeing(n, 0.005)
         assert p_value(k, n) <= 0.005 < p_value(k - 1, n)
     with pytest.raises(FairnessError, match="take more"):
-        needed(3, 0.005)
+        least_agreeing(3, 0.005)
 
 
 def test_usual_is_the_most_frequent_decision() -> None:
-    assert usual(["no", "yes", "yes", None, None, None]) == "yes"
-    assert usual([None]) is None
+    assert most_frequent(["no", "yes", "yes", None, None, None]) == "yes"
+    assert most_frequent([None]) is None
 
 
 class Recorder:

@@ -86,7 +86,7 @@ def against(
     return RowComparison(new, old, difference=change, log=first.log, side=side, p_value=p_value)
 
 
-def corrected(line: Sequence[RowComparison | None]) -> list[RowComparison | None]:
+def apply_holm(line: Sequence[RowComparison | None]) -> list[RowComparison | None]:
     """Return the comparisons of one column, with Holm's correction over those that have a difference."""
     indices = [index for index, row in enumerate(line) if row is not None and row.difference is not None]
     p_values = dict(

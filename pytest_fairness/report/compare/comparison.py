@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import InfluenceResult, ReleaseResult, RunResults, ThresholdResult
-from pytest_fairness.report.compare.changes import RowComparison, against, corrected
+from pytest_fairness.report.compare.changes import RowComparison, against, apply_holm
 from pytest_fairness.report.release import NOT_JUDGED
 
 
@@ -170,7 +170,7 @@ def compare(runs: Sequence[LoadedRun], to: str | None = None) -> RunComparison:
     uncorrected = [
         [_compare_with_reference(columns, references, index, test) for test in tests] for index in range(len(columns))
     ]
-    by_column = [corrected(line) for line in uncorrected]
+    by_column = [apply_holm(line) for line in uncorrected]
     questions = []
     for number, test in enumerate(tests):
         rows = [column.rows.get(test) for column in columns]

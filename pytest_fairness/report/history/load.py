@@ -50,7 +50,7 @@ def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], s
     return RunHistory(series_of(points), len(last_runs), skipped=skipped)
 
 
-def selected(history: RunHistory, threshold: str | None, model: str | None) -> RunHistory:
+def filter_history(history: RunHistory, threshold: str | None, model: str | None) -> RunHistory:
     """Return the series whose id or title contains ``threshold``, and whose model contains ``model``, ignoring case.
 
     Raises `FairnessError` where there is none.
