@@ -21,7 +21,7 @@ Group = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One name of the list. ``count`` is how often it was given; None where nobody has counted."""
+    """One name of the list. ``count`` is its frequency; None where it is not known."""
 
     text: str
     gender: str
@@ -78,32 +78,32 @@ class NameList:
     def drawn(self, key: str, gender: str, ethnicity: str, draws: int) -> list[tuple[Name, int]]:
         """Return names for one profile, each with the number of its draw in its group, from 0 on.
 
-        ``gender`` and ``ethnicity`` say how groups are taken: "balanced" each, "mixed" as many, but drawn at
-        random, or a group's own name. A draw takes the same frequency rank in every group that has counts;
-        ``key`` decides all draws. Raises `FairnessError` for a mode that is none, or a group with too few names.
+        ``gender`` and ``ethnicity`` are modes: "balanced" takes each group, "mixed" as many groups at random, and a
+        group's name only that group. A draw takes the same frequency rank in every group that has counts;
+        ``key`` seeds all draws. Raises `FairnessError` for an unknown mode, or a group with too few names.
         """
         _check("gender", gender, GENDERS)
         _check("ethnicity", ethnicity, self.ethnicities)
-        chance = random.Random(key)
-        ranks = [chance.random() for _ in range(draws * len(self._groups))]
+        generator = random.Random(key)
+        ranks = [generator.random() for _ in range(draws * len(self._groups))]
         used: dict[Group, list[Name]] = {group: [] for group in self._groups}
         drawn = []
-        for group in _groups(chance, gender, ethnicity, self.ethnicities, draws):
-            free = [name for name in self._groups[group] if name not in used[group]]
+        for group in _groups(generator, gender, ethnicity, self.ethnicities, draws):
+            unused = [name for name in self._groups[group] if name not in used[group]]
             number = len(used[group])
-            if not free:
+            if not unused:
                 raise FairnessError(
                     f"{self.origin} has {number} {' '.join(group)} names: a profile takes more, so add some"
                 )
-            counted = free[0].count is not None
-            rank = ranks[number] if counted else random.Random(f"{key}/{group}/{number}").random()
-            name = free[int(rank * len(free))]
+            has_counts = unused[0].count is not None
+            rank = ranks[number] if has_counts else random.Random(f"{key}/{group}/{number}").random()
+            name = unused[int(rank * len(unused))]
             used[group].append(name)
             drawn.append((name, number))
         return drawn
 
     def of_one_length(self, key: str, gender: str) -> list[Name]:
-        """Return a name of each ethnicity, all of one length, for candidates who stand beside each other.
+        """Return a name of each ethnicity, all of one length, for candidates in one shortlist.
 
         ``key`` decides the length, among those that every ethnicity has, in proportion to the names that have it; and
         the names, at the same frequency rank among those of that length. Where no length is in every ethnicity, as in a
@@ -112,36 +112,36 @@ class NameList:
         >>> [name.text for name in NameList.read().of_one_length("a shortlist", "female")]
         ['Carina Truong', 'Wynter Booker', 'Ximena Garcia', 'Farah Shaheen', 'Clara Schmidt']
         """
-        chance = random.Random(key)
+        generator = random.Random(key)
         groups = [self._groups[gender, ethnicity] for ethnicity in self.ethnicities]
         lengths = sorted(len(name.text) for names in groups for name in names)
-        unlike = {length: sum(_distance(names, length) for names in groups) for length in lengths}
-        length = chance.choice([length for length in lengths if unlike[length] == min(unlike.values())])
-        rank, people = chance.random(), []
+        distances = {length: sum(_distance(names, length) for names in groups) for length in lengths}
+        length = generator.choice([length for length in lengths if distances[length] == min(distances.values())])
+        rank, people = generator.random(), []
         for names in groups:
             nearest = _distance(names, length)
-            alike = [name for name in names if abs(len(name.text) - length) == nearest]
-            counted = alike[0].count is not None
-            people.append(alike[int((rank if counted else chance.random()) * len(alike))])
+            candidates = [name for name in names if abs(len(name.text) - length) == nearest]
+            has_counts = candidates[0].count is not None
+            people.append(candidates[int((rank if has_counts else generator.random()) * len(candidates))])
         return people
 
 
 def _distance(names: Sequence[Name], length: int) -> int:
-    """Return by how many characters the nearest of some names differs from a length."""
+    """Return the smallest difference between a length and those of some names."""
     return min(abs(len(name.text) - length) for name in names)
 
 
 def _groups(
-    chance: random.Random, gender: str, ethnicity: str, ethnicities: Sequence[str], draws: int
+    generator: random.Random, gender: str, ethnicity: str, ethnicities: Sequence[str], draws: int
 ) -> Iterator[Group]:
     for _ in range(draws):
         for first in _slots(gender, GENDERS):
             for second in _slots(ethnicity, ethnicities):
-                yield first or chance.choice(GENDERS), second or chance.choice(ethnicities)
+                yield first or generator.choice(GENDERS), second or generator.choice(ethnicities)
 
 
 def _slots(mode: str, groups: Sequence[str]) -> Sequence[str]:
-    """Return the groups that a mode takes; empty where each is to be drawn."""
+    """Return the groups that a mode takes; an empty text stands for a random group."""
     return {BALANCED: groups, MIXED: [""] * len(groups)}.get(mode, [mode])
 
 

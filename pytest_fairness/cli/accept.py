@@ -1,4 +1,4 @@
-"""``pytest-fairness accept``: a verdict that the project accepts for a while, written into a reviewed file."""
+"""``pytest-fairness accept``: write an accepted verdict into a reviewed file."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def _find(rows: Sequence[ThresholdResult], text: str, model: str | None) -> Thre
     if not of_model:
         models = sorted({row.model for row in rows})
         raise FairnessError(f"the run has no model {model!r}; {did_you_mean(model or '', models)}")
-    ways = (
+    rules = (
         lambda row: row.id == text,
         lambda row: row.threshold == text,
         lambda row: text in (row.id.partition("[")[0], row.id.rpartition("::")[2], f"{row.suite}::{_name(row)}"),
         lambda row: _name(row) == text or row.id.partition("[")[0].endswith(f"/{text}"),
     )
-    matches = next(filter(None, ([row for row in of_model if way(row)] for way in ways)), [])
+    matches = next(filter(None, ([row for row in of_model if rule(row)] for rule in rules)), [])
     if not matches:
         names = sorted({_name(row) for row in of_model} | {row.id for row in of_model})
         raise FairnessError(f"the run has no threshold {text!r}; {did_you_mean(text, names)}")
@@ -100,13 +100,13 @@ def _name(row: ThresholdResult) -> str:
 
 
 def _write(path: Path, acceptance: Acceptance, *, replaces: bool) -> None:
-    """Add an entry to the file, or put it in the place of the one of the same threshold and model."""
+    """Add an entry to the file, or replace the entry of the same threshold and model."""
     from pytest_fairness.core.acceptances import entry_lines, parse_acceptances, read_acceptances
     from pytest_fairness.report.decisions import HEAD, entry_text
 
     entries = read_acceptances(path)
     key = acceptance.threshold, acceptance.model
-    index = next((at for at, entry in enumerate(entries) if (entry.threshold, entry.model) == key), None)
+    index = next((number for number, entry in enumerate(entries) if (entry.threshold, entry.model) == key), None)
     if index is not None and not replaces:
         raise FairnessError(
             f"{entries[index].where}: this verdict is accepted until {entries[index].until}: give --replace for "

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_fairness.store.store import Store
 
 Commands: TypeAlias = "argparse._SubParsersAction[LazyParser]"
-"""The list that a command adds its parser to; argparse has no public name for the type."""
+"""The subparsers to which commands add theirs; argparse has no public name for the type."""
 STORE = Path(".fairness/store.sqlite")
 
 
@@ -31,9 +31,9 @@ def add_command(
     Args:
         commands: The list of commands.
         name: The command.
-        summary: The line about it in the list.
-        description: The text about it in its own help; the summary as a sentence where it is empty.
-        declare: Declares its arguments when it first parses: for the commands of extensions.
+        summary: The line in the list of commands.
+        description: The text of its own help; by default the summary as a sentence.
+        declare: A function that declares its arguments when it first parses, for commands of extensions.
     """
     sentence = f"{summary[0].upper()}{summary[1:]}."
     return commands.add_parser(name, help=summary, description=description or sentence, declare=declare)
@@ -64,7 +64,7 @@ def store_location(text: str) -> StoreLocation:
 
 
 def secret_redactor() -> Callable[[str], str]:
-    """Return a function that removes the keys of this machine from a text, and what looks like one."""
+    """Return a function that removes from a text the keys of this machine, and whatever looks like one."""
     from pytest_fairness.core.secrets import redacted, secrets_in
 
     return partial(redacted, secrets=secrets_in(os.environ))

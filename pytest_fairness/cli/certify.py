@@ -30,5 +30,5 @@ def _certify(_: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
 
     first = arguments[0] if arguments else ""
     is_run = _RUN.fullmatch(first) and not Path(first).exists()
-    run, rest = (first, arguments[1:]) if is_run else ("latest", arguments)
-    return run_pytest(f"--fairness-certify={run}", *rest)
+    run, pytest_arguments = (first, arguments[1:]) if is_run else ("latest", arguments)
+    return run_pytest(f"--fairness-certify={run}", *pytest_arguments)

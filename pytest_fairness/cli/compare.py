@@ -34,21 +34,21 @@ def _compare(options: argparse.Namespace) -> None:
 
     redact, width = secret_redactor(), get_terminal_size().columns
     runs = ComparedRuns(options.runs, partial(read_run, store=options.store, redact=redact), redact)
-    made = [COMPARE_SECTIONS.make(name, CompareSection) for name in COMPARE_SECTIONS.names()]  # type: ignore[type-abstract]
-    sections = [table for section in made if (table := section.table(runs)) is not None]
-    alone = next((section for section in sections if section.stands_alone), None)
-    if alone is not None:
-        shown, written, listed = [*alone.lines(width)], alone.page(), alone.markdown()
+    extensions = [COMPARE_SECTIONS.make(name, CompareSection) for name in COMPARE_SECTIONS.names()]  # type: ignore[type-abstract]
+    sections = [table for section in extensions if (table := section.table(runs)) is not None]
+    single = next((section for section in sections if section.stands_alone), None)
+    if single is not None:
+        shown, html, markdown_text = [*single.lines(width)], single.page(), single.markdown()
     else:
         comparison = read_comparison(options.runs, options.store, options.to, redact)
         shown = [
             *text.lines(comparison, width),
             *(line for section in sections for line in ("", *section.lines(width))),
         ]
-        written, listed = page.page(comparison, sections), markdown.markdown(comparison, sections)
+        html, markdown_text = page.page(comparison, sections), markdown.markdown(comparison, sections)
     for line in shown:
         print(line)
-    for path, content in ((options.html, written), (options.markdown, listed)):
+    for path, content in ((options.html, html), (options.markdown, markdown_text)):
         if path is not None:
             write_text(path, content)
             print(f"written: {path}")

@@ -12,7 +12,7 @@ from pytest_fairness.core.extensions import ExtensionGroup
 from pytest_fairness.report.escaping import escape_controls
 
 Declare = Callable[["LazyParser", Sequence[str]], None]
-"""Declares the arguments of a parser, given what it is about to parse."""
+"""A function that declares the arguments of a parser, given the command line that it will parse."""
 
 
 class LazyParser(ArgumentParser):
@@ -35,11 +35,11 @@ class LazyParser(ArgumentParser):
 
 
 def declare_commands(group: ExtensionGroup, declare: Callable[[LazyParser, str], str]) -> Declare:
-    """Return what declares a command for each extension of a group.
+    """Return a function that declares a command for each extension of a group.
 
     Args:
-        group: Whose extensions are commands.
-        declare: Declares the arguments of one extension, by its name, and returns its help.
+        group: The group of extensions.
+        declare: A function that declares the arguments of one extension, by name, and returns its help.
     """
 
     def declare_one(name: str, parser: LazyParser, _: Sequence[str]) -> None:

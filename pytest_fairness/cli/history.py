@@ -46,7 +46,7 @@ def _count(text: str) -> int:
 
 
 def _history(options: argparse.Namespace) -> None:
-    from pytest_fairness.report.history.load import history_of_files, history_of_store, selected
+    from pytest_fairness.report.history.load import filter_history, history_of_files, history_of_store
 
     redact = secret_redactor()
     with paused_collection():
@@ -55,7 +55,7 @@ def _history(options: argparse.Namespace) -> None:
         else:
             with open_store(options.store) as store:
                 history = history_of_store(store, options.last, redact)
-        _write(selected(history, options.threshold, options.model), options)
+        _write(filter_history(history, options.threshold, options.model), options)
 
 
 def _write(history: RunHistory, options: argparse.Namespace) -> None:

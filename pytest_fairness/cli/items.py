@@ -1,4 +1,4 @@
-"""``pytest-fairness items``: items on which models answer against their other answers."""
+"""``pytest-fairness items``: items that discriminate negatively between models."""
 
 from __future__ import annotations
 
@@ -40,10 +40,12 @@ def _items(options: argparse.Namespace) -> None:
             for sample in view.samples:
                 if sample.probe.endswith(options.probe or ""):
                     probes.setdefault(sample.probe, {}).setdefault(sample.model_key, sample)
-    having = [list(samples.values()) for _, samples in sorted(probes.items())]
-    if not having:
+    samples_by_probe = [list(samples.values()) for _, samples in sorted(probes.items())]
+    if not samples_by_probe:
         raise FairnessError("these runs hold no such sample: name runs that have judged its thresholds")
-    of_grade = [samples for samples in having if any(options.grade in sample.graders for sample in samples)] or having
-    for samples in of_grade:
+    graded = [
+        samples for samples in samples_by_probe if any(options.grade in sample.graders for sample in samples)
+    ] or samples_by_probe
+    for samples in graded:
         for line in lines(samples, options.grade, options.equals, options.most):
             print(line)

@@ -1,4 +1,4 @@
-"""``pytest-fairness list``: what installed packages add, and how their suites are run."""
+"""``pytest-fairness list``: extensions of installed packages, with the commands that run their suites."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _SECONDS = 5.0
 """Seconds for which `--check` waits for a server."""
 _SERVICE = "http:"
 _SHOWN = 3
-"""Names of models that are shown."""
+"""The most names of models that are shown."""
 
 
 def add(commands: Commands) -> None:
@@ -120,7 +120,7 @@ def _service_row(
 
 
 def _reached(model: HostedModel) -> str:
-    """Return what a server answers when it is asked for its models."""
+    """Return the answer of a server to a request for its models, in words."""
     try:
         names = asyncio.run(model.list_models(_SECONDS))
     except ModelError as error:

@@ -25,12 +25,12 @@ def add_pytest_command(
         commands: The list of commands.
         name: The command.
         summary: One line about it.
-        run: Called with the parser and all arguments.
+        run: A function that is called with the parser and all arguments.
         metavar: Its own argument, before those of pytest.
         about: A sentence about that argument.
     """
     arguments = " ".join(filter(None, (metavar, "[PYTEST ARGUMENTS]")))
-    # With another prefix than a dash, argparse leaves options to pytest, and so `--help`.
+    # With a prefix other than a dash, argparse leaves all options to pytest, even `--help`.
     parser = commands.add_parser(
         name,
         prefix_chars="+",

@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_fairness.cli.arguments import Commands, add_command, add_run, view_of
 
 _LEAST = 2_000
-"""Bytes; a summary of less has no room for its releases."""
+"""The least bytes of a summary: a shorter one has no room for its releases."""
 
 
 def add(commands: Commands) -> None:

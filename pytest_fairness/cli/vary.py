@@ -19,7 +19,7 @@ def add(commands: Commands) -> None:
 
 
 def _vary(options: argparse.Namespace) -> None:
-    from pytest_fairness.counterfactual.prompt_file import read_texts, report, written_out
+    from pytest_fairness.counterfactual.prompt_file import read_texts, report, variants_or_reasons
     from pytest_fairness.report.escaping import escape_controls
     from pytest_fairness.report.files import write_text
 
@@ -29,7 +29,7 @@ def _vary(options: argparse.Namespace) -> None:
     if options.out is None:
         return
     lines = []
-    for text, variants in written_out(texts, options.language):
+    for text, variants in variants_or_reasons(texts, options.language):
         if isinstance(variants, str):
             print(escape_controls(f"{options.file}:{text.line}: not written out: {variants}"))
         else:

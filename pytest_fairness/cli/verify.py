@@ -28,8 +28,8 @@ def _verify(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
 
     if not arguments or arguments[0].startswith("-"):
         parser.error("RESULTS is missing: name a file that --fairness-json wrote")
-    results, *rest = arguments
-    return run_pytest(f"--fairness-verify={results}", *(rest or _files_of(Path(results))))
+    results, *files = arguments
+    return run_pytest(f"--fairness-verify={results}", *(files or _files_of(Path(results))))
 
 
 def _files_of(results: Path) -> list[str]:

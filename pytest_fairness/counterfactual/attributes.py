@@ -27,7 +27,7 @@ class AttributeWord:
     adjective: str
     person: str
     gender: str
-    """The gender of the people whom the words are of; empty where they are of anybody."""
+    """The gender of the people whom the words describe; empty where they describe people of any."""
 
 
 def attribute_words(
@@ -53,16 +53,16 @@ def attribute_words(
     >>> attribute_words("disability", "person", groups=["none", "mobility"])
     {'person without a disability': {'disability': 'none'}, 'wheelchair user': {'disability': 'mobility'}}
     """
-    listed = {word.group: word for word in words_of(attribute)}
-    chosen = list(listed) if groups is None else list(groups)
+    words_by_group = {word.group: word for word in words_of(attribute)}
+    chosen = list(words_by_group) if groups is None else list(groups)
     for group in chosen:
-        if group not in listed:
-            raise FairnessError(f"{attribute} has no group {group!r}: {did_you_mean(group, listed)}")
+        if group not in words_by_group:
+            raise FairnessError(f"{attribute} has no group {group!r}: {did_you_mean(group, words_by_group)}")
     if form not in ("adjective", "person"):
         raise FairnessError(f"form is {form!r}: take 'adjective' or 'person'")
     words: dict[str, dict[str, str]] = {}
     for group in chosen:
-        word = listed[group]
+        word = words_by_group[group]
         text = word.adjective if form == "adjective" else word.person
         if text in words:
             raise FairnessError(
@@ -73,15 +73,15 @@ def attribute_words(
 
 
 def words_of(attribute: str) -> tuple[AttributeWord, ...]:
-    """Return the words of an attribute. Raises `FairnessError` for one that the list has not."""
-    listed = _shipped()
-    if attribute not in listed:
-        raise FairnessError(f"no list of {attribute!r} is shipped: {did_you_mean(attribute, listed)}")
-    return listed[attribute]
+    """Return the words of an attribute. Raises `FairnessError` for one that is not in the list."""
+    attributes = _shipped_words()
+    if attribute not in attributes:
+        raise FairnessError(f"no list of {attribute!r} is shipped: {did_you_mean(attribute, attributes)}")
+    return attributes[attribute]
 
 
 def attribute_rows(attribute: str) -> list[dict[str, str]]:
-    """Return what each group of an attribute fills in, as a row of a file does.
+    """Return a row of slot values for each group of an attribute, as a file of rows has them.
 
     The columns are the attribute, and with its name and an underscore before them ``adjective``, ``person`` and
     ``a_person``. Of "gender" they are pronouns and the verbs that agree with them, with ``is``, ``was``, ``has`` and
@@ -90,16 +90,18 @@ def attribute_rows(attribute: str) -> list[dict[str, str]]:
     >>> attribute_rows("age")[0]["age_a_person"], attribute_rows("gender")[2]["is"], attribute_rows("gender")[3]["them"]
     ('a 21-year-old', 'are', 'xem')
 
-    Raises `FairnessError` for an attribute that the list has not.
+    Raises `FairnessError` for an attribute that is not in the list.
     """
     if attribute == GENDER:
         table = grammar("en")
-        verbs = {one: other for one, other in table.agreement.items() if one in ("is", "was", "has", "does")}
+        verbs = {
+            singular: plural for singular, plural in table.agreement.items() if singular in ("is", "was", "has", "does")
+        }
         return [
             {
                 GENDER: gender,
                 **table.words_of(gender),
-                **{one: (one, other)[table.form(gender)] for one, other in verbs.items()},
+                **{singular: (singular, plural)[table.form(gender)] for singular, plural in verbs.items()},
             }
             for gender in (*table.genders, *table.neopronouns)
         ]
@@ -115,10 +117,10 @@ def attribute_rows(attribute: str) -> list[dict[str, str]]:
 
 
 @cache
-def _shipped() -> Mapping[str, tuple[AttributeWord, ...]]:
-    listed: dict[str, tuple[AttributeWord, ...]] = {}
+def _shipped_words() -> Mapping[str, tuple[AttributeWord, ...]]:
+    attributes: dict[str, tuple[AttributeWord, ...]] = {}
     with shipped_file("attributes", "attributes.csv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             word = AttributeWord(row["group"], row["adjective"], row["person"], row["gender"])
-            listed[row["attribute"]] = (*listed.get(row["attribute"], ()), word)
-    return listed
+            attributes[row["attribute"]] = (*attributes.get(row["attribute"], ()), word)
+    return attributes

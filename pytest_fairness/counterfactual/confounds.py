@@ -1,4 +1,4 @@
-"""Confounds in the design of a probe: what goes along with a group, or with an answer, and is not meant to."""
+"""Confounds in the design of a probe: properties of its prompts that correlate with a group or with an answer."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.items import ProbeItem, Prompt
 
 LEAST_SHARE = 0.05
-"""The smallest shift of a share that is reported: for example of an order or a first mention from one half."""
+"""The smallest difference of a share from its expectation that is reported, such as of an order from one half."""
 LEAST_LONGER = 0.1
-"""The same of which of two options has the longer text; half counts for equal lengths."""
+"""The smallest such difference in how often one of two options is the longer; equal lengths count one half."""
 UNKNOWN = "unknown"
-"""The value of an option for an unknown answer: its length is its own."""
+"""The value of the option that the answer is not known: its length is not compared with that of others."""
 LEAST_LEVEL = 0.1
-"""The same of an attribute between groups."""
+"""The smallest difference between groups in how often an attribute has a value."""
 LEAST_NEIGHBOR = 0.2
-"""The same of an option's next one, where each other should follow equally often."""
+"""The smallest excess of the option that follows another one most, where all should follow equally often."""
 LEAST_SHIFT = 0.3
 """The smallest difference of a number's mean between groups, in standard deviations."""
 LEAST_LENGTH = 0.1
 """The smallest difference of groups' mean prompt lengths, as a share of the mean length."""
 LEAST_PAIRED_LENGTH = 0.25
-"""The same where items hold prompts about several groups: the words for a group differ in length themselves."""
+"""The same where items hold prompts about several groups, as the words for a group differ in length themselves."""
 STANDARD_ERRORS = 3.5
-"""The smallest number of standard errors of any of these: what was drawn at random mostly stays below."""
+"""The smallest number of standard errors that any of these must have: random designs mostly stay below."""
 FEWEST_ITEMS = 5
 MOST_ITEMS = 200
 """Items that are looked at, evenly spaced, of a probe that has more."""
@@ -49,7 +49,7 @@ class Confound:
     kind: str
     """"order", "position", "neighbor", "length", "mention", "label" or "attribute"."""
     text: str
-    """The line that names the two things that go together, and the way out."""
+    """A line with the correlation and its remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,13 @@ class _Row:
     attributes: Mapping[str, Any]
     """Metadata of the item and of the prompt."""
     order: tuple[str, ...]
-    """Values of its options, as shown; empty without options."""
+    """Values of its options in the order in which they are shown; empty without options."""
     mentioned: tuple[str, ...]
     """Values whose texts the prompt mentions before it shows its options, in the order of their first mention."""
 
 
 def find_confounds(items: Iterable[ProbeItem]) -> list[Confound]:
-    """Return what in the design of a probe's items could pass for bias.
+    """Return the properties of a probe's items whose effect could be mistaken for bias.
 
     Checked are shares over prompts, with standard errors by item: what was drawn at random is not reported.
 
@@ -100,7 +100,7 @@ def find_confounds(items: Iterable[ProbeItem]) -> list[Confound]:
     rows = _rows(list(items))
     if len({row.item for row in rows}) < FEWEST_ITEMS:
         return []
-    confounds = [*_between_options(rows), *_labels(rows), *_between_groups(rows)]
+    confounds = [*_option_confounds(rows), *_label_confounds(rows), *_group_confounds(rows)]
     return list(dict.fromkeys(confounds))
 
 
@@ -125,11 +125,11 @@ def _rows(items: Sequence[ProbeItem]) -> list[_Row]:
 
 
 def _mentions(text: str, options: AnswerOptions) -> tuple[str, ...]:
-    above = text.partition(str(options))[0].casefold()
+    introduction = text.partition(str(options))[0].casefold()
     starts = {
         value: match.start()
         for value, name in options.texts.items()
-        if (match := re.search(rf"(?<!\w){re.escape(_ARTICLE.sub('', name).casefold())}(?!\w)", above))
+        if (match := re.search(rf"(?<!\w){re.escape(_ARTICLE.sub('', name).casefold())}(?!\w)", introduction))
     }
     return tuple(sorted(starts, key=lambda value: starts[value]))
 
@@ -139,6 +139,8 @@ def _mentions(text: str, options: AnswerOptions) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Mean:
+    """A mean over prompts with its standard error."""
+
     value: float
     error: float
     """Standard error by item."""
@@ -170,69 +172,69 @@ def _mean(values: Iterable[tuple[int, float]]) -> _Mean:
 # Options that are compared with each other ----------------------------------------------------------------------------
 
 
-def _between_options(rows: Sequence[_Row]) -> Iterator[Confound]:
-    for together in _by(rows, lambda row: tuple(sorted(row.order))).values():
-        values = tuple(dict.fromkeys(value for row in together for value in row.order))
-        if len(values) < 2 or _is_paired(together):
+def _option_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
+    for same_options in _group_by(rows, lambda row: tuple(sorted(row.order))).values():
+        values = tuple(dict.fromkeys(value for row in same_options for value in row.order))
+        if len(values) < 2 or _is_paired(same_options):
             continue
-        count = len(together[0].order)
-        yield from _precedence(
+        count = len(same_options[0].order)
+        yield from _order_confounds(
             "order",
-            [(row.item, row.order) for row in together],
+            [(row.item, row.order) for row in same_options],
             "option {} stands before {} in {} of prompts",
             f"show all orders, as options.balanced({2 * count}) gives them",
         )
-        yield from _precedence(
+        yield from _order_confounds(
             "mention",
-            [(row.item, row.mentioned) for row in together],
+            [(row.item, row.mentioned) for row in same_options],
             "{} is mentioned before {} in {} of texts",
             "exchange the two in half of the texts",
         )
-        yield from _lengths(together)
+        yield from _length_confounds(same_options)
         if len(values) > 2:
-            yield from _places(together, values)
+            yield from _position_confounds(same_options, values)
         if len(values) > 3:
-            yield from _neighbors(together, values)
+            yield from _neighbor_confounds(same_options, values)
 
 
-def _precedence(
-    kind: str, orders: Sequence[tuple[int, tuple[str, ...]]], what: str, way_out: str
+def _order_confounds(
+    kind: str, orders: Sequence[tuple[int, tuple[str, ...]]], finding: str, remedy: str
 ) -> Iterator[Confound]:
     """Yield the pair of values of which one comes first most often, of all that are off one half.
 
     Args:
         kind: The kind of confound.
         orders: Values in order, each with the number of its item.
-        what: The finding, with places for both values and the share.
-        way_out: What to do.
+        finding: A format for both values and the share.
+        remedy: The change of the design that removes the confound.
     """
     values = dict.fromkeys(value for _, order in orders for value in order)
     shares = {}
     for first, second in combinations(values, 2):
-        both = [(item, order) for item, order in orders if first in order and second in order]
-        shares[first, second] = _mean((item, order.index(first) < order.index(second)) for item, order in both)
-    yield from _of_pairs(kind, shares, LEAST_SHARE, what, f"{_ORDER}; {way_out}")
+        with_both = [(item, order) for item, order in orders if first in order and second in order]
+        shares[first, second] = _mean((item, order.index(first) < order.index(second)) for item, order in with_both)
+    yield from _most_unequal_pair(kind, shares, LEAST_SHARE, finding, f"{_ORDER}; {remedy}")
 
 
-def _of_pairs(
-    kind: str, shares: Mapping[tuple[str, str], _Mean], least: float, what: str, remark: str
+def _most_unequal_pair(
+    kind: str, shares: Mapping[tuple[str, str], _Mean], least: float, finding: str, remark: str
 ) -> Iterator[Confound]:
     """Yield the pair of values whose share is furthest off one half, of all that are off."""
-    off = [_larger(*pair, share.value) for pair, share in shares.items() if share.is_off(0.5, least)]
-    if off:
-        one, other, most = max(off, key=lambda share: share[2])
-        more = len(off) - 1
-        others = f" (and {more} more pair{'s' if more > 1 else ''})" if more else ""
-        yield Confound(kind, f"{what.format(repr(one), repr(other), f'{most:.0%}')}{others}: {remark}")
+    unequal = [_majority(*pair, share.value) for pair, share in shares.items() if share.is_off(0.5, least)]
+    if unequal:
+        one, other, most = max(unequal, key=lambda share: share[2])
+        omitted = len(unequal) - 1
+        remainder = f" (and {omitted} more pair{'s' if omitted > 1 else ''})" if omitted else ""
+        yield Confound(kind, f"{finding.format(repr(one), repr(other), f'{most:.0%}')}{remainder}: {remark}")
 
 
-def _lengths(rows: Sequence[_Row]) -> Iterator[Confound]:
+def _length_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
     """Yield the pair of options of which one is longest more often than the other is."""
     shares = {}
     for pair in combinations(sorted(set(rows[0].order) - {UNKNOWN}), 2):
-        lengths = [(row.item, [len(row.prompt.metadata["options"].texts[of]) for of in pair]) for row in rows]
+        lengths = [(row.item, [len(row.prompt.metadata["options"].texts[value]) for value in pair]) for row in rows]
         shares[pair] = _mean((item, (one > other) + (one == other) / 2) for item, (one, other) in lengths)
-    yield from _of_pairs(
+    yield from _most_unequal_pair(
         "length",
         shares,
         LEAST_LONGER,
@@ -241,29 +243,29 @@ def _lengths(rows: Sequence[_Row]) -> Iterator[Confound]:
     )
 
 
-def _larger(first: str, second: str, share: float) -> tuple[str, str, float]:
+def _majority(first: str, second: str, share: float) -> tuple[str, str, float]:
     return (first, second, share) if share > 0.5 else (second, first, 1 - share)
 
 
-def _places(rows: Sequence[_Row], values: Sequence[str]) -> Iterator[Confound]:
+def _position_confounds(rows: Sequence[_Row], values: Sequence[str]) -> Iterator[Confound]:
     count = len(values)
     for value in values:
         for index in range(count):
-            here = _mean((row.item, row.order.index(value) == index) for row in rows)
-            if here.value > 1 / count and here.is_off(1 / count, LEAST_SHARE):
+            share = _mean((row.item, row.order.index(value) == index) for row in rows)
+            if share.value > 1 / count and share.is_off(1 / count, LEAST_SHARE):
                 yield Confound(
                     "position",
-                    f"option {value!r} stands in place {index + 1} in {here.value:.0%} of prompts, not "
+                    f"option {value!r} stands in place {index + 1} in {share.value:.0%} of prompts, not "
                     f"{1 / count:.0%}: a model with a habit of places would seem to prefer or avoid it; "
                     f"show all orders, as options.balanced({2 * count}) gives them",
                 )
 
 
-def _neighbors(rows: Sequence[_Row], values: Sequence[str]) -> Iterator[Confound]:
+def _neighbor_confounds(rows: Sequence[_Row], values: Sequence[str]) -> Iterator[Confound]:
     expected = 1 / (len(values) - 1)
     for value, following in permutations(values, 2):
-        next_ones = ((row.item, after) for row in rows for before, after in pairwise(row.order) if before == value)
-        share = _mean((item, after == following) for item, after in next_ones)
+        followers = ((row.item, after) for row in rows for before, after in pairwise(row.order) if before == value)
+        share = _mean((item, after == following) for item, after in followers)
         if share.value > expected and share.is_off(expected, LEAST_NEIGHBOR):
             yield Confound(
                 "neighbor",
@@ -277,8 +279,8 @@ def _neighbors(rows: Sequence[_Row], values: Sequence[str]) -> Iterator[Confound
 def _is_paired(rows: Sequence[_Row]) -> bool:
     """Return whether most items hold prompts about several groups, which are then compared within the item."""
     paired = [
-        any(len({row.prompt.groups.get(name) for row in of_item}) > 1 for name in of_item[0].prompt.groups)
-        for of_item in _by(rows, lambda row: row.item).values()
+        any(len({row.prompt.groups.get(name) for row in item_rows}) > 1 for name in item_rows[0].prompt.groups)
+        for item_rows in _group_by(rows, lambda row: row.item).values()
     ]
     return 2 * sum(paired) > len(paired)
 
@@ -286,25 +288,25 @@ def _is_paired(rows: Sequence[_Row]) -> bool:
 # The right answer -----------------------------------------------------------------------------------------------------
 
 
-def _labels(rows: Sequence[_Row]) -> Iterator[Confound]:
+def _label_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
     labeled = [row for row in rows if row.attributes.get("label") in row.order]
-    for where, part in _strata(labeled):
+    for within, part in _strata(labeled):
         people = [row for row in part if len(row.mentioned) == 2 and row.attributes["label"] in row.mentioned]
         first = _mean((row.item, row.attributes["label"] == row.mentioned[0]) for row in people)
         if first.is_off(0.5, LEAST_LEVEL):
-            share, which = (first.value, "first") if first.value > 0.5 else (1 - first.value, "second")
+            share, ordinal = (first.value, "first") if first.value > 0.5 else (1 - first.value, "second")
             yield Confound(
                 "label",
-                f"the right answer is whom the text mentions {which} in {share:.0%} of prompts{where}: a model that "
+                f"the right answer is whom the text mentions {ordinal} in {share:.0%} of prompts{within}: a model that "
                 "only looks who comes first would seem to understand; exchange the people in half of them",
             )
-        for count, alike in _by(part, lambda row: len(row.order)).items():
+        for count, same_count in _group_by(part, lambda row: len(row.order)).items():
             for index in range(count):
-                here = _mean((row.item, row.order.index(row.attributes["label"]) == index) for row in alike)
-                if here.value > 1 / count and here.is_off(1 / count, LEAST_LEVEL):
+                share_at = _mean((row.item, row.order.index(row.attributes["label"]) == index) for row in same_count)
+                if share_at.value > 1 / count and share_at.is_off(1 / count, LEAST_LEVEL):
                     yield Confound(
                         "label",
-                        f"the right answer stands in place {index + 1} in {here.value:.0%} of prompts{where}, not "
+                        f"the right answer stands in place {index + 1} in {share_at.value:.0%} of prompts{within}, not "
                         f"{1 / count:.0%}: a model with a habit of places would seem to understand, or not to; "
                         "shuffle the options of each prompt",
                     )
@@ -313,8 +315,8 @@ def _labels(rows: Sequence[_Row]) -> Iterator[Confound]:
 def _strata(rows: Sequence[_Row]) -> Iterator[tuple[str, list[_Row]]]:
     """Yield all prompts, then those with each value of an attribute that has few, each with its words."""
     yield "", list(rows)
-    for name in _attributes(rows):
-        by_value = _by((row for row in rows if name in row.attributes), partial(_value, name))
+    for name in _attribute_names(rows):
+        by_value = _group_by((row for row in rows if name in row.attributes), partial(_attribute_text, name))
         if name != "label" and 1 < len(by_value) <= _STRATUM_LEVELS:
             for value, part in by_value.items():
                 yield f" with {name} {value!r}", part
@@ -323,77 +325,83 @@ def _strata(rows: Sequence[_Row]) -> Iterator[tuple[str, list[_Row]]]:
 # Groups ---------------------------------------------------------------------------------------------------------------
 
 
-def _between_groups(rows: Sequence[_Row]) -> Iterator[Confound]:
-    for by in sorted({name for row in rows for name in row.prompt.groups}):
-        of = [row for row in rows if by in row.prompt.groups]
-        groups = sorted({str(row.prompt.groups[by]) for row in of})
+def _group_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
+    for attribute in sorted({name for row in rows for name in row.prompt.groups}):
+        with_group = [row for row in rows if attribute in row.prompt.groups]
+        groups = sorted({str(row.prompt.groups[attribute]) for row in with_group})
         if not 1 < len(groups) <= MOST_LEVELS:
             continue
-        shown = [row for row in of if row.order]
+        shown = [row for row in with_group if row.order]
         for value in sorted({value for row in shown for value in row.order}):
-            having = [row for row in shown if value in row.order]
-            yield from _level(having, by, groups, f"option {value!r} stands first", partial(_is_first, value))
-        for name in _attributes(of):
-            having = [row for row in of if name in row.attributes and name not in row.prompt.slots]
-            yield from _attribute(having, by, groups, name)
-        least = LEAST_PAIRED_LENGTH if _is_paired(of) else LEAST_LENGTH
-        yield from _number(
-            of, by, groups, "prompt length", lambda row: len(row.prompt.text), least, in_deviations=False
+            relevant = [row for row in shown if value in row.order]
+            yield from _share_confounds(
+                relevant, attribute, groups, f"option {value!r} stands first", partial(_is_first, value)
+            )
+        for name in _attribute_names(with_group):
+            relevant = [row for row in with_group if name in row.attributes and name not in row.prompt.slots]
+            yield from _attribute_confounds(relevant, attribute, groups, name)
+        least = LEAST_PAIRED_LENGTH if _is_paired(with_group) else LEAST_LENGTH
+        yield from _mean_confounds(
+            with_group, attribute, groups, "prompt length", lambda row: len(row.prompt.text), least, in_deviations=False
         )
 
 
-def _attributes(rows: Sequence[_Row]) -> list[str]:
+def _attribute_names(rows: Sequence[_Row]) -> list[str]:
     """Return the names of attributes whose values are texts, numbers or truths."""
     values: dict[str, list[Any]] = defaultdict(list)
     for row in rows:
         for name, value in row.attributes.items():
             values[name].append(value)
-    return sorted(name for name, of in values.items() if all(isinstance(value, str | int | float) for value in of))
+    return sorted(
+        name for name, entries in values.items() if all(isinstance(value, str | int | float) for value in entries)
+    )
 
 
-def _attribute(rows: Sequence[_Row], by: str, groups: Sequence[str], name: str) -> Iterator[Confound]:
-    held: dict[Any, set[str]] = defaultdict(set)
+def _attribute_confounds(rows: Sequence[_Row], by: str, groups: Sequence[str], name: str) -> Iterator[Confound]:
+    groups_by_level: dict[Any, set[str]] = defaultdict(set)
     for row in rows:
-        held[row.attributes[name]].add(str(row.prompt.groups[by]))
-    is_number = all(isinstance(level, int | float) and not isinstance(level, bool) for level in held)
-    if is_number and len(held) > 2:
-        yield from _number(
+        groups_by_level[row.attributes[name]].add(str(row.prompt.groups[by]))
+    is_number = all(isinstance(level, int | float) and not isinstance(level, bool) for level in groups_by_level)
+    if is_number and len(groups_by_level) > 2:
+        yield from _mean_confounds(
             rows, by, groups, f"`{name}`", lambda row: float(row.attributes[name]), LEAST_SHIFT, in_deviations=True
         )
         return
-    if not 1 < len(held) <= MOST_LEVELS or (not is_number and all(len(of) == 1 for of in held.values())):
+    if not 1 < len(groups_by_level) <= MOST_LEVELS or (
+        not is_number and all(len(having) == 1 for having in groups_by_level.values())
+    ):
         return  # a text that only one group has is part of what says the group, such as its pronoun
-    for level in sorted(held, key=str):
-        yield from _level(rows, by, groups, f"`{name}` is {level!r}", partial(_has, name, level))
+    for level in sorted(groups_by_level, key=str):
+        yield from _share_confounds(rows, by, groups, f"`{name}` is {level!r}", partial(_has_level, name, level))
 
 
-def _level(
-    rows: Sequence[_Row], by: str, groups: Sequence[str], what: str, holds: Callable[[_Row], bool]
+def _share_confounds(
+    rows: Sequence[_Row], by: str, groups: Sequence[str], condition: str, holds: Callable[[_Row], bool]
 ) -> Iterator[Confound]:
     """Yield a confound where something holds in more of one group's prompts than of the others'."""
     shares = {
         group: _mean((row.item, holds(row)) for row in rows if row.prompt.groups[by] == group) for group in groups
     }
-    named = {group: share for group, share in shares.items() if share.items}
-    if len(named) < 2:
+    means = {group: share for group, share in shares.items() if share.items}
+    if len(means) < 2:
         return
-    most = max(named, key=lambda group: named[group].value)
-    least = min(named, key=lambda group: named[group].value)
+    most = max(means, key=lambda group: means[group].value)
+    least = min(means, key=lambda group: means[group].value)
     gap = _contrast(rows, by, most, least, lambda row: float(holds(row)))
     if gap.is_off(0.0, LEAST_LEVEL):
-        kind = "position" if what.startswith("option") else "attribute"
+        kind = "position" if condition.startswith("option") else "attribute"
         yield Confound(
             kind,
-            f"{what} in {named[most].value:.0%} of prompts about {by} {most!r} and {named[least].value:.0%} about "
+            f"{condition} in {means[most].value:.0%} of prompts about {by} {most!r} and {means[least].value:.0%} about "
             f"{least!r}: a difference between these groups could be its doing; give every group the same ones",
         )
 
 
-def _number(
+def _mean_confounds(
     rows: Sequence[_Row],
     by: str,
     groups: Sequence[str],
-    what: str,
+    quantity: str,
     number: Callable[[_Row], float],
     least: float,
     *,
@@ -405,7 +413,7 @@ def _number(
         rows: Prompts that have the number.
         by: The attribute of the groups.
         groups: Its groups.
-        what: The number, in words.
+        quantity: The name of the number.
         number: The number of a prompt.
         least: The smallest difference, over the number's standard deviation or its mean.
         in_deviations: Whether it is over the standard deviation.
@@ -416,18 +424,18 @@ def _number(
     mean = sum(values) / len(values)
     deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
     unit = deviation if in_deviations else abs(mean)
-    means = {
+    estimates = {
         group: _mean((row.item, number(row)) for row in rows if row.prompt.groups[by] == group) for group in groups
     }
-    named = {group: of.value for group, of in means.items() if of.items}
-    if not unit or len(named) < 2:
+    means = {group: estimate.value for group, estimate in estimates.items() if estimate.items}
+    if not unit or len(means) < 2:
         return
-    most, fewest = max(named, key=lambda group: named[group]), min(named, key=lambda group: named[group])
+    most, fewest = max(means, key=lambda group: means[group]), min(means, key=lambda group: means[group])
     if _contrast(rows, by, most, fewest, number).is_off(0.0, least * unit):
         yield Confound(
             "attribute",
-            f"{what} is {named[most]:,.4g} on average in prompts about {by} {most!r} and {named[fewest]:,.4g} about "
-            f"{fewest!r}: a difference between these groups could be its doing; give every group the same ones",
+            f"{quantity} is {means[most]:,.4g} on average in prompts about {by} {most!r} and {means[fewest]:,.4g} "
+            f"about {fewest!r}: a difference between these groups could be its doing; give every group the same ones",
         )
 
 
@@ -438,21 +446,22 @@ def _contrast(rows: Sequence[_Row], by: str, one: str, other: str, value: Callab
     for row in rows:
         if (group := str(row.prompt.groups[by])) in (one, other):
             sums.setdefault(row.item, {one: [], other: []})[group].append(value(row))
-    means = {group: sum(sum(of[group]) for of in sums.values()) / counts[group] for group in (one, other)}
+    means = {group: sum(sum(by_group[group]) for by_group in sums.values()) / counts[group] for group in (one, other)}
     influences = [
-        sum(v - means[one] for v in of[one]) / counts[one] - sum(v - means[other] for v in of[other]) / counts[other]
-        for of in sums.values()
+        sum(v - means[one] for v in by_group[one]) / counts[one]
+        - sum(v - means[other] for v in by_group[other]) / counts[other]
+        for by_group in sums.values()
     ]
     clusters = len(influences)
     error = math.sqrt(sum(influence**2 for influence in influences) * clusters / max(clusters - 1, 1))
     return _Mean(means[one] - means[other], error, clusters)
 
 
-def _value(name: str, row: _Row) -> str:
+def _attribute_text(name: str, row: _Row) -> str:
     return str(row.attributes[name])
 
 
-def _has(name: str, level: object, row: _Row) -> bool:
+def _has_level(name: str, level: object, row: _Row) -> bool:
     return bool(row.attributes[name] == level)
 
 
@@ -460,7 +469,7 @@ def _is_first(value: str, row: _Row) -> bool:
     return row.order[0] == value
 
 
-def _by(rows: Iterable[_Row], key: Callable[[_Row], _Key]) -> dict[_Key, list[_Row]]:
+def _group_by(rows: Iterable[_Row], key: Callable[[_Row], _Key]) -> dict[_Key, list[_Row]]:
     parts: dict[_Key, list[_Row]] = {}
     for row in rows:
         parts.setdefault(key(row), []).append(row)

@@ -19,7 +19,7 @@ _AFTER_OBJECT = re.compile(
     r"(?:a|an|the|to|for|in|on|at|of|and|or|but|with|from|by|as|if|is|was|that|this|again|well|now|then|when|because|"
     r"who|up|out|back|off|about|into|over|so|today|tomorrow|yesterday|here|there|how|what|why|not|be|do|go|very|too)$"
 )
-"""After "her", what begins no noun."""
+"""Words after "her" that begin no noun."""
 _SURNAME = re.compile(r"\s([A-Z][\w'\u2019-]+)")
 
 _OTHER_NAME = re.compile(r"([A-Z][a-z\u00e0-\u00ff]+(?: [A-Z][\w'\u2019-]+)?)(?: (\w+))?")
@@ -35,14 +35,14 @@ _NO_NAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A place in a text that follows the person, or that would no longer fit if the person changed."""
+    """A span of a text that depends on the person: it changes with the person, or no longer fits another one."""
 
     start: int
     end: int
     kind: str
     """"pronoun", "verb", "name", "title", "noun", "word" (an article and its like), "article" ("a" or "an")."""
     slot: str
-    """The slot to write in its place: ``{their}``; empty where only a person can decide."""
+    """The slot to write instead: ``{their}``; empty where the author must decide."""
     breaks: str = ""
     """The reason why grammar would break; empty where the slot is enough."""
     gender: str = ""
@@ -50,7 +50,7 @@ class Mention:
 
 
 def mentions(text: str, language: str = "en") -> list[Mention]:
-    """Return what can be varied in a text, in order.
+    """Return the spans of a text that can be varied, in order.
 
     >>> [(text[m.start : m.end], m.slot) for text in ["She likes her job."] for m in mentions(text)]
     [('She', '{They}'), ('likes', '{likes|like}'), ('her', '{their}')]
@@ -59,26 +59,28 @@ def mentions(text: str, language: str = "en") -> list[Mention]:
     """
     table = grammar(language)
     words = list(_WORD.finditer(text))
-    by_form = _words(language)
+    by_form = _slots_by_form(language)
     nouns = {noun: index for index, forms in enumerate(table.nouns) for noun in forms[:2]}
-    mentions: list[Mention] = list(_names(text, words, table))
-    taken = {index for mention in mentions for index in range(mention.start, mention.end)}
+    mentions: list[Mention] = list(_name_mentions(text, words, table))
+    covered = {index for mention in mentions for index in range(mention.start, mention.end)}
     for number, word in enumerate(words):
-        if word.start() in taken:
+        if word.start() in covered:
             continue
-        after = words[number + 1 :]
+        following = words[number + 1 :]
         if word[0] in table.titles and _SURNAME.match(text, word.end() + text.startswith(".", word.end())):
             continue  # taken with the name
         lower = word[0].lower()
-        if pairs := _fitting(by_form.get(lower, ()), after, table, nouns):
-            mentions += _pronoun(text, word, after, table, pairs)
+        if slots := _fitting_slots(by_form.get(lower, ()), following, table, nouns):
+            mentions += _pronoun_mentions(text, word, following, table, slots)
         elif (noun := word[0] if word[0] in nouns else lower) in nouns:
-            mentions += _noun(text, word, words[number - 1] if number else None, table, table.nouns[nouns[noun]])
+            mentions += _noun_mentions(
+                text, word, words[number - 1] if number else None, table, table.nouns[nouns[noun]]
+            )
     return sorted(mentions, key=lambda mention: (mention.start, mention.end))
 
 
 @cache
-def _words(language: str) -> Mapping[str, Sequence[tuple[str, str]]]:
+def _slots_by_form(language: str) -> Mapping[str, Sequence[tuple[str, str]]]:
     """Return the slots that each form can fill, each with its gender."""
     table = grammar(language)
     slots: dict[str, list[tuple[str, str]]] = {}
@@ -92,7 +94,7 @@ def _words(language: str) -> Mapping[str, Sequence[tuple[str, str]]]:
     return slots
 
 
-def _fitting(
+def _fitting_slots(
     pairs: Sequence[tuple[str, str]], after: Sequence[re.Match[str]], table: Grammar, nouns: Mapping[str, int]
 ) -> Sequence[tuple[str, str]]:
     """Return the slots of a word: of an article and its like before a noun with a gender, else of a pronoun."""
@@ -104,8 +106,8 @@ def _fitting(
     return [pair for pair in articles if noun and pair[1] == gender]
 
 
-def _pronoun(
-    text: str, word: re.Match[str], after: list[re.Match[str]], table: Grammar, pairs: Sequence[tuple[str, str]]
+def _pronoun_mentions(
+    text: str, word: re.Match[str], following: list[re.Match[str]], table: Grammar, pairs: Sequence[tuple[str, str]]
 ) -> Iterator[Mention]:
     is_pronoun = pairs[0][0] in table.pronouns
     genders = {gender for _, gender in pairs}
@@ -113,10 +115,10 @@ def _pronoun(
     gender = next(iter(genders)) if len(genders) == 1 else ""
     slot, breaks = slots[0], ""
     if len(slots) > 1 and table.language == "en":
-        slot, breaks = _which(text, word, after)
+        slot, breaks = _slot_of_possessive(text, word, following)
     elif len(slots) > 1 and not is_pronoun:
         yield Mention(
-            word.start(), word.end(), "word", "", f"{word[0]!r} changes with {after[0][0]!r}: choose its case"
+            word.start(), word.end(), "word", "", f"{word[0]!r} changes with {following[0][0]!r}: choose its case"
         )
         return
     elif len(slots) > 1 or len(genders) > 1:
@@ -126,27 +128,29 @@ def _pronoun(
     kind = "pronoun" if is_pronoun else "word"
     yield Mention(word.start(), word.end(), kind, _slot(slot, word[0]), breaks, gender)
     if table.language == "en" and slot == "they":
-        yield from _verb(text, word, after, table, gender)
+        yield from _verb_mentions(text, word, following, table, gender)
 
 
-def _which(text: str, word: re.Match[str], after: list[re.Match[str]]) -> tuple[str, str]:
-    """Return the slot of "her" or "his", by the words behind it."""
+def _slot_of_possessive(text: str, word: re.Match[str], following: list[re.Match[str]]) -> tuple[str, str]:
+    """Return the slot of "her" or "his" by the next word, with a note where the choice is uncertain."""
     is_her = word[0].lower() == "her"
-    alone, with_noun = ("them", "their") if is_her else ("theirs", "their")
-    next_word = after[0] if after and not text[word.end() : after[0].start()].strip() else None
+    without_noun, with_noun = ("them", "their") if is_her else ("theirs", "their")
+    next_word = following[0] if following and not text[word.end() : following[0].start()].strip() else None
     if next_word is None:
-        return alone, ""
+        return without_noun, ""
     if _AFTER_OBJECT.match(next_word[0].lower()) is None:
         return with_noun, "" if not is_her else f"'her' is read as {{their}}, since {next_word[0]!r} follows"
-    return alone, f"{word[0]!r} is read as {{{alone}}}, since {next_word[0]!r} follows"
+    return without_noun, f"{word[0]!r} is read as {{{without_noun}}}, since {next_word[0]!r} follows"
 
 
-def _verb(text: str, word: re.Match[str], after: list[re.Match[str]], table: Grammar, gender: str) -> Iterator[Mention]:
+def _verb_mentions(
+    text: str, word: re.Match[str], later_words: list[re.Match[str]], table: Grammar, gender: str
+) -> Iterator[Mention]:
     """Yield the verb that changes with "they": after the pronoun, or before it in a question."""
-    plural = {many: one for one, many in table.agreement.items()}
-    before = re.search(r"([\w'\u2019]+)\s+$", text[: word.start()])
-    neighbors = [] if before is None else [(before.start(1), before.end(1), before[1])]
-    following = next((form for form in after if not _BETWEEN.match(form[0].lower())), None)
+    singular_forms = {plural: singular for singular, plural in table.agreement.items()}
+    preceding = re.search(r"([\w'\u2019]+)\s+$", text[: word.start()])
+    neighbors = [] if preceding is None else [(preceding.start(1), preceding.end(1), preceding[1])]
+    following = next((form for form in later_words if not _BETWEEN.match(form[0].lower())), None)
     if following is not None and not re.search(r"[.,;:!?]", text[word.end() : following.start()]):
         neighbors.append((following.start(), following.end(), following[0]))
     if "'" in word[0] or "\u2019" in word[0]:
@@ -154,71 +158,75 @@ def _verb(text: str, word: re.Match[str], after: list[re.Match[str]], table: Gra
     for start, end, verb in neighbors:
         lower = verb.lower().replace("\u2019", "'")
         is_after = start > word.start()
-        one, many = lower, table.agreement.get(lower, "")
+        singular, plural = lower, table.agreement.get(lower, "")
         if gender == "nonbinary":
-            one, many = (plural[lower], lower) if lower in plural else ("", "")
-        elif not many and is_after and _THIRD_PERSON.match(lower):
-            many = _plural(lower)
-        if many and one:
-            first, second = (form.capitalize() if verb[0].isupper() else form for form in (one, many))
+            singular, plural = (singular_forms[lower], lower) if lower in singular_forms else ("", "")
+        elif not plural and is_after and _THIRD_PERSON.match(lower):
+            plural = _plural_form(lower)
+        if plural and singular:
+            first, second = (form.capitalize() if verb[0].isupper() else form for form in (singular, plural))
             yield Mention(start, end, "verb", f"{{{first}|{second}}}", "", "")
 
 
-def _plural(verb: str) -> str:
-    """``likes`` -> ``like``, ``tries`` -> ``try``, ``watches`` -> ``watch``."""
+def _plural_form(verb: str) -> str:
+    """Return the plural form of a verb: ``likes`` -> ``like``, ``tries`` -> ``try``, ``watches`` -> ``watch``."""
     if verb.endswith("ies") and len(verb) > 4:
         return verb[:-3] + "y"
     return verb[:-2] if re.search(r"(?:ch|sh|ss|x|zz|o)es$", verb) else verb[:-1]
 
 
-def _noun(
-    text: str, word: re.Match[str], before: re.Match[str] | None, table: Grammar, forms: tuple[str, str, str]
+def _noun_mentions(
+    text: str, word: re.Match[str], preceding: re.Match[str] | None, table: Grammar, forms: tuple[str, str, str]
 ) -> Iterator[Mention]:
     gender = "female" if word[0].lower() == forms[0].lower() else "male"
     slot = next((name for name, form in table.words[gender].items() if form.lower() == word[0].lower()), "")
     others = [form for form in forms if form.lower() != word[0].lower()]
-    over = ", ".join(dict.fromkeys(forms))
-    breaks = "" if slot else f"no slot holds {word[0]!r}: vary it as one of your own, over {over}"
+    alternatives = ", ".join(dict.fromkeys(forms))
+    breaks = "" if slot else f"no slot holds {word[0]!r}: vary it as one of your own, over {alternatives}"
     yield Mention(word.start(), word.end(), "noun", _slot(slot, word[0]) if slot else "", breaks, gender)
-    is_article = before is not None and before[0].lower() in ("a", "an") and table.language == "en"
-    if before is not None and is_article and len({begins_with_vowel(form) for form in (word[0], *others)}) > 1:
-        problem = f"{before[0]!r} does not fit {' and '.join(map(repr, others))} alike: make it part of the slot"
-        yield Mention(before.start(), before.end(), "article", "", problem)
-    if table.language != "en" and before is not None and before[0].lower() not in _words(table.language):
-        problem = f"{before[0]!r} before {word[0]!r} may change with it: give its ending as {{female|male}}"
-        if before[0][:1].islower() and text[before.end() : word.start()].isspace():
-            yield Mention(before.start(), before.end(), "word", "", problem)
+    is_article = preceding is not None and preceding[0].lower() in ("a", "an") and table.language == "en"
+    if preceding is not None and is_article and len({begins_with_vowel(form) for form in (word[0], *others)}) > 1:
+        problem = f"{preceding[0]!r} does not fit {' and '.join(map(repr, others))} alike: make it part of the slot"
+        yield Mention(preceding.start(), preceding.end(), "article", "", problem)
+    if table.language != "en" and preceding is not None and preceding[0].lower() not in _slots_by_form(table.language):
+        problem = f"{preceding[0]!r} before {word[0]!r} may change with it: give its ending as {{female|male}}"
+        if preceding[0][:1].islower() and text[preceding.end() : word.start()].isspace():
+            yield Mention(preceding.start(), preceding.end(), "word", "", problem)
 
 
-def _names(text: str, words: list[re.Match[str]], table: Grammar) -> Iterator[Mention]:
+def _name_mentions(text: str, words: list[re.Match[str]], table: Grammar) -> Iterator[Mention]:
     """Yield names of the shipped list, and words that follow a title."""
-    listed = _first_names()
+    first_names = _first_names()
     end = 0
     for word in words:
         if word.start() < end:
             continue
-        after = word.end() + text.startswith(".", word.end())
-        follows = _SURNAME.match(text, after)
-        if word[0] in table.titles and follows:
-            second = _SURNAME.match(text, follows.end())
-            end = second.end() if second else follows.end()
+        word_end = word.end() + text.startswith(".", word.end())
+        surname_match = _SURNAME.match(text, word_end)
+        if word[0] in table.titles and surname_match:
+            second = _SURNAME.match(text, surname_match.end())
+            end = second.end() if second else surname_match.end()
             slot = table.titles[word[0]]
             gender = next((g for g, forms in table.words.items() if forms[slot].rstrip(".") == word[0]), "")
             gender = gender or ("female" if word[0] in ("Mrs", "Miss") else "")
-            yield Mention(word.start(), after, "title", _slot(slot, word[0]), "", gender)
-            yield Mention(follows.start(1), end, "name", "{name}", "", "")
-        elif word[0] in listed and word[0].lower() not in _words(table.language):
+            yield Mention(word.start(), word_end, "title", _slot(slot, word[0]), "", gender)
+            yield Mention(surname_match.start(1), end, "name", "{name}", "", "")
+        elif word[0] in first_names and word[0].lower() not in _slots_by_form(table.language):
             surname = _SURNAME.match(text, word.end())
             end = surname.end() if surname else word.end()
-            yield Mention(word.start(), end, "name", "{name}", "", listed[word[0]])
-        elif table.language != "de" and (other := _OTHER_NAME.match(text, word.start())) and _may_be_name(text, other):
-            end = other.end(1)
-            hint = f"{other[1]!r} may be a name, and the list has none such: if it is, write {{name}}"
+            yield Mention(word.start(), end, "name", "{name}", "", first_names[word[0]])
+        elif (
+            table.language != "de"
+            and (name_match := _OTHER_NAME.match(text, word.start()))
+            and _may_be_name(text, name_match)
+        ):
+            end = name_match.end(1)
+            hint = f"{name_match[1]!r} may be a name, and the list has none such: if it is, write {{name}}"
             yield Mention(word.start(), end, "name", "", hint)
 
 
 def _may_be_name(text: str, match: re.Match[str]) -> bool:
-    """Return whether a word with a capital looks like a person's name: not where every word has one."""
+    """Return whether a capitalized word looks like a person's name; the first word of a sentence rarely does."""
     first, *others = match[1].split()
     if _NO_NAME.match(first.lower()):
         return False
@@ -236,7 +244,7 @@ def _slot(name: str, word: str) -> str:
 
 
 def is_one_person(mentions: Iterable[Mention], text: str) -> bool:
-    """Return whether what is told can be of one person: one gender, and one name, however often."""
+    """Return whether all mentions can refer to one person: one gender, and at most one name."""
     listed = list(mentions)
     genders = {mention.gender for mention in listed if mention.gender}
     names = {text[mention.start : mention.end] for mention in listed if mention.kind == "name"}

@@ -30,9 +30,9 @@ class Grammar:
     titles: Mapping[str, str]
     """The slots of titles, by their spelling in a text."""
     nouns: tuple[tuple[str, str, str], ...]
-    """Female, male, neither."""
+    """Nouns that change with the gender: the female, the male and the neutral form."""
     agreement: Mapping[str, str]
-    """Verbs that "they" changes: "has" is "have"."""
+    """Verb forms after "she" or "he", with those after "they": "has" and "have"."""
 
     @property
     def genders(self) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ class Grammar:
         return self.words[gender] if gender in self.words else self.neopronouns[gender]
 
     def form(self, gender: str) -> int:
-        """Return which form of ``{first|second}`` agrees with a gender: 0 or 1. "Xe is", as "she is"."""
+        """Return the index of the form of ``{first|second}`` that agrees with a gender: "xe is", as "she is"."""
         return self.forms.get(self.check(gender), 0)
 
 
@@ -82,13 +82,16 @@ def languages() -> Sequence[str]:
 
 @cache
 def _tables() -> dict[str, Grammar]:
-    read = json.loads(_FILE.read_text(encoding="utf-8"))
+    languages = json.loads(_FILE.read_text(encoding="utf-8"))
     return {
         language: Grammar(
             language,
             table["genders"],
             # Only pronouns differ: title, person and kin are those of people who are neither women nor men.
-            {name: {**table["genders"]["nonbinary"], **own} for name, own in table.get("neopronouns", {}).items()},
+            {
+                name: {**table["genders"]["nonbinary"], **pronouns}
+                for name, pronouns in table.get("neopronouns", {}).items()
+            },
             table["forms"],
             tuple(table["form_names"]),
             tuple(table["pronouns"]),
@@ -96,5 +99,5 @@ def _tables() -> dict[str, Grammar]:
             tuple(tuple(noun) for noun in table["nouns"]),
             table["agreement"],
         )
-        for language, table in read.items()
+        for language, table in languages.items()
     }

@@ -29,7 +29,7 @@ _PRONOUNS: tuple[Mapping[str, tuple[str, ...]], ...] = tuple(
     )
 )
 _FORMS = {form for kind in _PRONOUNS for forms in kind.values() for form in forms}
-# Written with a vowel and spoken without one, and the other way round.
+# Words that are spelled with an initial vowel and spoken without one, and the reverse.
 _CONSONANT = lazy_pattern(
     r"(?:uni(?![nm])|use|usu|uti|ukr|ugand|urug|uran|ural|uyg|eu|ewe|one(?!r)|once|ouija)", re.IGNORECASE
 )
@@ -38,7 +38,7 @@ _SPELLED = lazy_pattern(r"[AEFHILMNORSX](?:[A-Z]+|\b)")
 _GENDERED = {form for kind in _PRONOUNS[:2] for forms in kind.values() for form in forms}
 _SHOWN = 8
 _TEMPLATES = 8
-"""Templates of an item at most: its prompts differ from the first in so many selections of slots."""
+"""The most templates of an item: prompts that differ from the first in the same slots share one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class LintResult:
     characters: tuple[int, int]
     """Characters of its shortest and its longest prompt."""
     tokens: tuple[int, int]
-    """Words and marks, likewise. What a model takes for a token is its own affair."""
+    """Words and marks of the shortest and the longest, not tokens of any model."""
     pronouns: tuple[str, ...]
     """Pronouns such as "she" that stand in every prompt: right only if they refer to another person."""
 
@@ -56,12 +56,20 @@ class LintResult:
 def lint(item: ProbeItem) -> LintResult:
     """Check that prompts of one item differ in their declared slots alone.
 
-    `Prompt.slots` declares: what stands in each slot, as it stands in the text (a first
-    letter may be a capital). A slot can be empty, or not be used. Compared are words, marks and spaces,
-    each prompt with the first. Refused are also: what fills a slot of one prompt and stands outside any slot in all of
-    them (a name or pronoun that was left in; of the slot ``name`` each of its words); pronouns
-    that do not go together (slots ``they``, ``them``, ``their``, ``theirs``, ``themself``); and "a" for "an"
-    at a slot, unless ``metadata["language"]`` is another than "en".
+    `Prompt.slots` declares the value of each slot as it occurs in the text (the first letter may be a capital). A slot
+    can be empty, or unused. Each prompt is compared with the first, by words, marks and spaces. Three mistakes are
+    refused as well:
+
+    - a value of a slot that also occurs outside the slots, in all prompts: a name or pronoun that was not replaced (of
+      the slot ``name`` each of its words);
+    - pronouns of different persons (slots ``they``, ``them``, ``their``, ``theirs``, ``themself``);
+    - "a" for "an" at a slot, unless ``metadata["language"]`` is another than "en".
+
+    Args:
+        item: The item.
+
+    Returns:
+        Its lengths, and the pronouns that all its prompts share.
 
     >>> def prompt(name, they, their):
     ...     slots = {"name": name, "they": they, "their": their}
@@ -74,7 +82,8 @@ def lint(item: ProbeItem) -> LintResult:
     Traceback (most recent call last):
     pytest_fairness.core.errors.FairnessError: item 'cv', prompts 1 and 2: 'her' fills a slot of one and stands ...
 
-    Raises `FairnessError` that shows the words.
+    Raises:
+        FairnessError: The prompts differ in more; the message shows the words.
     """
     for number, prompt in enumerate(item.prompts, start=1):
         _check_pronouns(item, number, prompt)
@@ -83,20 +92,20 @@ def lint(item: ProbeItem) -> LintResult:
     texts = [_text(prompt) for prompt in item.prompts]
     counts = [_count(texts[0])]
     templates: list[_Template] = []
-    alike: set[str] | None = None
+    shared: set[str] | None = None
     for number, (prompt, text) in enumerate(zip(others, texts[1:], strict=True), start=2):
         matches = (template.match(prompt, text) for template in templates)
-        match = next((one for one in matches if one is not None), None)
+        match = next((candidate for candidate in matches if candidate is not None), None)
         if match is None:
             aligned = _check_pair(item, number, first, prompt)
             match = _Match(set(aligned.fixed), _count(text))
             if len(templates) < _TEMPLATES:
                 templates.append(_Template.of(first, prompt, aligned))
-        alike = match.words if alike is None else alike & match.words
+        shared = match.words if shared is None else shared & match.words
         counts.append(match.count)
-    spoken = {word.lower() for word in alike or ()} & _GENDERED if _is_english(first) else set()
+    pronouns = {word.lower() for word in shared or ()} & _GENDERED if _is_english(first) else set()
     characters = [len(text) for text in texts]
-    return LintResult((min(characters), max(characters)), (min(counts), max(counts)), tuple(sorted(spoken)))
+    return LintResult((min(characters), max(characters)), (min(counts), max(counts)), tuple(sorted(pronouns)))
 
 
 def is_counterfactual(item: ProbeItem) -> bool:
@@ -142,22 +151,22 @@ def lint_all(items: Iterable[ProbeItem]) -> LintReport:
     report = LintReport()
     for item in items:
         if is_counterfactual(item):
-            one = lint(item)
-            (least, most), (fewest, longest) = one.characters, one.tokens
-            report += LintReport(1, most - least, longest - fewest, one.pronouns)
+            result = lint(item)
+            (least, most), (fewest, longest) = result.characters, result.tokens
+            report += LintReport(1, most - least, longest - fewest, result.pronouns)
     return report
 
 
 @dataclass(frozen=True, slots=True)
 class _Alignment:
-    """Two prompts side by side."""
+    """Two prompts aligned word by word."""
 
     fixed: list[str]
-    """The words that are alike; an empty one for each slot."""
+    """The words that both share; an empty text for each slot."""
     filled: list[tuple[list[str], list[str]]]
-    """The words in each of these slots, of the one and the other prompt."""
-    places: tuple[int, int] | None = None
-    """The place in each from which on they differ, None where they do not."""
+    """The words in each of these slots, in the first and in the second prompt."""
+    first_difference: tuple[int, int] | None = None
+    """The index of the first difference in each; None where they differ in slots alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,20 +174,21 @@ class _Match:
     """A prompt that differs from the first in slots alone."""
 
     words: set[str]
-    """The words that are alike in both."""
+    """The words that both share."""
     count: int
     """Its own words and marks."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Template:
-    """The first prompt of an item, cut at the slots in which another prompt differs: most prompts are made of it.
+    """The first prompt of an item, split at the slots in which another prompt differs.
 
-    One that is needs no closer look, which takes many times as long.
+    Most prompts are fillings of a template that was found before. Matching one is many times faster than aligning the
+    prompt with the first word by word.
     """
 
     slots: Mapping[str, str]
-    """Those of the first prompt."""
+    """The slots of the first prompt."""
     parts: Sequence[str]
     """The texts before, between and after the slots."""
     names: Sequence[tuple[str, bool]]
@@ -190,12 +200,12 @@ class _Template:
     @classmethod
     def of(cls, first: Prompt, second: Prompt, aligned: _Alignment) -> _Template:
         """Return the template of two prompts that are aligned."""
-        named: dict[tuple[str, str], tuple[str, bool]] = {}
+        slots_by_values: dict[tuple[str, str], tuple[str, bool]] = {}
         for slot in first.slots.keys() & second.slots.keys():
             ours, theirs = first.slots[slot], second.slots[slot]
-            named.setdefault((ours, theirs), (slot, False))
-            named.setdefault((_capital(ours), _capital(theirs)), (slot, True))
-        names = [named["".join(ours), "".join(theirs)] for ours, theirs in aligned.filled]
+            slots_by_values.setdefault((ours, theirs), (slot, False))
+            slots_by_values.setdefault((_capitalized(ours), _capitalized(theirs)), (slot, True))
+        names = [slots_by_values["".join(ours), "".join(theirs)] for ours, theirs in aligned.filled]
         parts = [""]
         for word in aligned.fixed:
             if word:
@@ -205,20 +215,20 @@ class _Template:
         return cls(first.slots, parts, names, frozenset(aligned.fixed), sum(map(_count, aligned.fixed)))
 
     def match(self, prompt: Prompt, text: str) -> _Match | None:
-        """Return how a prompt is made of this template; None where that takes a closer look."""
-        made, same, count = self.parts[0], set[str](), self.count
+        """Return the match of a prompt with this template; None where the two must be aligned word by word."""
+        rebuilt, unchanged, count = self.parts[0], set[str](), self.count
         for part, (slot, is_capital) in zip(self.parts[1:], self.names, strict=True):
             value = prompt.slots.get(slot, "")
-            if not value or _are_one(made[-1:] + value[0]) or _are_one(value[-1] + part[:1]):
+            if not value or _are_joined(rebuilt[-1:] + value[0]) or _are_joined(value[-1] + part[:1]):
                 return None
-            value = _capital(value) if is_capital else value
-            made += value + part
+            value = _capitalized(value) if is_capital else value
+            rebuilt += value + part
             count += _count(value)
             if prompt.slots[slot] == self.slots[slot]:
-                same.update(_tokens(value))
-        if made != text:
+                unchanged.update(_tokens(value))
+        if rebuilt != text:
             return None
-        words = self.words | same
+        words = self.words | unchanged
         for slot in {**self.slots, **prompt.slots}:
             ours, theirs = self.slots.get(slot, ""), prompt.slots.get(slot, "")
             if ours != theirs and not words.isdisjoint(_first_words(ours, slot) | _first_words(theirs, slot)):
@@ -226,7 +236,7 @@ class _Template:
         return _Match({*words}, count)
 
 
-def _are_one(characters: str) -> bool:
+def _are_joined(characters: str) -> bool:
     """Return whether two neighboring characters belong to one word, or one blank."""
     return _INSIDE.fullmatch(characters) is not None
 
@@ -245,8 +255,8 @@ def _count(text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _first_words(value: str, slot: str) -> frozenset[str]:
-    """Return the words with which what fills a slot may stand outside of it."""
-    return frozenset(word for part in _left_over(value, slot) for word in _tokens(part)[:1])
+    """Return the first words of the spellings of a slot's value that must not occur outside the slot."""
+    return frozenset(word for part in _spellings(value, slot) for word in _tokens(part)[:1])
 
 
 def _text(prompt: Prompt) -> str:
@@ -258,108 +268,108 @@ def _is_english(prompt: Prompt) -> bool:
 
 
 def _check_pair(item: ProbeItem, number: int, first: Prompt, second: Prompt) -> _Alignment:
-    """Return two prompts side by side. Raises where other words than those of slots differ."""
+    """Return the alignment of two prompts. Raises `FairnessError` where they differ outside their slots."""
     one, two = _tokens(_text(first)), _tokens(_text(second))
-    aligned = _aligned(one, two, list(_pairs(first.slots, second.slots)))
-    if aligned.places is not None:
-        at, there = aligned.places
+    aligned = _align(one, two, list(_differing_values(first.slots, second.slots)))
+    if aligned.first_difference is not None:
+        index, other_index = aligned.first_difference
         raise FairnessError(
-            f"item {item.id!r}, prompts 1 and {number} differ outside their slots: {_word(one, at)!r} and "
-            f"{_word(two, there)!r}, in {_around(one, at)} and {_around(two, there)}: "
+            f"item {item.id!r}, prompts 1 and {number} differ outside their slots: {_word(one, index)!r} and "
+            f"{_word(two, other_index)!r}, in {_excerpt(one, index)} and {_excerpt(two, other_index)}: "
             "declare the words as a slot, or write them alike"
         )
     fixed = aligned.fixed
-    left = _left_in(fixed, first.slots, second.slots)
-    if left is not None:
+    leftover = _undeclared_value(fixed, first.slots, second.slots)
+    if leftover is not None:
         raise FairnessError(
-            f"item {item.id!r}, prompts 1 and {number}: {left!r} fills a slot of one and stands outside it "
-            f"in both, in {_around(fixed, _position(fixed, left))}: put the slot there, or use another word"
+            f"item {item.id!r}, prompts 1 and {number}: {leftover!r} fills a slot of one and stands outside it "
+            f"in both, in {_excerpt(fixed, _position(fixed, leftover))}: put the slot there, or use another word"
         )
     return aligned
 
 
-def _pairs(first: Mapping[str, str], second: Mapping[str, str]) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield what one prompt has where the other has something else, the longest first."""
+def _differing_values(first: Mapping[str, str], second: Mapping[str, str]) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the two values of each slot that differs, as tokens, the longest first."""
     pairs = []
     for slot in first.keys() & second.keys():
         ours, theirs = first[slot], second[slot]
         if ours != theirs:
             pairs.append((ours, theirs))
-            pairs.append((_capital(ours), _capital(theirs)))
+            pairs.append((_capitalized(ours), _capitalized(theirs)))
     for ours, theirs in sorted(set(pairs), key=lambda pair: (-len(pair[0]) - len(pair[1]), pair)):
         yield _tokens(ours), _tokens(theirs)
 
 
-def _aligned(one: Sequence[str], two: Sequence[str], pairs: Sequence[tuple[list[str], list[str]]]) -> _Alignment:
-    """Return two texts side by side, as far as they are alike outside the slots."""
+def _align(one: Sequence[str], two: Sequence[str], pairs: Sequence[tuple[list[str], list[str]]]) -> _Alignment:
+    """Return the alignment of two texts, up to the first difference outside the slots."""
     starts = {tokens[0] for pair in pairs for tokens in pair if tokens}
     fixed: list[str] = []
     filled: list[tuple[list[str], list[str]]] = []
-    here = there = 0
-    while here < len(one) or there < len(two):
+    index = other_index = 0
+    while index < len(one) or other_index < len(two):
         # Most words begin no slot: they are compared up to the next that does.
-        run = next((position for position in range(here, len(one)) if one[position] in starts), len(one)) - here
-        if run and one[here : here + run] == two[there : there + run]:
-            fixed += one[here : here + run]
-            here, there = here + run, there + run
+        run = next((position for position in range(index, len(one)) if one[position] in starts), len(one)) - index
+        if run and one[index : index + run] == two[other_index : other_index + run]:
+            fixed += one[index : index + run]
+            index, other_index = index + run, other_index + run
             continue
         for ours, theirs in pairs:
-            if one[here : here + len(ours)] == ours and two[there : there + len(theirs)] == theirs:
-                here, there = here + len(ours), there + len(theirs)
+            if one[index : index + len(ours)] == ours and two[other_index : other_index + len(theirs)] == theirs:
+                index, other_index = index + len(ours), other_index + len(theirs)
                 fixed.append("")
                 filled.append((ours, theirs))
                 break
         else:
-            if one[here : here + 1] != two[there : there + 1]:
-                return _Alignment(fixed, filled, (here, there))
-            fixed += one[here : here + 1]
-            here, there = here + 1, there + 1
+            if one[index : index + 1] != two[other_index : other_index + 1]:
+                return _Alignment(fixed, filled, (index, other_index))
+            fixed += one[index : index + 1]
+            index, other_index = index + 1, other_index + 1
     return _Alignment(fixed, filled)
 
 
-def _left_in(fixed: Sequence[str], first: Mapping[str, str], second: Mapping[str, str]) -> str | None:
+def _undeclared_value(fixed: Sequence[str], first: Mapping[str, str], second: Mapping[str, str]) -> str | None:
     words = set(fixed)
     for slot in {**first, **second}:
         ours, theirs = first.get(slot, ""), second.get(slot, "")
         if ours == theirs:
             continue
         for value in (ours, theirs):
-            for part in _left_over(value, slot):
+            for part in _spellings(value, slot):
                 if not words.isdisjoint(_tokens(part)[:1]) and _position(fixed, part) is not None:
                     return part
     return None
 
 
-def _left_over(value: str, slot: str) -> list[str]:
-    """Return what of a slot's value must not stand outside the slot, the longest first."""
+def _spellings(value: str, slot: str) -> list[str]:
+    """Return the spellings of a slot's value that must not occur outside the slot, the longest first."""
     parts = {value, *value.split()} if slot == "name" else {value}
-    spellings = sorted(parts | {_capital(part) for part in parts}, key=len, reverse=True)
+    spellings = sorted(parts | {_capitalized(part) for part in parts}, key=len, reverse=True)
     return [part for part in spellings if part.lower() not in _ARTICLES and any(map(str.isalpha, part))]
 
 
 def _position(fixed: Sequence[str], value: str) -> int | None:
     """Return the position of a value in a text, as whole words."""
-    wanted = _tokens(value)
-    places = (position for position, word in enumerate(fixed) if word == wanted[0])
-    return next((position for position in places if list(fixed[position : position + len(wanted)]) == wanted), None)
+    tokens = _tokens(value)
+    positions = (position for position, word in enumerate(fixed) if word == tokens[0])
+    return next((position for position in positions if list(fixed[position : position + len(tokens)]) == tokens), None)
 
 
 def _check_pronouns(item: ProbeItem, number: int, prompt: Prompt) -> None:
-    given = {slot: value for slot, value in prompt.slots.items() if slot in _PRONOUNS[0]}
-    pronouns = [(slot, value) for slot, value in given.items() if value in _FORMS]
+    values = {slot: value for slot, value in prompt.slots.items() if slot in _PRONOUNS[0]}
+    pronouns = [(slot, value) for slot, value in values.items() if value in _FORMS]
     if pronouns and not any(all(value in kind[slot] for slot, value in pronouns) for kind in _PRONOUNS):
-        values = ", ".join(f"{slot} is {value!r}" for slot, value in given.items())
+        listed = ", ".join(f"{slot} is {value!r}" for slot, value in values.items())
         raise FairnessError(
-            f"item {item.id!r}, prompt {number} has pronouns that do not go together: {values}: give those of one kind"
+            f"item {item.id!r}, prompt {number} has pronouns that do not go together: {listed}: give those of one kind"
         )
 
 
 def _check_articles(item: ProbeItem, number: int, prompt: Prompt) -> None:
-    """Refuse "a" before a vowel or "an" before none, where the one or the other is a slot's."""
+    """Refuse "a" before a vowel and "an" before a consonant, where the article or the word is part of a slot."""
     if not _is_english(prompt):
         return
     starts = {tokens[0] for tokens in map(_tokens, prompt.slots.values()) if tokens}
-    starts |= {_capital(word) for word in starts}
+    starts |= {_capitalized(word) for word in starts}
     for article, word in _ARTICLE.findall(_text(prompt)):
         if starts & {article, word} and (article.lower() == "an") != begins_with_vowel(word):
             raise FairnessError(
@@ -368,7 +378,7 @@ def _check_articles(item: ProbeItem, number: int, prompt: Prompt) -> None:
 
 
 def begins_with_vowel(word: str) -> bool:
-    """Return whether "an" stands before it: by its sound, as far as its letters tell."""
+    """Return whether a word takes "an": an estimate of its sound from its letters."""
     if _VOWEL.match(word):
         return True
     if word.isupper() and word.isalpha():
@@ -376,7 +386,7 @@ def begins_with_vowel(word: str) -> bool:
     return word[0].lower() in "aeiou" and _CONSONANT.match(word) is None
 
 
-def _capital(value: str) -> str:
+def _capitalized(value: str) -> str:
     return value[:1].upper() + value[1:]
 
 
@@ -384,8 +394,8 @@ def _word(tokens: Sequence[str], position: int) -> str:
     return next((token for token in tokens[position:] if not token.isspace()), "")
 
 
-def _around(tokens: Sequence[str], position: int | None) -> str:
-    """Return a few words about a place, in quotation marks."""
+def _excerpt(tokens: Sequence[str], position: int | None) -> str:
+    """Return a few words around a position, in quotation marks."""
     middle = position or 0
     shown = "".join(tokens[max(0, middle - _SHOWN) : middle + _SHOWN])
     return f'"{" ".join(shown.split())}"'

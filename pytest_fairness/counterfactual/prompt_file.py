@@ -1,4 +1,4 @@
-"""Mentions that can be varied in a file of prompts, and the variants written out."""
+"""Mentions of people in a file of prompts, and counterfactual variants of its texts."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class PromptText:
     text: str
     mentions: tuple[Mention, ...]
     trouble: str = ""
-    """The reason why no variants can be written out."""
+    """The reason that no variants can be made; empty where they can."""
 
     @property
     def template(self) -> str:
-        """The text with a slot wherever there is one."""
+        """The text with each mention replaced by its slot."""
         pieces, end = [], 0
         for mention in self.mentions:
             if mention.slot and mention.start >= end:
@@ -44,9 +44,9 @@ class PromptText:
         return "".join([*pieces, self.text[end:]])
 
     def variants(self, language: str) -> list[dict[str, Any]]:
-        """Return the text about everybody: names of the shipped list where it has one, else every gender.
+        """Return the text for every name of the shipped list if it has a name, else for every gender.
 
-        Raises `FairnessError` where `trouble` says why there are none, or the lint finds what was left in.
+        Raises `FairnessError` where `trouble` is set, or where the lint finds a mention without a slot.
         """
         if self.trouble:
             raise FairnessError(self.trouble)
@@ -70,8 +70,10 @@ def read_texts(path: Path, language: str = "en") -> list[PromptText]:
     for number, line in enumerate(lines, 1):
         for text, columns in _json_texts(path, number, line) if is_json else [(line, tuple(range(1, len(line) + 1)))]:
             if " " in text.strip():
-                mentioned = tuple(mentions(text, language))
-                texts.append(PromptText(number, columns, text, mentioned, _trouble(text, mentioned)))
+                found_mentions = tuple(mentions(text, language))
+                texts.append(
+                    PromptText(number, columns, text, found_mentions, _reason_without_variants(text, found_mentions))
+                )
     return texts
 
 
@@ -88,11 +90,11 @@ def _json_texts(path: Path, number: int, line: str) -> Iterator[tuple[str, tuple
         text = json.loads(f'"{literal[1]}"')
         parts = list(_CHARACTER.finditer(literal[1]))
         columns = tuple(literal.start(1) + part.start() + 1 for part in parts)
-        # Two escapes can be one character: then nobody can tell the columns apart.
+        # Two escapes can be one character (a surrogate pair): then all characters get the first column.
         yield text, columns if len(parts) == len(text) else (literal.start(1) + 1,) * len(text)
 
 
-def _trouble(text: str, mentions: tuple[Mention, ...]) -> str:
+def _reason_without_variants(text: str, mentions: tuple[Mention, ...]) -> str:
     breaks = [mention for mention in mentions if mention.breaks and not mention.slot]
     if not mentions:
         return "nothing in it shows who it is about"
@@ -104,7 +106,7 @@ def _trouble(text: str, mentions: tuple[Mention, ...]) -> str:
 
 
 def report(path: Path, texts: list[PromptText]) -> Iterator[str]:
-    """``file:line:column: kind 'word': slot`` for each place, then what they come to."""
+    """Yield a line ``file:line:column: kind 'word': slot`` for each mention, then a summary."""
     for text in texts:
         for mention in text.mentions:
             word = text.text[mention.start : mention.end]
@@ -116,16 +118,18 @@ def report(path: Path, texts: list[PromptText]) -> Iterator[str]:
         "name": sum(any(item.kind == "name" for item in text.mentions) for text in texts),
     }
     breaks = sum(bool(mention.breaks) for text in texts for mention in text.mentions)
-    whole = sum(not text.trouble for text in texts)
+    complete = sum(not text.trouble for text in texts)
     shown = "; ".join(f"{name} can be varied in {count:,}" for name, count in attributes.items())
     yield (
-        f"{path}: {len(texts):,} texts; {shown}; {whole:,} can be written out as they are; "
+        f"{path}: {len(texts):,} texts; {shown}; {complete:,} can be written out as they are; "
         f"{breaks:,} places to look at, where grammar could break"
     )
 
 
-def written_out(texts: list[PromptText], language: str) -> Iterator[tuple[PromptText, list[dict[str, Any]] | str]]:
-    """Return the variants of each text, or the reason why it has none."""
+def variants_or_reasons(
+    texts: list[PromptText], language: str
+) -> Iterator[tuple[PromptText, list[dict[str, Any]] | str]]:
+    """Yield each text with its variants, or with the reason that it has none."""
     for text in texts:
         try:
             yield text, text.variants(language)

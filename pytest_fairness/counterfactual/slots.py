@@ -16,9 +16,9 @@ Groups = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One thing that a slot can hold, and the groups that a person has by it.
+    """One value of a slot, and the groups of a person that it implies.
 
-    ``words`` is the text; of one that was put together from words, each by itself.
+    ``words`` are the parts of the text: one, or every word of a text that a strategy drew as a list of words.
     """
 
     words: tuple[str, ...]
@@ -29,19 +29,19 @@ class Value:
         return " ".join(self.words)
 
 
-Given = Sequence[str] | Mapping[str, str | Mapping[str, str]]
-"""Words; or words with their groups; of a name, a plain text there is its gender."""
+SlotValues = Sequence[str] | Mapping[str, str | Mapping[str, str]]
+"""Texts, or texts with their groups; a plain text as the groups of a name is its gender."""
 
 
 def values_of(slot: str, given: object) -> tuple[Value, ...]:
-    """Return what one slot is varied over.
+    """Return the values over which one slot is varied.
 
     >>> [value.groups for value in values_of("name", {"Anna": "female", "Ben": {"gender": "male", "age": "young"}})]
     [(('gender', 'female'),), (('gender', 'male'), ('age', 'young'))]
     >>> values_of("hobby", ["chess"])
     (Value(words=('chess',), groups=(('hobby', 'chess'),)),)
 
-    Raises `FairnessError` for fewer than one, one twice, or what is no text.
+    Raises `FairnessError` where there is no value, one is repeated, or one is no text.
     """
     if isinstance(given, str) or not isinstance(given, Mapping | Sequence) or not given:
         raise FairnessError(
@@ -53,7 +53,7 @@ def values_of(slot: str, given: object) -> tuple[Value, ...]:
             raise FairnessError(f"{slot!r} varies over {text!r:.60}: give texts that are not empty")
         values.append(Value((text,), _groups(slot, text, given[text] if isinstance(given, Mapping) else None)))
     if len({value.words for value in values}) < len(values):
-        raise FairnessError(f"{slot!r} varies over {_twice(list(given))!r} twice: give each text once")
+        raise FairnessError(f"{slot!r} varies over {_first_duplicate(list(given))!r} twice: give each text once")
     return tuple(values)
 
 
@@ -67,14 +67,14 @@ def _groups(slot: str, text: str, declared: object) -> Groups:
     raise FairnessError(f"{slot!r}: the groups of {text!r} are {declared!r:.60}: write {{'gender': 'female'}}")
 
 
-def _twice(texts: Sequence[str]) -> str:
+def _first_duplicate(texts: Sequence[str]) -> str:
     return next(text for text in texts if texts.count(text) > 1)
 
 
 def variant_of(chosen: Mapping[str, Value], template: SlotTemplate) -> tuple[Variant, dict[str, str]]:
-    """Return what fills a template, and the groups of the person, for one choice of each slot.
+    """Return the filling of a template, and the groups of the person, for one choice of each slot.
 
-    Raises `FairnessError` where two of them say different things of one group, or a gender has no words.
+    Raises `FairnessError` where two slots contradict each other on a group, or a gender has no words.
     """
     groups: dict[str, str] = {}
     for slot, value in chosen.items():
@@ -93,14 +93,20 @@ def variant_of(chosen: Mapping[str, Value], template: SlotTemplate) -> tuple[Var
 def names(per_group: int | None = 1, *, first: int = 0) -> dict[str, dict[str, str]]:
     """Return names of the shipped list with their gender and ethnicity, for ``vary={"name": names()}``.
 
-    ``per_group`` of each of the ten groups (1 to 32; None: all), from the rank ``first`` on, round its end.
+    Args:
+        per_group: Names of each of the ten groups, 1 to 32; None for all.
+        first: The rank of the first name in its group; after the last name follows the first one again.
+
+    Returns:
+        The groups of each name.
 
     >>> list(names())[:2], names()["Camila Garcia"]
     (['Angela Nguyen', 'Camila Garcia'], {'gender': 'female', 'ethnicity': 'hispanic'})
 
-    Raises `FairnessError` for a number that the list has not.
+    Raises:
+        FairnessError: ``per_group`` is out of range.
     """
-    groups = _shipped()
+    groups = _shipped_names()
     most = min(map(len, groups.values()))
     if per_group is not None and not 1 <= per_group <= most:
         raise FairnessError(f"per_group is {per_group}: the list has 1 to {most} names of each group")
@@ -112,7 +118,7 @@ def names(per_group: int | None = 1, *, first: int = 0) -> dict[str, dict[str, s
 
 
 @cache
-def _shipped() -> dict[tuple[str, str], list[str]]:
+def _shipped_names() -> dict[tuple[str, str], list[str]]:
     groups: dict[tuple[str, str], list[str]] = {}
     with shipped_file("names", "first_names.csv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):

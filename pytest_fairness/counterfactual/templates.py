@@ -1,4 +1,4 @@
-"""A text with slots: read once, filled in for each variant, with what stands in each slot."""
+"""Templates: texts with slots, parsed once and filled in for each variant."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_fairness.counterfactual.lint import begins_with_vowel
 _PART = re.compile(r"\{([^{}]*)\}|(\w+|\s+|[^\w\s])")
 _ARTICLE = re.compile(r"[Aa]n? ")
 _WIDEST = 6
-"""Pieces by which a slot grows at most to be distinct from the words around it."""
+"""The most pieces that a slot takes in, so that its value is not also found among the words around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class FilledTemplate:
-    """A variant's text, and what stands in each slot, as `Prompt.slots` declares it."""
+    """A variant's text, and the value of each slot, as `Prompt.slots` declares it."""
 
     text: str
     slots: Mapping[str, str]
@@ -45,14 +45,14 @@ class _Piece:
 
     @property
     def joins(self) -> bool:
-        """Return whether it belongs to one word with what stands beside it."""
+        """Return whether it forms one word with a neighboring piece that joins as well."""
         return bool(self.slot) or self.raw[-1].isalnum() or self.raw[-1] == "_"
 
 
 class SlotTemplate:
     """A text with slots in braces.
 
-    ``{name}``, ``{hobby}``: what is varied, by names of your own. ``{a hobby}`` puts the right article before it
+    ``{name}``, ``{hobby}``: slots of your own, which are varied. ``{a hobby}`` puts the right article before it
     (English).
     ``{they}``, ``{them}``, ``{their}``, ``{theirs}``, ``{themself}``, ``{title}``, ``{person}``, ``{child}``,
     ``{parent}``, ``{sibling}``, ``{spouse}``: words that follow the gender; for those of German and Spanish see
@@ -69,23 +69,24 @@ class SlotTemplate:
     Traceback (most recent call last):
     pytest_fairness.core.errors.FairnessError: the template has no word for {Thier}: did you mean 'their' ...
 
-    Raises `FairnessError` for a slot that is unknown, with the nearest right word.
+    Raises:
+        FairnessError: A slot is unknown; the message has the nearest known one.
     """
 
     def __init__(self, text: str, varied: Collection[str], language: str = "en") -> None:
         self.text = text
         self.grammar: Grammar = grammar(language)
         self.varied = tuple(varied)
-        both = sorted(set(self.varied) & set(self.grammar.slots))
-        if both:
-            raise FairnessError(f"{{{both[0]}}} is a word of the grammar: give what is varied another name")
+        reserved = sorted(set(self.varied) & set(self.grammar.slots))
+        if reserved:
+            raise FairnessError(f"{{{reserved[0]}}} is a word of the grammar: give what is varied another name")
         self._pieces = [_Piece(match[0], match[1] or "") for match in _PART.finditer(text)]
         if "".join(piece.raw for piece in self._pieces) != text or "{}" in text:
             raise FairnessError(f"the template {text!r:.60} has a brace without a slot: write {{name}}")
         for piece in self._pieces:
             if piece.slot:
                 self._check(piece)
-        used = {_plain(piece.slot) for piece in self._pieces if piece.slot}
+        used = {_slot_name(piece.slot) for piece in self._pieces if piece.slot}
         for name in self.varied:
             if name not in used and name != "gender":
                 raise FairnessError(f"the template has no {{{name}}}, which is varied: write it where it belongs")
@@ -94,13 +95,13 @@ class SlotTemplate:
     def needs_gender(self) -> str:
         """The first slot that follows the gender; empty where none does."""
         for piece in self._pieces:
-            if piece.is_form or _plain(piece.slot) in self.grammar.slots:
+            if piece.is_form or _slot_name(piece.slot) in self.grammar.slots:
                 return piece.raw
         return ""
 
     @property
     def has_words(self) -> bool:
-        """Return whether there is anything but slots in it."""
+        """Return whether the template has any text besides slots."""
         return any(not piece.slot and not piece.raw.isspace() for piece in self._pieces)
 
     def _check(self, piece: _Piece) -> None:
@@ -109,7 +110,7 @@ class SlotTemplate:
                 first, second = self.grammar.form_names
                 raise FairnessError(f"{piece.raw} has {piece.slot.count('|') + 1} forms: write {{{first}|{second}}}")
             return
-        name = _plain(piece.slot)
+        name = _slot_name(piece.slot)
         fillable = {*self.varied, *self.grammar.slots} - {"gender"}
         if name not in fillable:
             raise FairnessError(f"the template has no word for {piece.raw}: {did_you_mean(name, fillable)}")
@@ -117,22 +118,22 @@ class SlotTemplate:
             raise FairnessError(f"{piece.raw} asks for an article, which is known in English only: write it as a slot")
 
     def fill(self, variants: Sequence[Variant]) -> list[FilledTemplate]:
-        """Return the text of each variant, and its slots, by the same names in all.
+        """Return the text of each variant and its slots, which have the same names in all variants.
 
         A slot grows to the word that it is part of, and to those after it where its words also stand elsewhere
         in the text. Raises `FairnessError` for a variant without the gender that a slot needs.
         """
-        written = [[self._written(piece, variant) for piece in self._pieces] for variant in variants]
-        spans = self._spans(written)
+        filled_pieces = [[self._fill_piece(piece, variant) for piece in self._pieces] for variant in variants]
+        spans = self._spans(filled_pieces)
         return [
             FilledTemplate("".join(pieces), {self._name(span): self._value(span, pieces) for span in spans})
-            for pieces in written
+            for pieces in filled_pieces
         ]
 
-    def _written(self, piece: _Piece, variant: Variant) -> str:
+    def _fill_piece(self, piece: _Piece, variant: Variant) -> str:
         if not piece.slot:
             return piece.raw
-        name = _plain(piece.slot)
+        name = _slot_name(piece.slot)
         follows = piece.is_form or name in self.grammar.slots
         if follows and variant.gender is None:
             raise FairnessError(
@@ -145,31 +146,33 @@ class SlotTemplate:
             word = f"{'an' if word and begins_with_vowel(word) else 'a'} {word}"
         return word[:1].upper() + word[1:] if piece.slot[0].isupper() else word
 
-    def _spans(self, written: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
+    def _spans(self, filled_pieces: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
         """Return the first and the last piece of each slot."""
         spans = []
         for index, piece in enumerate(self._pieces):
             if not piece.slot:
                 continue
             start = end = index
-            while start and self._joined(start - 1, start):
+            while start and self._are_joined(start - 1, start):
                 start -= 1
-            while end + 1 < len(self._pieces) and self._joined(end, end + 1):
+            while end + 1 < len(self._pieces) and self._are_joined(end, end + 1):
                 end += 1
             english_word = self.grammar.language == "en" and not piece.is_form and " " not in piece.slot
-            if not english_word and _plain(piece.slot) not in self.varied:
-                end = self._widened(start, end, written)
+            if not english_word and _slot_name(piece.slot) not in self.varied:
+                end = self._widen(start, end, filled_pieces)
             spans.append((start, end))
         return spans
 
-    def _joined(self, first: int, second: int) -> bool:
+    def _are_joined(self, first: int, second: int) -> bool:
         one, other = self._pieces[first], self._pieces[second]
         return (bool(one.slot) or bool(other.slot)) and one.joins and other.joins
 
-    def _widened(self, start: int, end: int, written: Sequence[Sequence[str]]) -> int:
+    def _widen(self, start: int, end: int, filled_pieces: Sequence[Sequence[str]]) -> int:
         outside = [piece.raw.lower() for piece in self._pieces if not piece.slot]
         widest = min(len(self._pieces) - 1, end + _WIDEST)
-        while end < widest and any(_stands_in(_tokens("".join(text[start : end + 1])), outside) for text in written):
+        while end < widest and any(
+            _contains(_tokens("".join(text[start : end + 1])), outside) for text in filled_pieces
+        ):
             end += 1
             while end < widest and self._pieces[end].raw.isspace():
                 end += 1
@@ -186,11 +189,11 @@ class SlotTemplate:
         start, end = span
         value = "".join(pieces[start : end + 1])
         slot = self._pieces[start].slot
-        follows = start == end and _plain(slot) in self.grammar.slots
+        follows = start == end and _slot_name(slot) in self.grammar.slots
         return value[:1].lower() + value[1:] if follows and slot[0].isupper() else value
 
 
-def _plain(slot: str) -> str:
+def _slot_name(slot: str) -> str:
     """Return the slot's name without article and capital."""
     bare = _ARTICLE.sub("", slot)
     return bare[:1].lower() + bare[1:]
@@ -200,5 +203,5 @@ def _tokens(text: str) -> list[str]:
     return [match[0].lower() for match in _PART.finditer(text)]
 
 
-def _stands_in(words: Sequence[str], text: Sequence[str]) -> bool:
+def _contains(words: Sequence[str], text: Sequence[str]) -> bool:
     return any(list(text[start : start + len(words)]) == list(words) for start in range(len(text) - len(words) + 1))

@@ -1,4 +1,4 @@
-"""Rows from files and data sets: what fills a template."""
+"""Rows of files and data sets, with which templates are filled in."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ class _Everything(tuple[str, ...]):
 
 @dataclass(frozen=True, slots=True)
 class AllowedFolders:
-    """The folders that hold the files of a declaration: their contents are sent to a model."""
+    """The folders from which a declaration may read files, whose contents are sent to a model."""
 
-    own: Path
-    """The folder of the declaration, from which they are named."""
+    folder: Path
+    """The folder of the declaration; paths are relative to it."""
     allowed: Path | None = None
     """The folder that the user names for the suite by ``--fairness-data``."""
 
-    def path(self, named: LocatedValue) -> Path:
-        """Return the file that is named. Raises `DeclarationError` for one outside of these folders."""
-        path = self.own / named.text
-        folders = [folder.resolve() for folder in (self.own, self.allowed) if folder is not None]
+    def path(self, filename: LocatedValue) -> Path:
+        """Return the path of a file. Raises `DeclarationError` for one outside of these folders."""
+        path = self.folder / filename.text
+        folders = [folder.resolve() for folder in (self.folder, self.allowed) if folder is not None]
         if not any(path.resolve().is_relative_to(folder) for folder in folders):
-            raise named.error(
-                f"{named.text} lies outside of the declaration's folder: move it there, or allow its folder by "
+            raise filename.error(
+                f"{filename.text} lies outside of the declaration's folder: move it there, or allow its folder by "
                 "--fairness-data SUITE=DIR"
             )
         return path
 
 
-def rows_of_file(named: LocatedValue, folders: AllowedFolders) -> list[Row]:
-    """Return the rows of a CSV, TSV, JSON, JSONL or Parquet file, named from the folder of the declaration.
+def rows_of_file(filename: LocatedValue, folders: AllowedFolders) -> list[Row]:
+    """Return the rows of a CSV, TSV, JSON, JSONL or Parquet file, relative to the folder of the declaration.
 
-    Raises `DeclarationError`, where it is named, for a file that cannot be read or has no rows.
+    Raises `DeclarationError`, at the line that names it, for a file that cannot be read or has no rows.
     """
-    path = folders.path(named)
+    path = folders.path(filename)
     try:
         rows = list(_read(path))
     except FairnessError as error:
-        raise named.error(str(error)) from None
+        raise filename.error(str(error)) from None
     except UnicodeDecodeError:
-        raise named.error(f"{named.text} is not UTF-8: save it so") from None
+        raise filename.error(f"{filename.text} is not UTF-8: save it so") from None
     except OSError as error:
-        raise named.error(f"{named.text}: {error.strerror}") from None
+        raise filename.error(f"{filename.text}: {error.strerror}") from None
     if not rows:
-        raise named.error(f"{named.text} has no rows")
+        raise filename.error(f"{filename.text} has no rows")
     return rows
 
 
@@ -83,38 +83,38 @@ def rows_of_dataset(node: LocatedValue, folders: AllowedFolders) -> list[Row]:
 
     Raises `DeclarationError` without the `datasets` library, and for what it cannot load.
     """
-    named = node.value["dataset"]
+    filename = node.value["dataset"]
     revision = node.value["revision"].text if "revision" in node.value else ""
-    if (folders.own / named.text).exists():
-        path = str(folders.path(named))
+    if (folders.folder / filename.text).exists():
+        path = str(folders.path(filename))
     elif re.fullmatch("[0-9a-f]{40}", revision):
-        path = named.text
+        path = filename.text
     else:
-        raise named.error(
-            f"{named.text!r} is no folder here, and a data set of the hub changes: pin it by `revision`, the 40 "
+        raise filename.error(
+            f"{filename.text!r} is no folder here, and a data set of the hub changes: pin it by `revision`, the 40 "
             "hexadecimal digits of a commit"
         )
     try:
         import datasets  # type: ignore[import-untyped]
     except ImportError:
-        raise named.error(f"reading a data set needs a library: {install('datasets')}") from None
-    given = {key: node.value[key].text for key in ("name", "revision") if key in node.value}
+        raise filename.error(f"reading a data set needs a library: {install('datasets')}") from None
+    options = {key: node.value[key].text for key in ("name", "revision") if key in node.value}
     split = node.value["split"].text if "split" in node.value else "train"
     datasets.disable_progress_bars()
     try:
-        loaded = datasets.load_dataset(path, split=split, **given)
-        rows: list[Row] = [dict(row) for row in loaded]
+        dataset = datasets.load_dataset(path, split=split, **options)
+        rows: list[Row] = [dict(row) for row in dataset]
     except Exception as error:  # noqa: BLE001 - the library raises whatever the one below it does
-        raise named.error(f"{named.text!r} cannot be loaded: {type(error).__name__}: {error!s:.300}") from None
+        raise filename.error(f"{filename.text!r} cannot be loaded: {type(error).__name__}: {error!s:.300}") from None
     if not rows:
-        raise named.error(f"{named.text!r} has no rows in {split!r}")
+        raise filename.error(f"{filename.text!r} has no rows in {split!r}")
     return rows
 
 
-def renamed(rows: list[Row], columns: LocatedValue | None) -> list[Row]:
-    """Return rows under the names that the template has for their columns; others keep their names.
+def rename_columns(rows: list[Row], columns: LocatedValue | None) -> list[Row]:
+    """Return rows with some columns renamed, as the template calls them.
 
-    Raises `DeclarationError` for a column that there is not.
+    Raises `DeclarationError` for a column that does not exist.
     """
     if columns is None:
         return rows

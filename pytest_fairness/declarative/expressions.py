@@ -20,11 +20,11 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.extensions import METRICS
 
 LONGEST = 2_000
-"""Characters of an expression."""
+"""The most characters of an expression."""
 
 
 class Measure(NamedTuple):
-    """The arguments of a call: how many grades, which keywords, and which of them it needs."""
+    """The signature of a measure: its number of grades, and its required and optional keywords."""
 
     grades: int
     needs: Sequence[str] = ()
@@ -57,7 +57,7 @@ _EXAMPLE = "write a comparison such as rate(advance) >= 0.4"
 
 @dataclass(frozen=True)
 class ProbeVocabulary:
-    """The names that an expression may use. Of values None means that they are not known before the run."""
+    """The names that an expression may use, with their values; None for values that are not known before the run."""
 
     grades: Mapping[str, Collection[str] | None]
     groups: Mapping[str, Collection[str]]
@@ -75,7 +75,7 @@ class ExpressionError(FairnessError):
 
 @dataclass(frozen=True)
 class Expression:
-    """A threshold that can be asked of any `Measured`.
+    """A threshold as an expression, which any `Measured` can be compared with.
 
     >>> known = ProbeVocabulary({"hired": ["true", "false"]}, {"gender": ["female", "male"]})
     >>> expression = Expression.parse("0.8 <= ratio(hired, by=gender, of=female, to=male) <= 1.2", known)
@@ -95,7 +95,7 @@ class Expression:
 
     @classmethod
     def parse(cls, text: str, vocabulary: ProbeVocabulary) -> Expression:
-        """Return an expression whose every name is known. Raises `ExpressionError` where it is none."""
+        """Return the expression of a text. Raises `ExpressionError` for a syntax error or an unknown name."""
         if len(text) > LONGEST:
             raise ExpressionError(f"it has {len(text):,} characters: at most {LONGEST:,} are read")
         try:
@@ -111,8 +111,8 @@ class Expression:
         return cls(text, tree)
 
     def holds(self, measured: object) -> bool:
-        """Return whether it is true of what was measured; `and` and `or` short-circuit as in Python."""
-        return _holds(self.tree, measured, self.title)
+        """Return whether it is true of a sample; `and` and `or` short-circuit as in Python."""
+        return _is_true(self.tree, measured, self.title)
 
     def require(self, measured: object) -> None:
         """Raise `AssertionError` where it does not hold."""
@@ -120,17 +120,17 @@ class Expression:
             raise AssertionError(self.text)
 
 
-def _holds(node: ast.expr, measured: Any, title: str) -> bool:
+def _is_true(node: ast.expr, measured: Any, title: str) -> bool:
     if isinstance(node, ast.BoolOp):
-        joined = all if isinstance(node.op, ast.And) else any
-        return joined(_holds(value, measured, title) for value in node.values)
+        combine = all if isinstance(node.op, ast.And) else any
+        return combine(_is_true(value, measured, title) for value in node.values)
     if isinstance(node, ast.UnaryOp):
-        return not _holds(node.operand, measured, title)
+        return not _is_true(node.operand, measured, title)
     assert isinstance(node, ast.Compare)  # noqa: S101 - checked when parsed
     sides = pairwise(_side(side, measured, title) for side in (node.left, *node.comparators))
-    # Both of two bounds are compared, whatever the first says: as pytest does in an assert, so that both are reported.
-    answers = [_COMPARES[type(op)](left, right) for op, (left, right) in zip(node.ops, sides, strict=True)]
-    return all(answers)
+    # Both bounds are compared, even if the first fails, so that both are reported.
+    outcomes = [_COMPARES[type(op)](left, right) for op, (left, right) in zip(node.ops, sides, strict=True)]
+    return all(outcomes)
 
 
 def _side(node: ast.expr, measured: Any, title: str) -> Any:
@@ -144,37 +144,39 @@ def _value(node: ast.expr, measured: Any) -> Any:
     if isinstance(node, ast.UnaryOp):
         return -_value(node.operand, measured)
     if not isinstance(node, ast.Call):
-        return _word(node)
+        return _literal(node)
     if isinstance(node.func, ast.Attribute):  # where(...).rate(...)
-        return _called(node, node.func.attr, _value(node.func.value, measured))
+        return _evaluate_call(node, node.func.attr, _value(node.func.value, measured))
     assert isinstance(node.func, ast.Name)  # noqa: S101 - checked when parsed
     if node.func.id == "abs":
         return abs(_value(node.args[0], measured))
-    return _called(node, node.func.id, measured)
+    return _evaluate_call(node, node.func.id, measured)
 
 
-def _called(node: ast.Call, name: str, measured: Any) -> Any:
-    keywords = {str(keyword.arg): _word(keyword.value) for keyword in node.keywords}
-    grades = map(_word, node.args)
+def _evaluate_call(node: ast.Call, name: str, measured: Any) -> Any:
+    keywords = {str(keyword.arg): _literal(keyword.value) for keyword in node.keywords}
+    grades = map(_literal, node.args)
     if name in MEASURES or name == "where":
         return getattr(measured, name)(*grades, **keywords)
     return measured.metric(name, *grades, **keywords)
 
 
-def _word(node: ast.expr) -> Any:
+def _literal(node: ast.expr) -> Any:
     """Return a number, a text, or a bare name as a text; a list of them as a tuple."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name):
         return {"true": True, "false": False}.get(node.id, node.id)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_word(node.operand)
+        return -_literal(node.operand)
     if isinstance(node, ast.List | ast.Tuple):
-        return tuple(map(_word, node.elts))
+        return tuple(map(_literal, node.elts))
     raise TypeError(ast.dump(node))
 
 
 class _Checker:
+    """Checks of an expression against the names that it may use."""
+
     def __init__(self, text: str, vocabulary: ProbeVocabulary) -> None:
         self._text = text
         self._vocabulary = vocabulary
@@ -204,30 +206,30 @@ class _Checker:
             if self._is_bound(first) == self._is_bound(second):
                 self._fail(second, "an estimate is compared with a number: take a difference or a ratio of two groups")
         self._refuse_empty_ranges(node, sides)
-        marked = {isinstance(side, ast.Attribute) for side in measures}
+        are_marks = {isinstance(side, ast.Attribute) for side in measures}
         for side in measures:
             self._measure(side.value if isinstance(side, ast.Attribute) and side.attr == "mark" else side)
         for side in sides:
-            if self._is_bound(side) and (_word(side) in _MARKS) != (True in marked):
+            if self._is_bound(side) and (_literal(side) in _MARKS) != (True in are_marks):
                 self._fail(side, "a mark is compared with A, B, C or D, an estimate with a number")
 
     def _refuse_negated_family(self, node: ast.UnaryOp) -> None:
-        """``not ratios(...) < 0.8`` holds where a single one is above."""
+        """Refuse ``not ratios(...) < 0.8``, which would be true if a single ratio is above."""
         family = next((call for call in ast.walk(node) if _is_family(call)), None)
         if family is None:
             return
-        shown, compared = f"{_called_name(family)}(...) >= 0.8", node.operand
-        if isinstance(compared, ast.Compare) and len(compared.ops) == 1:
-            sides = [self._shown(side) for side in (compared.left, compared.comparators[0])]
-            shown = f" {_NEGATED[type(compared.ops[0])]} ".join(sides)
-        self._fail(node, f"`not` of several estimates holds where one of them does: write what all must, {shown}")
+        positive, operand = f"{_called_name(family)}(...) >= 0.8", node.operand
+        if isinstance(operand, ast.Compare) and len(operand.ops) == 1:
+            sides = [self._source_of(side) for side in (operand.left, operand.comparators[0])]
+            positive = f" {_NEGATED[type(operand.ops[0])]} ".join(sides)
+        self._fail(node, f"`not` of several estimates holds where one of them does: write what all must, {positive}")
 
     def _refuse_empty_ranges(self, node: ast.Compare, sides: Sequence[ast.expr]) -> None:
         for index, (first, second) in enumerate(pairwise(node.ops)):
             ends = sides[index], sides[index + 2]
-            if not all(map(self._is_bound, ends)) or type(first) not in _COMPARES or _word(ends[0]) in _MARKS:
+            if not all(map(self._is_bound, ends)) or type(first) not in _COMPARES or _literal(ends[0]) in _MARKS:
                 continue
-            low, high = map(_word, ends if isinstance(first, ast.Lt | ast.LtE) else ends[::-1])
+            low, high = map(_literal, ends if isinstance(first, ast.Lt | ast.LtE) else ends[::-1])
             strict = isinstance(first, ast.Lt | ast.Gt) or isinstance(second, ast.Lt | ast.Gt)
             same = isinstance(first, ast.Lt | ast.LtE) == isinstance(second, ast.Lt | ast.LtE)
             if same and (low > high or (strict and low == high)):
@@ -243,7 +245,7 @@ class _Checker:
             if not number and node.value not in _MARKS:
                 self._fail(node, f"{node.value!r} is no number: {_EXAMPLE}")
             if isinstance(node.value, int | float) and abs(node.value) > sys.float_info.max:
-                self._fail(node, f"{self._shown(node)} is no finite number: leave the bound out")
+                self._fail(node, f"{self._source_of(node)} is no finite number: leave the bound out")
             return True
         if isinstance(node, ast.Name):
             if node.id not in _MARKS:
@@ -257,7 +259,7 @@ class _Checker:
             self._single_measure(node.operand, "-")
             return
         if not isinstance(node, ast.Call):
-            self._fail(node, f"{self._shown(node)} is no measure; known: {', '.join(MEASURES)}")
+            self._fail(node, f"{self._source_of(node)} is no measure; known: {', '.join(MEASURES)}")
         if isinstance(node.func, ast.Name) and node.func.id == "abs":
             if len(node.args) != 1 or node.keywords:
                 self._fail(node, "abs takes one measure")
@@ -270,7 +272,7 @@ class _Checker:
         elif isinstance(name, ast.Name):
             self._call(node, name.id)
         else:
-            self._fail(node, f"{self._shown(name)} is no measure; known: {', '.join(MEASURES)}")
+            self._fail(node, f"{self._source_of(name)} is no measure; known: {', '.join(MEASURES)}")
 
     def _single_measure(self, node: ast.expr, what: str) -> None:
         self._measure(node)
@@ -283,7 +285,7 @@ class _Checker:
 
     def _slice(self, node: ast.expr) -> None:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "where"):
-            self._fail(node, f"{self._shown(node)} cannot stand before a measure: only where(name=value) can")
+            self._fail(node, f"{self._source_of(node)} cannot stand before a measure: only where(name=value) can")
         if node.args or not node.keywords:
             self._fail(node, "where takes names with values, as in where(category=Religion)")
         attributes = {**self._vocabulary.others, **self._vocabulary.groups}
@@ -300,15 +302,15 @@ class _Checker:
         if len(node.args) != measure.grades:
             grades = "one grade" if measure.grades == 1 else f"{measure.grades} grades"
             self._fail(node, f"{name} takes {grades} before its keywords, not {len(node.args)}")
-        given = {str(keyword.arg): keyword.value for keyword in node.keywords}
-        takes = [*measure.needs, *(word for word in measure.takes if word not in measure.needs)]
-        for word, value in given.items():
-            if word not in takes:
-                self._fail(value, f"{name} has no argument {word!r}; {did_you_mean(word, takes)}")
-        missing = next((word for word in measure.needs if word not in given), None)
+        keywords = {str(keyword.arg): keyword.value for keyword in node.keywords}
+        accepted = [*measure.needs, *(word for word in measure.takes if word not in measure.needs)]
+        for word, value in keywords.items():
+            if word not in accepted:
+                self._fail(value, f"{name} has no argument {word!r}; {did_you_mean(word, accepted)}")
+        missing = next((word for word in measure.needs if word not in keywords), None)
         if missing is not None:
             self._fail(node, f"{name} needs `{missing}=`")
-        self._names(node, given)
+        self._names(node, keywords)
 
     def _find_measure(self, node: ast.Call, name: str) -> Measure:
         if name in MEASURES:
@@ -324,32 +326,34 @@ class _Checker:
             self._fail(node, str(error))
         return Measure(signature.grades, signature.required, signature.optional)
 
-    def _names(self, node: ast.Call, given: Mapping[str, ast.expr]) -> None:
+    def _names(self, node: ast.Call, keywords: Mapping[str, ast.expr]) -> None:
         for value in node.args:
             grade = self._single(value)
             if grade not in self._vocabulary.grades:
                 self._fail(value, f"there is no grade {grade!r}; {did_you_mean(str(grade), self._vocabulary.grades)}")
-        if "by" in given:
-            by = self._single(given["by"])
+        if "by" in keywords:
+            by = self._single(keywords["by"])
             if by not in self._vocabulary.groups:
-                self._fail(given["by"], f"nothing varies by {by!r}; {did_you_mean(str(by), self._vocabulary.groups)}")
+                self._fail(
+                    keywords["by"], f"nothing varies by {by!r}; {did_you_mean(str(by), self._vocabulary.groups)}"
+                )
             for word in ("of", "to"):
-                if word in given:
-                    self._values(given[word], str(by), self._vocabulary.groups[str(by)], "group", one=True)
-        if "equals" in given:
+                if word in keywords:
+                    self._values(keywords[word], str(by), self._vocabulary.groups[str(by)], "group", one=True)
+        if "equals" in keywords:
             grade = str(self._single(node.args[0]))
-            listed = isinstance(given["equals"], ast.List | ast.Tuple)
-            if _called_name(node) == "rates" and not (listed and given["equals"].elts):  # type: ignore[attr-defined]
-                self._fail(given["equals"], "rates takes a list of values: equals=[...], or rate(...) for one")
-            self._values(given["equals"], grade, self._vocabulary.grades[grade], "value")
-        for word in given.keys() - {"by", "of", "to", "equals"}:  # an option of a registered metric
-            self._values(given[word], word, None, "value")
+            listed = isinstance(keywords["equals"], ast.List | ast.Tuple)
+            if _called_name(node) == "rates" and not (listed and keywords["equals"].elts):  # type: ignore[attr-defined]
+                self._fail(keywords["equals"], "rates takes a list of values: equals=[...], or rate(...) for one")
+            self._values(keywords["equals"], grade, self._vocabulary.grades[grade], "value")
+        for word in keywords.keys() - {"by", "of", "to", "equals"}:  # an option of a registered metric
+            self._values(keywords[word], word, None, "value")
 
     def _values(
         self, node: ast.expr, name: str, spellings: Collection[str] | None, what: str, *, one: bool = False
     ) -> None:
-        several = node.elts if isinstance(node, ast.List | ast.Tuple) and not one else [node]
-        for entry in several:
+        nodes = node.elts if isinstance(node, ast.List | ast.Tuple) and not one else [node]
+        for entry in nodes:
             value = self._single(entry)
             if spellings is not None and spelled(value) not in spellings:
                 self._fail(entry, f"{name} has no {what} {spelled(value)!r}; {did_you_mean(spelled(value), spellings)}")
@@ -358,21 +362,21 @@ class _Checker:
         """Return a name, text or number."""
         number = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
         if not isinstance(number, ast.Constant) and not isinstance(node, ast.Name):
-            shown = self._shown(node)
+            shown = self._source_of(node)
             self._fail(node, f"{shown} is no name: put it in quotation marks, as in 'non-binary', if it is one")
-        return _word(node)
+        return _literal(node)
 
-    def _shown(self, node: ast.expr) -> str:
+    def _source_of(self, node: ast.expr) -> str:
         return re.sub(r"\s+", " ", ast.get_source_segment(self._text, node) or "it")[:60]
 
     def _fail(self, node: ast.expr, message: str) -> NoReturn:
-        # In one line, as is mostly so: ast counts bytes there.
+        # ast counts bytes. Only in the first line the offset is exact, and most expressions have one line.
         line = self._text.encode().splitlines()[node.lineno - 1] if node.lineno == 1 else b""
         raise ExpressionError(message, len(line[: node.col_offset].decode(errors="replace")))
 
 
 def _called_name(node: ast.AST) -> str:
-    """Return the name of a call, whatever stands before it; empty for anything else."""
+    """Return the name of a called function or method; empty for other nodes."""
     function = node.func if isinstance(node, ast.Call) else None
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
@@ -382,5 +386,5 @@ def _is_family(node: ast.AST) -> bool:
 
 
 def spelled(value: object) -> str:
-    """Return a value as known ones are spelled: true and false without their capitals."""
+    """Return a value as the vocabulary spells it: true and false in lower case."""
     return str(value).lower() if isinstance(value, bool) else str(value)

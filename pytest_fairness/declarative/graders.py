@@ -21,7 +21,7 @@ class DeclaredGraders:
     graders: Mapping[str, Any]
     """Graders by the name of the grade, as a mark takes them."""
     values: Mapping[str, Collection[str] | None]
-    """All values of each grade, as an expression spells them; None for anything."""
+    """The values of each grade, as an expression spells them; None if it may have any."""
 
 
 def read_graders(
@@ -63,19 +63,19 @@ def _read_grader(
 def _read_declaration(
     grade: str, node: LocatedValue, folders: AllowedFolders, choices: Sequence[str] | None, tools: Sequence[str]
 ) -> tuple[type[DeclarativeGrader], GraderDeclaration]:
-    name, given = (node.text, node) if node.text else next(iter(node.value.items()))
+    name, parameters = (node.text, node) if node.text else next(iter(node.value.items()))
     try:
         kind = GRADERS.load_class(name, DeclarativeGrader)
     except FairnessError as error:
-        raise node.error(str(error)) if node.text else given.key_error(str(error)) from None
-    check_parameters(given, name, kind.schema, stands_alone=bool(node.text))
-    texts = [entry.text for entry in given.value] if isinstance(given.value, list) else []
+        raise node.error(str(error)) if node.text else parameters.key_error(str(error)) from None
+    check_parameters(parameters, name, kind.schema, stands_alone=bool(node.text))
+    texts = [entry.text for entry in parameters.value] if isinstance(parameters.value, list) else []
     return kind, GraderDeclaration(
         grade,
-        {} if node.text else given.plain,
+        {} if node.text else parameters.plain,
         texts,
         choices,
         tools,
-        lambda path: folders.path(replace(given, text=path)),
-        lambda field: _read_grader(grade, given.value[field], folders, choices, tools),
+        lambda path: folders.path(replace(parameters, text=path)),
+        lambda field: _read_grader(grade, parameters.value[field], folders, choices, tools),
     )

@@ -1,4 +1,4 @@
-"""Probe items, made of a template, the values that vary, and the rows of items."""
+"""Probe items of a declaration: a template, filled in with groups and with rows of items."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.counterfactual.attributes import PREFIX, attribute_rows
-from pytest_fairness.declarative.data import AllowedFolders, Row, renamed, rows_of_dataset, rows_of_file
+from pytest_fairness.declarative.data import AllowedFolders, Row, rename_columns, rows_of_dataset, rows_of_file
 from pytest_fairness.declarative.source import LocatedValue
 from pytest_fairness.declarative.templates import Template
 
 Filling = Mapping[str, str]
 Groups = Mapping[str, Sequence[Filling]]
 """The fillings of each group, one or several."""
-OWN = ("id", "source")
-"""The columns of an item that say what it is called, and from which template it is made."""
+ITEM_COLUMNS = ("id", "source")
+"""The columns of an item that are its id and its source; the others fill in the template."""
 CHOICES = "choices"
 
 
 @dataclass(frozen=True)
 class DeclarationBuilder:
-    """A declaration's prompts, ready to be made."""
+    """A builder of the items that a declaration describes."""
 
     document: LocatedValue
     folders: AllowedFolders
     name: str
 
     def vary(self) -> dict[str, Groups]:
-        """Return attributes with their groups. Raises `DeclarationError` for a file that does not give them."""
+        """Return the attributes that vary with their groups. Raises `DeclarationError` for a file that lacks them."""
         declared = self.document.get("vary")
         if declared is None:
             return {}
@@ -41,16 +41,16 @@ class DeclarationBuilder:
 
     def _groups(self, attribute: str, node: LocatedValue) -> Groups:
         if isinstance(node.value, list):
-            return _once(node, [child.text for child in node.value], attribute)
+            return _unique_groups(node, [child.text for child in node.value], attribute)
         if isinstance(node.value, dict):
-            ways = {
+            nodes_by_group = {
                 group: child.value if isinstance(child.value, list) else [child] for group, child in node.value.items()
             }
             return {
                 group: [
-                    {attribute: group} | {slot: value.text for slot, value in child.value.items()} for child in those
+                    {attribute: group} | {slot: value.text for slot, value in child.value.items()} for child in nodes
                 ]
-                for group, those in ways.items()
+                for group, nodes in nodes_by_group.items()
             }
         return self._groups_of_file(attribute, node)
 
@@ -77,7 +77,7 @@ class DeclarationBuilder:
             raise node.error(str(error)) from None
 
     def rows(self) -> list[tuple[Row, LocatedValue]]:
-        """Return the values of every item, and the place that an error in them names."""
+        """Return the values of every item, each with the node that errors refer to."""
         declared = self.document.get("items")
         if declared is None:
             return [({"id": self.name}, self.document)]
@@ -86,17 +86,17 @@ class DeclarationBuilder:
         if isinstance(declared.value, str):
             rows = rows_of_file(declared, self.folders)
         elif "file" in declared.value:
-            rows = renamed(rows_of_file(declared.value["file"], self.folders), declared.get("columns"))
+            rows = rename_columns(rows_of_file(declared.value["file"], self.folders), declared.get("columns"))
         else:
-            rows = renamed(rows_of_dataset(declared, self.folders), declared.get("columns"))
+            rows = rename_columns(rows_of_dataset(declared, self.folders), declared.get("columns"))
         return [(row, declared) for row in rows]
 
     def items(
         self, rows: Sequence[tuple[Row, LocatedValue]], vary: Mapping[str, Groups], used: frozenset[str]
     ) -> Iterator[ProbeItem]:
-        """Yield the items of these rows. ``used`` are the attributes of items that thresholds name.
+        """Yield the items of these rows; ``used`` are the attributes of items that thresholds refer to.
 
-        Raises `DeclarationError` for a name that is filled in by nothing, or that fills in nothing.
+        Raises `DeclarationError` for a slot without a value, and for a value without a slot.
         """
         templates = [Template(node) for key in ("system", "template") if (node := self.document.get(key))]
         slots = {attribute: slots_of(groups) for attribute, groups in vary.items()}
@@ -117,10 +117,12 @@ class DeclarationBuilder:
             item = str(values.get("id", f"{number:0{width}}"))
             missing = sorted(filled_in - values.keys() - varied - choices)
             if missing:
-                where = f"row {number}" if isinstance(node.value, dict | str) and node.field == "items" else "it"
-                raise node.error(f"{where} has no value for {{{{ {missing[0]} }}}}; {did_you_mean(missing[0], values)}")
+                subject = f"row {number}" if isinstance(node.value, dict | str) and node.field == "items" else "it"
+                raise node.error(
+                    f"{subject} has no value for {{{{ {missing[0]} }}}}; {did_you_mean(missing[0], values)}"
+                )
             prompts = list(self._prompts(item, values, vary, templates, texts, filled_in))
-            metadata = {name: value for name, value in values.items() if name not in OWN}
+            metadata = {name: value for name, value in values.items() if name not in ITEM_COLUMNS}
             try:
                 yield ProbeItem(item, prompts, None if "source" not in values else str(values["source"]), metadata)
             except FairnessError as error:
@@ -160,24 +162,24 @@ class DeclarationBuilder:
             raise self.document.value[CHOICES].error(str(error)) from None
 
     def _people(self, item: str, vary: Mapping[str, Groups]) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-        """Yield every combination of groups, and what it fills in."""
+        """Yield every combination of groups, with the slots that it fills in."""
         draw = self.document.get("draw")
-        ways = []
+        choices_by_attribute = []
         for attribute, groups in vary.items():
-            parts = []
+            choices = []
             for group, fillings in groups.items():
                 chosen = fillings
                 if draw is not None and draw.value < len(fillings):
-                    drawn = random.Random(f"{self.name}/{item}/{attribute}/{group}")
-                    chosen = drawn.sample(list(fillings), draw.value)
-                parts += [(attribute, group, filling) for filling in chosen]
-            ways.append(parts)
-        for combination in product(*ways):
-            groups_of = {attribute: group for attribute, group, _ in combination}
+                    generator = random.Random(f"{self.name}/{item}/{attribute}/{group}")
+                    chosen = generator.sample(list(fillings), draw.value)
+                choices += [(attribute, group, filling) for filling in chosen]
+            choices_by_attribute.append(choices)
+        for combination in product(*choices_by_attribute):
+            combined_groups = {attribute: group for attribute, group, _ in combination}
             slots: dict[str, str] = {}
             for _, _, filling in combination:
                 slots |= filling
-            yield groups_of, slots
+            yield combined_groups, slots
 
     def _choices(self) -> dict[str, Template]:
         """Return the text of each choice by its value."""
@@ -189,7 +191,7 @@ class DeclarationBuilder:
         return {node.text: Template(node) for node in declared.value}
 
     def _refuse_unused(self, filled_in: set[str], used: frozenset[str], slots_by: Mapping[str, set[str]]) -> None:
-        """Refuse values that are written here and used by nothing; a file may have more columns."""
+        """Refuse values in the declaration that nothing uses; a file may have further columns."""
         if CHOICES in self.document.value and CHOICES not in filled_in:
             raise self.document.value[CHOICES].key_error("the template does not show the choices: write {{ choices }}")
         vary, items = self.document.get("vary"), self.document.get("items")
@@ -205,7 +207,7 @@ class DeclarationBuilder:
                 raise node.key_error(f"nothing uses a column of {node.text}: write one into the template")
         for row in items.value if items and _is_list(items) else ():
             for name, value in row.value.items():
-                if name not in filled_in and name not in used and name not in OWN:
+                if name not in filled_in and name not in used and name not in ITEM_COLUMNS:
                     raise value.key_error(f"nothing uses {name!r}: write {{{{ {name} }}}} into the template")
 
     def _refuse_filled_twice(self, filled_in: set[str], columns: set[str], slots_by: Mapping[str, set[str]]) -> None:
@@ -222,15 +224,15 @@ class DeclarationBuilder:
 
 
 def slots_of(groups: Groups) -> set[str]:
-    """Return what the groups of an attribute fill in."""
-    return {slot for ways in groups.values() for way in ways for slot in way}
+    """Return the slots that the groups of an attribute fill in."""
+    return {slot for fillings in groups.values() for filling in fillings for slot in filling}
 
 
 def _is_list(node: LocatedValue) -> bool:
     return isinstance(node.value, list)
 
 
-def _once(node: LocatedValue, groups: Sequence[str], attribute: str) -> Groups:
+def _unique_groups(node: LocatedValue, groups: Sequence[str], attribute: str) -> Groups:
     for number, group in enumerate(groups):
         if group in groups[:number]:
             raise node.value[number].error(f"the group {group!r} is given twice: give it once")

@@ -1,4 +1,4 @@
-"""JSONL: the first line declares the probe, every further one is an item."""
+"""Reader of JSONL declarations: the first line declares the probe, every further line is an item."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_jsonl(text: str, file: str) -> list[LocatedValue]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line, object_pairs_hook=_once, parse_constant=_refuse)
+            value = json.loads(line, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
             raise problem(file, number, error.colno, f"it is no JSON: {error.msg}") from None
         except _ReadError as error:
@@ -59,12 +59,12 @@ def _node(value: Any, file: str, field: str, line: int) -> LocatedValue:
     return LocatedValue(file, field, line, None, value, text, key_line=line)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for key, count in Counter(key for key, _ in pairs).items():
         if count > 1:
             raise _ReadError(f"{key!r} is given twice: give it once")
     return dict(pairs)
 
 
-def _refuse(word: str) -> NoReturn:
+def _refuse_constant(word: str) -> NoReturn:
     raise _ReadError(f"{word} is no JSON: write a number")

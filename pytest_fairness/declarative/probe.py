@@ -1,4 +1,4 @@
-"""A file of declarations as probes: the arguments of their marks, and their thresholds."""
+"""Probes that a file declares: the arguments of their marks, and their thresholds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_fairness.declarative.data import AllowedFolders
 from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.declarative.graders import read_graders
-from pytest_fairness.declarative.items import OWN, DeclarationBuilder, slots_of
+from pytest_fairness.declarative.items import ITEM_COLUMNS, DeclarationBuilder, slots_of
 from pytest_fairness.declarative.jsonl_file import read_jsonl
 from pytest_fairness.declarative.source import LocatedValue, problem
 from pytest_fairness.declarative.tables import read_table, vocabulary_of
@@ -31,11 +31,11 @@ CARD = ("question", "method", "source", "groups", "harms")
 
 @dataclass(frozen=True, slots=True)
 class DeclaredThreshold:
-    """One comparison, and what its marks say."""
+    """One declared threshold: its expression and the arguments of its marks."""
 
     name: str
     title: str
-    """The claim that reports show, in one line: the key of the file where it gives no other."""
+    """The claim that reports show, in one line; by default the key in the file."""
     line: int
     expression: Expression
     scale: MarkScale | None
@@ -57,15 +57,18 @@ class DeclaredProbe:
 
 
 def read_probes(path: Path, shown: str | None = None, allowed: Path | None = None) -> list[DeclaredProbe]:
-    """Return the probes that a file declares. ``shown`` is what messages call it (default: its name).
+    """Return the probes that a file declares; messages call the file ``shown`` (default: its name).
 
-    The files that it names lie in its folder, or in the ``allowed`` one.
+    The files that it refers to must lie in its folder, or in ``allowed``.
 
-    Raises `DeclarationError`, in one line with file and line, for the first thing that is wrong.
+    Raises `DeclarationError`, in one line with file and line, for the first mistake.
     """
     file = shown or path.name
-    taken: dict[str, int] = {}
-    return [_probe(document, path, AllowedFolders(path.parent, allowed), taken) for document in _documents(path, file)]
+    lines_by_name: dict[str, int] = {}
+    return [
+        _probe(document, path, AllowedFolders(path.parent, allowed), lines_by_name)
+        for document in _documents(path, file)
+    ]
 
 
 def card_of(path: Path) -> str:
@@ -102,84 +105,97 @@ def _documents(path: Path, file: str) -> list[LocatedValue]:
     return documents
 
 
-def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, taken: dict[str, int]) -> DeclaredProbe:
-    named = document.get("probe")
-    name = named.text if named else slug(suite_in(path) or path.stem)
-    _take(name, named or document, taken)
+def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, lines_by_name: dict[str, int]) -> DeclaredProbe:
+    name_node = document.get("probe")
+    name = name_node.text if name_node else slug(suite_in(path) or path.stem)
+    _register_name(name, name_node or document, lines_by_name)
     if "table" in document.value:
-        return _table_probe(document, name, folders, taken)
+        return _table_probe(document, name, folders, lines_by_name)
     for required in ("template", "grade"):
         if required not in document.value:
             meaning = schema()["properties"][required]["description"]
             raise document.error(f"a probe needs `{required}`: {meaning}")
-    filled = DeclarationBuilder(document, folders, name)
-    vary = filled.vary()
+    builder = DeclarationBuilder(document, folders, name)
+    vary = builder.vary()
     choices = _choice_values(document)
-    declared = read_graders(document.value["grade"], folders, choices, _tool_names(document))
-    rows = filled.rows()
-    others: dict[str, set[str]] = {}
+    graders = read_graders(document.value["grade"], folders, choices, _tool_names(document))
+    rows = builder.rows()
+    item_values: dict[str, set[str]] = {}
     for row, _ in rows:
         for key, value in row.items():
-            if key not in OWN:
-                others.setdefault(str(key), set()).add(str(value))
+            if key not in ITEM_COLUMNS:
+                item_values.setdefault(str(key), set()).add(str(value))
     vocabulary = ProbeVocabulary(
-        declared.values, {attribute: list(groups) for attribute, groups in vary.items()}, others
+        graders.values, {attribute: list(groups) for attribute, groups in vary.items()}, item_values
     )
-    thresholds = _thresholds(document, vocabulary, taken)
-    used = frozenset(word for threshold in thresholds for word in _words(threshold.expression))
+    thresholds = _thresholds(document, vocabulary, lines_by_name)
+    used = frozenset(word for threshold in thresholds for word in _keywords(threshold.expression))
     crossed = document.get("crossed")
     varied = {slot for groups in vary.values() for slot in slots_of(groups)}
     if crossed is not None and crossed.text not in varied:
         raise crossed.error(f"`vary` fills in nothing called {crossed.text!r}")
     if calibration := document.get("calibration"):
         folders.path(calibration)
-    plain = {key: document.value[key].plain for key in _PASSED if key in document.value}
-    if "confidence" in plain:
-        plain["confidence"] = float(plain["confidence"])
+    mark_arguments = {key: document.value[key].plain for key in _PASSED if key in document.value}
+    if "confidence" in mark_arguments:
+        mark_arguments["confidence"] = float(mark_arguments["confidence"])
     line = document.value["template"].key_line or document.line
-    arguments = {"items": list(filled.items(rows, vary, used)), "grade": dict(declared.graders), **plain}
+    arguments = {"items": list(builder.items(rows, vary, used)), "grade": dict(graders.graders), **mark_arguments}
     card = document.get("card")
     return DeclaredProbe(name, line, arguments, thresholds, card.plain if card else {})
 
 
-def _table_probe(document: LocatedValue, name: str, folders: AllowedFolders, taken: dict[str, int]) -> DeclaredProbe:
+def _table_probe(
+    document: LocatedValue, name: str, folders: AllowedFolders, lines_by_name: dict[str, int]
+) -> DeclaredProbe:
     table = read_table(document, folders)
-    thresholds = _thresholds(document, vocabulary_of(table), taken)
-    plain = {key: document.value[key].plain for key in ("harm", "sources", "confidence") if key in document.value}
+    thresholds = _thresholds(document, vocabulary_of(table), lines_by_name)
+    mark_arguments = {
+        key: document.value[key].plain for key in ("harm", "sources", "confidence") if key in document.value
+    }
     card = document.get("card")
     line = document.value["table"].key_line or document.line
-    return DeclaredProbe(name, line, {**table.arguments, **plain}, thresholds, card.plain if card else {}, table.model)
+    return DeclaredProbe(
+        name, line, {**table.arguments, **mark_arguments}, thresholds, card.plain if card else {}, table.model
+    )
 
 
 _PASSED = ("tools", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration")
 
 
-def _thresholds(document: LocatedValue, vocabulary: ProbeVocabulary, taken: dict[str, int]) -> list[DeclaredThreshold]:
+def _thresholds(
+    document: LocatedValue, vocabulary: ProbeVocabulary, lines_by_name: dict[str, int]
+) -> list[DeclaredThreshold]:
     declared = document.get("thresholds")
-    return [_threshold(title, node, vocabulary, taken) for title, node in (declared.value.items() if declared else ())]
+    return [
+        _threshold(title, node, vocabulary, lines_by_name)
+        for title, node in (declared.value.items() if declared else ())
+    ]
 
 
-def _threshold(title: str, node: LocatedValue, vocabulary: ProbeVocabulary, taken: dict[str, int]) -> DeclaredThreshold:
-    written = node.value["assert"] if isinstance(node.value, dict) else node
+def _threshold(
+    title: str, node: LocatedValue, vocabulary: ProbeVocabulary, lines_by_name: dict[str, int]
+) -> DeclaredThreshold:
+    assertion = node.value["assert"] if isinstance(node.value, dict) else node
     name = slug(title)
     if not name:
         raise node.key_error(f"the name {title!r} has no letter: give it one of a to z")
-    _take(name, node, taken)
+    _register_name(name, node, lines_by_name)
     try:
-        expression = Expression.parse(" ".join(written.text.split()), vocabulary)
+        expression = Expression.parse(" ".join(assertion.text.split()), vocabulary)
     except ExpressionError as error:
-        column = written.inline + error.offset if written.inline is not None else written.column
-        raise written.error(str(error), line=written.first or written.line, column=column) from None
+        column = assertion.inline + error.offset if assertion.inline is not None else assertion.column
+        raise assertion.error(str(error), line=assertion.first or assertion.line, column=column) from None
     scale, flaky = node.get("scale"), node.get("flaky")
     try:
-        made = None if scale is None else MarkScale(**{mark: tuple(ends) for mark, ends in scale.plain.items()})
+        mark_scale = None if scale is None else MarkScale(**{mark: tuple(ends) for mark, ends in scale.plain.items()})
     except FairnessError as error:
         assert scale is not None  # noqa: S101 - none raises nothing
         raise scale.error(str(error).removeprefix("scale: ")) from None
-    line = written.first or written.line
+    line = assertion.first or assertion.line
     expression = replace(expression, title=_title(node, "metric"))
-    shown = _title(node, "title") or " ".join(title.split())
-    return DeclaredThreshold(name, shown, line, expression, made, flaky.plain if flaky else None)
+    claim = _title(node, "title") or " ".join(title.split())
+    return DeclaredThreshold(name, claim, line, expression, mark_scale, flaky.plain if flaky else None)
 
 
 def _title(node: LocatedValue, field_name: str) -> str:
@@ -193,10 +209,10 @@ def _title(node: LocatedValue, field_name: str) -> str:
     return title
 
 
-def _take(name: str, node: LocatedValue, taken: dict[str, int]) -> None:
-    if name in taken:
-        raise node.key_error(f"{name!r} is already the name of what stands in line {taken[name]}: take another")
-    taken[name] = node.key_line or node.line
+def _register_name(name: str, node: LocatedValue, lines_by_name: dict[str, int]) -> None:
+    if name in lines_by_name:
+        raise node.key_error(f"{name!r} is already the name of what stands in line {lines_by_name[name]}: take another")
+    lines_by_name[name] = node.key_line or node.line
 
 
 def _choice_values(document: LocatedValue) -> list[str] | None:
@@ -207,7 +223,7 @@ def _choice_values(document: LocatedValue) -> list[str] | None:
 
 
 def _tool_names(document: LocatedValue) -> list[str]:
-    """Return the names of the tools that a file declares. Raises `DeclarationError` where one is none."""
+    """Return the names of the tools that a file declares. Raises `DeclarationError` for an invalid tool."""
     declared = document.get("tools")
     try:
         return [tool.name for tool in read_tools(declared.plain)] if declared is not None else []
@@ -216,7 +232,7 @@ def _tool_names(document: LocatedValue) -> list[str]:
         raise declared.error(str(error)) from None
 
 
-def _words(expression: Expression) -> set[str]:
+def _keywords(expression: Expression) -> set[str]:
     """Return the keywords of an expression, those of `where` among them."""
     return {str(node.arg) for node in ast.walk(expression.tree) if isinstance(node, ast.keyword)}
 

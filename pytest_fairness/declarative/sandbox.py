@@ -1,4 +1,4 @@
-"""Templates of declarative suites: they fill in, choose and repeat, within bounds of output and time.
+"""Sandbox for the templates of declarative suites, with bounds on output and time.
 
 Jinja's own sandbox stops attributes and files, but neither a loop in a loop nor ``'x' * 10**9``.
 """
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment, nodes
 
 LONGEST = 1_000_000
-"""Characters of a message, and of every text on the way to it."""
+"""The most characters of a message, and of every intermediate text."""
 MOST_TURNS = 100_000
-"""Turns of all loops of a template together."""
+"""The most iterations of all loops of a template together."""
 _FILTERS = (
     "abs capitalize count d default dictsort e escape first float int items join last length list lower map max min "
     "reject rejectattr replace reverse round select selectattr sort string title tojson trim truncate unique upper "
@@ -37,19 +37,19 @@ _REFUSED = {
     "Macro": "macros",
     "Pow": "**",
 }
-"""Nodes that could repeat, or read, without an end."""
-_TURNS, _TOGETHER = "fairness_turns", "fairness_together"
+"""Syntax nodes that could loop or recurse without an end, or read files, with their names in messages."""
+_TURNS, _CONCATENATE = "fairness_turns", "fairness_together"
 
 
 class BoundsError(Exception):
-    """A template that is not allowed what it does."""
+    """Raised where a template exceeds the bounds or uses what is not allowed."""
 
 
-def compiled(source: str) -> tuple[nodes.Template, Callable[[dict[str, Any]], str]]:
-    """Return the syntax of a template, and what makes a message of values.
+def compile_template(source: str) -> tuple[nodes.Template, Callable[[dict[str, Any]], str]]:
+    """Return the syntax tree of a template, and a function that renders it with values.
 
     Raises:
-        TemplateSyntaxError: It is none, or holds what is refused here.
+        TemplateSyntaxError: The template is invalid, or uses syntax that is refused.
     """
     from jinja2 import TemplateSyntaxError
     from jinja2 import nodes as syntax
@@ -84,7 +84,7 @@ def compiled(source: str) -> tuple[nodes.Template, Callable[[dict[str, Any]], st
 
 
 def _replace_joins(tree: nodes.Template, environment: Environment) -> None:
-    """Let every ``a ~ b`` go through a filter that looks at its length."""
+    """Replace every ``a ~ b`` by a filter that checks the length of the result."""
     from jinja2 import nodes as syntax
     from jinja2.visitor import NodeTransformer
 
@@ -92,7 +92,7 @@ def _replace_joins(tree: nodes.Template, environment: Environment) -> None:
         def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802 - jinja2's name
             self.generic_visit(node)
             parts = syntax.List(node.nodes, lineno=node.lineno)
-            return syntax.Filter(parts, _TOGETHER, [], [], None, None, lineno=node.lineno)
+            return syntax.Filter(parts, _CONCATENATE, [], [], None, None, lineno=node.lineno)
 
     Joins().visit(tree)
     tree.set_environment(environment)
@@ -107,7 +107,7 @@ def _environment() -> Any:
     methods = frozenset(_METHODS.split())
 
     class Bounded(ImmutableSandboxedEnvironment):
-        """Nothing is worked out before it is rendered, and nothing grows beyond `LONGEST`."""
+        """A sandbox without constant folding, in which no value grows beyond `LONGEST`."""
 
         intercepted_binops = frozenset({"*", "+", "%"})
         turns = 0
@@ -120,16 +120,16 @@ def _environment() -> Any:
             if operator == "*":
                 texts = [operand for operand in (left, right) if isinstance(operand, str)]
                 _check_length(sum(len(text) * (left if text is right else right) for text in texts))
-            return _checked(super().call_binop(context, operator, left, right))
+            return _check_value(super().call_binop(context, operator, left, right))
 
-        def call(self, context: Any, called: Any, *args: Any, **kwargs: Any) -> Any:
-            of = getattr(called, "__self__", None)
-            is_allowed = isinstance(of, LoopContext) or (
-                isinstance(of, str | list | dict | tuple) and called.__name__ in methods
+        def call(self, context: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+            owner = getattr(function, "__self__", None)
+            is_allowed = isinstance(owner, LoopContext) or (
+                isinstance(owner, str | list | dict | tuple) and function.__name__ in methods
             )
-            if called is not self.globals["range"] and not is_allowed:
+            if function is not self.globals["range"] and not is_allowed:
                 raise BoundsError("it may call range and simple methods of texts and lists only: use a filter")
-            return _checked(super().call(context, called, *args, **kwargs))
+            return _check_value(super().call(context, function, *args, **kwargs))
 
     environment = Bounded(undefined=StrictUndefined, autoescape=False, optimized=False)
     environment.globals = {"range": environment.globals["range"]}
@@ -138,7 +138,7 @@ def _environment() -> Any:
 
 
 def _filters(environment: Any) -> dict[str, Callable[..., Any]]:
-    """Return filters that look at their lengths, and what loops go through."""
+    """Return the filters that check lengths and count the iterations of loops."""
 
     def turns(values: Iterable[Any]) -> Iterator[Any]:
         for value in values:
@@ -147,7 +147,7 @@ def _filters(environment: Any) -> dict[str, Callable[..., Any]]:
                 raise BoundsError(f"its loops take more than {MOST_TURNS:,} turns")
             yield value
 
-    def together(parts: Iterable[Any]) -> str:
+    def concatenate(parts: Iterable[Any]) -> str:
         texts = [str(part) for part in parts]
         _check_length(sum(map(len, texts)))
         return "".join(texts)
@@ -163,11 +163,11 @@ def _filters(environment: Any) -> dict[str, Callable[..., Any]]:
         _check_length(len(str(text)) + str(text).count(str(old)) * len(str(new)))
         return str(text).replace(str(old), str(new), count)
 
-    return {_TURNS: turns, _TOGETHER: together, "join": join, "replace": replace}
+    return {_TURNS: turns, _CONCATENATE: concatenate, "join": join, "replace": replace}
 
 
 def _is_constant(node: nodes.Node) -> bool:
-    """Return whether a list, or what it is a target of, holds no value that could hold it again."""
+    """Return whether a list literal holds constants only, so that no list can contain itself; or is a loop's target."""
     from jinja2 import nodes as syntax
 
     if isinstance(node, syntax.Tuple) and node.ctx == "store":  # for name, value in ...
@@ -176,7 +176,7 @@ def _is_constant(node: nodes.Node) -> bool:
     return all(isinstance(part, syntax.Const) for part in parts)
 
 
-def _checked(value: Any) -> Any:
+def _check_value(value: Any) -> Any:
     _check_length(len(value) if isinstance(value, Sized) else 0)
     if isinstance(value, int) and value.bit_length() > 256:
         raise BoundsError("it makes a number of more than 77 digits")

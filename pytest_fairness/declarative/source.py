@@ -23,34 +23,34 @@ class LocatedValue:
     file: str
     """The file's name in messages."""
     field: str
-    """The way to it: ``vary.gender.female``; empty for a whole document."""
+    """The path of keys to it, such as ``vary.gender.female``; empty for a whole document."""
     line: int
     """Counted from 1."""
     column: int | None
     """Counted from 1; None where only the line is known."""
     value: Any
     text: str = ""
-    """A scalar as it is written: 1.50 stays so."""
+    """A scalar as written in the file: 1.50 is not 1.5 here."""
     first: int | None = None
-    """The line of the first character of its text; ``line`` is that of the sign of a block."""
+    """The line on which its text begins; for a block scalar, ``line`` is that of its ``|`` or ``>``."""
     inline: int | None = None
-    """The column of its text's first character, where the text stands on one line as it is."""
+    """The column at which its text begins, if the text is on one line and without escapes."""
     key_column: int | None = None
     key_line: int | None = None
 
     def error(self, message: str, *, line: int | None = None, column: int | None = None) -> DeclarationError:
-        """Return what is wrong here, or at another line and column of its text."""
+        """Return the error of a mistake in this value, or at another line and column of its text."""
         position = (line, column) if line is not None else (self.line, self.column)
         return problem(self.file, *position, message, self.field)
 
     def key_error(self, message: str) -> DeclarationError:
-        """Return what is wrong with its key."""
+        """Return the error of a mistake in the key of this value."""
         if self.key_line is None:
             return self.error(message)
         return problem(self.file, self.key_line, self.key_column, message, self.field.rpartition(".")[0])
 
     def get(self, *keys: str) -> LocatedValue | None:
-        """Return the value at the end of a way of keys; None where it has none."""
+        """Return the value at a path of keys; None where there is none."""
         node: LocatedValue | None = self
         for key in keys:
             node = node.value.get(key) if node is not None and isinstance(node.value, dict) else None
@@ -74,7 +74,7 @@ class LocatedValue:
 
 
 def problem(file: str, line: int, column: int | None, message: str, field: str = "") -> DeclarationError:
-    """``pay.probe.yaml:3:5: vary.gender: it has no value: ...``."""
+    """Return an error such as ``pay.probe.yaml:3:5: vary.gender: it has no value: ...``."""
     position = f"{file}:{line}" if column is None else f"{file}:{line}:{column}"
     shown = " ".join(f"{field}: {message}".removeprefix(": ").split())
     return DeclarationError(f"{position}: {shown}")

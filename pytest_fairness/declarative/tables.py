@@ -12,7 +12,7 @@ _OF_PROMPTS = (
     *("template", "system", "language", "vary", "draw", "items", "choices", "tools", "grade"),
     *("repetitions", "calibration"),
 )
-"""The fields of a declaration that a recorded table has no use for."""
+"""The fields of a declaration that do not apply to a recorded table."""
 
 
 def read_table(document: LocatedValue, folders: AllowedFolders) -> RecordedTable:

@@ -1,4 +1,4 @@
-"""Templates: jinja2, in a sandbox with bounds, where a name without a value is a mistake."""
+"""Jinja2 templates in a bounded sandbox, in which a name without a value is an error."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_fairness.core.errors import did_you_mean
-from pytest_fairness.declarative.sandbox import BoundsError, compiled
+from pytest_fairness.declarative.sandbox import BoundsError, compile_template
 from pytest_fairness.declarative.source import DeclarationError, LocatedValue
 
 
 class Template:
     """The text of a message with ``{{ names }}``.
 
-    Raises `DeclarationError`, at its line, for one that is no template.
+    Raises `DeclarationError`, at its line, for an invalid template.
     """
 
     def __init__(self, node: LocatedValue) -> None:
@@ -23,17 +23,17 @@ class Template:
 
         self.node = node
         try:
-            parsed, self._render = compiled(node.text)
+            parsed, self._render = compile_template(node.text)
         except TemplateSyntaxError as error:
             raise self._error(f"it is no template: {error.message}", error.lineno) from None
         except (TemplateError, RecursionError, MemoryError, OverflowError, ValueError) as error:
             raise self._error(f"it is no template: {str(error) or type(error).__name__}", 1) from None
         self.names = find_undeclared_variables(parsed)
-        """What must be filled in."""
+        """The names that must be filled in."""
         self._lines = {name.name: name.lineno for name in reversed(list(parsed.find_all(syntax.Name)))}
 
     def render(self, values: Mapping[str, Any], item: str) -> str:
-        """Return the message with these values. Raises `DeclarationError` where that cannot be made."""
+        """Return the message with these values. Raises `DeclarationError` where rendering fails."""
         try:
             return self._render(dict(values))
         except BoundsError as error:

@@ -1,4 +1,4 @@
-"""A declaration against the schema that editors use: one source for both."""
+"""Validation of declarations against the JSON schema that editors use as well."""
 
 from __future__ import annotations
 
@@ -44,11 +44,15 @@ def editor_schema() -> Rule:
         FairnessError: A registered grader cannot be loaded.
     """
     schemas = {name: GRADERS.load_class(name, DeclarativeGrader).schema for name in GRADERS.names()}
-    plain = [name for name, rule in schemas.items() if not _needs_parameters(rule)]
-    alone = {"type": "string", "enum": plain, "description": f"{', '.join(plain)}, or a mapping"}
+    without_required = [name for name, rule in schemas.items() if not _needs_parameters(rule)]
+    without_parameters = {
+        "type": "string",
+        "enum": without_required,
+        "description": f"{', '.join(without_required)}, or a mapping",
+    }
     rule: dict[str, Any] = deepcopy(dict(schema()))
     alternatives = rule["$defs"]["grader"]["anyOf"]
-    alternatives[:] = [alone, {**alternatives[1], "additionalProperties": False, "properties": schemas}]
+    alternatives[:] = [without_parameters, {**alternatives[1], "additionalProperties": False, "properties": schemas}]
     return rule
 
 
@@ -76,14 +80,14 @@ def check_parameters(node: LocatedValue, grader: str, rule: Rule, *, stands_alon
 
 
 def _needs_parameters(rule: Rule) -> bool:
-    rules = [_resolved(alternative) for alternative in rule.get("anyOf", [rule])]
+    rules = [_resolve_reference(alternative) for alternative in rule.get("anyOf", [rule])]
     return not any("object" in _types(alternative) and not alternative.get("required") for alternative in rules)
 
 
 def _check(node: LocatedValue, rule: Rule) -> None:
-    rule = _resolved(rule)
+    rule = _resolve_reference(rule)
     if "anyOf" in rule:
-        _check_any(node, [_resolved(alternative) for alternative in rule["anyOf"]])
+        _check_any(node, [_resolve_reference(alternative) for alternative in rule["anyOf"]])
         return
     if not _fits(node, rule):
         raise _wrong_kind(node, [rule])
@@ -96,7 +100,7 @@ def _check(node: LocatedValue, rule: Rule) -> None:
 
 
 def _check_any(node: LocatedValue, rules: Sequence[Rule]) -> None:
-    """Check against alternatives: they differ in type, or each has a required field of its own."""
+    """Check a value against the first alternative that fits: they differ in type or in their required fields."""
     fitting = [rule for rule in rules if _fits(node, rule)]
     if not fitting:
         raise _wrong_kind(node, rules)
@@ -149,7 +153,7 @@ def _check_scalar(node: LocatedValue, rule: Rule) -> None:
             raise node.error(f"it is {value!r}: {rule.get('description', 'it must be finite')}")
 
 
-def _resolved(rule: Rule) -> Rule:
+def _resolve_reference(rule: Rule) -> Rule:
     if "$ref" not in rule:
         return rule
     shared: Rule = schema()["$defs"][rule["$ref"].removeprefix("#/$defs/")]
@@ -169,15 +173,15 @@ def _fits(node: LocatedValue, rule: Rule) -> bool:
 
 
 def _types(rule: Rule) -> Sequence[str]:
-    given = rule.get("type", ())
-    return (given,) if isinstance(given, str) else given
+    types = rule.get("type", ())
+    return (types,) if isinstance(types, str) else types
 
 
 def _wrong_kind(node: LocatedValue, rules: Sequence[Rule]) -> Exception:
-    wanted = dict.fromkeys(_NOUNS[kind] for rule in rules for kind in _types(rule))
+    expected = dict.fromkeys(_NOUNS[kind] for rule in rules for kind in _types(rule))
     description = next((f" ({rule['description']})" for rule in rules if "description" in rule), "")
-    is_ = "empty" if node.value is None else f"{_shown(node.value)}"
-    return node.error(f"it is {is_}: it must be {' or '.join(wanted)}{description}")
+    actual = "empty" if node.value is None else f"{_shown(node.value)}"
+    return node.error(f"it is {actual}: it must be {' or '.join(expected)}{description}")
 
 
 def _shown(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""YAML, read safely: no anchors, no tags, no key given twice, and of plain words only true and false mean something."""
+"""Safe reader of YAML: no anchors, no tags, no duplicate keys, and no words for booleans but true and false."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ _WORDS = {"": None, "~": None, "null": None, "true": True, "True": True, "false"
 def read_yaml(text: str, file: str) -> list[LocatedValue]:
     """Return the documents of a YAML text.
 
-    Scalars are read as YAML 1.2 does: ``no`` and ``on`` are words. What YAML has besides
-    (anchors, tags, keys that are no texts) is refused: a declaration needs none of it, and
-    nested anchors can be made to fill any memory.
+    Scalars are read as in YAML 1.2: ``no`` and ``on`` are words. Anchors, tags and keys that are no texts are
+    refused: a declaration needs none of them, and nested anchors can be made to fill any memory.
 
     >>> read_yaml("choices: [yes, no]", "pay.probe.yaml")[0].plain
     {'choices': ['yes', 'no']}
 
-    Raises `DeclarationError` with the line and column of the first thing that is wrong.
+    Raises `DeclarationError` with the line and column of the first mistake.
     """
     import yaml
 
@@ -44,8 +43,8 @@ def _syntax_error(error: Any, text: str, file: str) -> DeclarationError:
     mark = error.context_mark if unclosed else error.problem_mark or error.context_mark
     reason = ", ".join(part for part in (error.context, error.problem) if part)
     lines = text.splitlines()
-    here = lines[mark.line] if mark.line < len(lines) else ""
-    if here[: len(here) - len(here.lstrip())].count("\t"):
+    line = lines[mark.line] if mark.line < len(lines) else ""
+    if line[: len(line) - len(line.lstrip())].count("\t"):
         reason = "a tab indents it: indent by blanks"
     return problem(file, mark.line + 1, mark.column + 1, f"it is no YAML: {reason}")
 

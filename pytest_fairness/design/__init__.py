@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_fairness.design.students import CallableStudent, EmotionReading, Student
     from pytest_fairness.design.training import train
 
-_HOMES = {
+_MODULES = {
     name: module
     for module, names in {
         "closed_form": "LinearReader",
@@ -60,6 +60,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

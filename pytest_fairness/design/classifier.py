@@ -1,4 +1,4 @@
-"""A neural student that reads emotions forwards, from features, and backwards, from emotions."""
+"""A neural student that classifies emotions forwards, from features, and backwards, by reconstruction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FORMAT = "pytest-fairness emotion classifier 1"
 
 @dataclass(frozen=True)
 class Classifier:
-    """A trained network with bidirectional verification, as the project's method has it.
+    """A trained network with bidirectional verification.
 
     A sample is summarized by the mean of each feature over the sequence, and by its spread. *Forwards*, a network
     reads the emotion from the summary. *Backwards*, another reconstructs the means from each emotion, and the emotion
@@ -49,22 +49,22 @@ class Classifier:
                 f"features have shape {list(features.shape)}: this classifier reads [n, seq_len, {dim}]"
             )
         with torch.inference_mode(), one_thread():
-            summary = self.modules["summary"](summarized(features.double()))
+            summary = self.modules["summary"](summarize(features.double()))
             forwards = self.modules["forwards"](summary).log_softmax(1)
             if not verification:
                 confidence, labels = forwards.exp().max(1)
                 return EmotionReading(labels, confidence)
             backwards = backward_scores(self.modules, summary[:, :dim]).log_softmax(1)
-            both = forwards + backwards
-            confidence = (both / 2).softmax(1).amax(1)
-            return EmotionReading(both.argmax(1), confidence, forwards.argmax(1) == backwards.argmax(1))
+            total = forwards + backwards
+            confidence = (total / 2).softmax(1).amax(1)
+            return EmotionReading(total.argmax(1), confidence, forwards.argmax(1) == backwards.argmax(1))
 
     def save(self, path: Path | str) -> None:
         """Write the weights and the emotions' names as safetensors."""
         from safetensors.torch import save_file
 
         names = {"format": _FORMAT, "emotions": json.dumps(list(self.emotions))}
-        # They were trained in float32: nothing is lost.
+        # The weights were trained in float32: nothing is lost.
         weights = {
             name: value.float() if value.is_floating_point() else value
             for name, value in self.modules.state_dict().items()
@@ -78,22 +78,22 @@ class Classifier:
 
         try:
             with safe_open(path, "pt") as file:
-                about = file.metadata() or {}
+                metadata = file.metadata() or {}
                 weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         except (OSError, SafetensorError) as error:
             raise FairnessError(
                 f"{path} cannot be read as safetensors ({error}): train and save a classifier"
             ) from None
-        if about.get("format") != _FORMAT:
+        if metadata.get("format") != _FORMAT:
             raise FairnessError(f"{path} holds no weights of a classifier: write them with Classifier.save")
-        emotions = tuple(json.loads(about["emotions"]))
+        emotions = tuple(json.loads(metadata["emotions"]))
         modules = network(len(weights["summary.running_mean"]) // 2, len(emotions)).double()
         modules.load_state_dict(weights)
         return cls(modules.eval(), emotions)
 
 
-def summarized(features: Tensor) -> Tensor:
-    """[n, 2 dim]: the mean of each feature over the sequence, and its spread (0 for a sequence of one)."""
+def summarize(features: Tensor) -> Tensor:
+    """Return [n, 2 dim]: the mean of each feature over the sequence, and its standard deviation."""
     import torch
 
     return torch.cat([features.mean(1), features.std(1, correction=0)], dim=1)
@@ -122,8 +122,8 @@ def backward_scores(modules: ModuleDict, means: Tensor) -> Tensor:
     """Return logits [n, emotions]: ten times the cosine between standardized means [n, dim] and each emotion's."""
     from torch.nn.functional import normalize
 
-    own = normalize(modules["compared"](means), dim=1)
-    return 10 * own @ normalize(modules["compared"](reconstructions(modules)), dim=1).T
+    observed = normalize(modules["compared"](means), dim=1)
+    return 10 * observed @ normalize(modules["compared"](reconstructions(modules)), dim=1).T
 
 
 def reconstructions(modules: ModuleDict) -> Tensor:
@@ -137,7 +137,7 @@ def reconstructions(modules: ModuleDict) -> Tensor:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run torch on one thread: sums then have one order, and small ones do not wait for a second thread."""
+    """Run torch on one thread: sums are then deterministic, and small ones are faster."""
     import torch
 
     before = torch.get_num_threads()

@@ -1,4 +1,4 @@
-"""A student whose accuracy is known in closed form: the ground truth that designers are measured on."""
+"""A student whose accuracy is known in closed form: the ground truth for tests of designers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LinearReader:
 
     where k features of a third carry the value. The signs of two centered normals that correlate by r agree with
     probability 1/2 + arcsin(r)/pi (Sheppard 1899), here 1/2 + arctan(signal/noise)/pi, and the three values are
-    independent. ``verified`` says that words and voice alone give the same label; it changes no label, so
+    independent. ``verified`` is true where words and voice alone have the same label; it changes no label, so
     the accuracy does not depend on ``parameters.verification``. The confidence has a fixed slope and is not calibrated.
 
     >>> reader, first = LinearReader(), EmotionParameters(1.5, 0.3, 0.7, 0.1, True)
@@ -51,15 +51,15 @@ class LinearReader:
         return EmotionReading(octants(estimates), confidence, verified)
 
     def exact_accuracy(self, parameters: EmotionParameters, group: Group, *, seq_len: int = 5, dim: int = 48) -> float:
-        """Return the share of right labels, were there infinitely many samples."""
+        """Return the expected share of correct labels."""
         size = thirds(dim)[0].stop
         level, variance = parameters.noise_level, parameters.prosody_variance(group)
         signal = self.words * parameters.semantic_strength + (1 - self.words)
         noise = math.hypot(self.words * level, (1 - self.words) * math.hypot(variance, level))
         accuracy = 1.0
         for value in range(VALUES):
-            carried = seq_len * len(range(value, size, VALUES))
-            accuracy *= 0.5 + math.atan2(signal, noise / math.sqrt(carried)) / math.pi
+            carriers = seq_len * len(range(value, size, VALUES))
+            accuracy *= 0.5 + math.atan2(signal, noise / math.sqrt(carriers)) / math.pi
         return accuracy
 
     def exact_ratio(self, parameters: EmotionParameters, *, seq_len: int = 5, dim: int = 48) -> float:

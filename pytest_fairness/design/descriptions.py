@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 VALUE_NAMES = ("valence", "arousal", "control")
 MILD, STRONG = 0.25, 0.75
-"""A mean beyond them is described mildly, or strongly; one within them is left out."""
+"""Absolute means from which a value is described mildly, and strongly; smaller ones are left out."""
 LIVELY, LEAPING = 0.4, 1.2
-"""Spreads of the prosody over the sequence from which its melody is said to move, and to leap."""
+"""Spreads of the prosody over the sequence from which its movement is described as some, and as much."""
 _FORM = re.compile(r"[\W_]*([A-H])[\W_]{1,4}\d{1,3}(?:\.\d+)?\s?%[\W_]*(?:(?i:(yes|no))[\W_]*)?")
-"""A line in the form asked for: a letter, a percentage and, where the choice is checked, yes or no."""
+"""A line in the required form: a letter, a percentage and, with verification, yes or no."""
 _PERCENT = re.compile(r"\b(\d{1,3})(?:\.\d+)?\s?%")
 _YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
@@ -41,55 +41,56 @@ def texts() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedSample:
     """One sample in words."""
 
     speaker: str
     setting: str
     spoken: str
-    """Three sentences: valence, arousal and control as the words tell them."""
+    """Three sentences on valence, arousal and control, as the words express them."""
     heard: str
-    """The same three as the voice tells them, and how much it moves."""
+    """The same three as the voice expresses them, and the movement of the voice."""
     wording: str
-    """The seed that the choice of sentences was drawn with."""
+    """The seed by which the sentences were chosen."""
 
 
-def describe(features: Tensor) -> list[Described]:
-    """Return the samples [n, seq_len, dim] in words, one and the same text for one and the same sample.
+def describe(features: Tensor) -> list[DescribedSample]:
+    """Return the samples [n, seq_len, dim] in words; equal samples have equal texts.
 
     The means of the semantic third decide the sentences that are said, those of the prosodic third how the voice
     is described: each value is put in one of five grades, so that weak words say little and a noisy voice
     misleads. The speaker, the situation and the choice among sentences of one grade are drawn by the words alone:
-    a pair of groups has the same words. Nothing tells the group but its prosody. The groups of the generator are
+    a pair of groups has the same words. Only the prosody depends on the group. The groups of the generator are
     settings of a formula, not descriptions of people.
     """
     semantic, prosodic, _ = thirds(features.shape[2])
     words, voice = value_means(features[:, :, semantic]), value_means(features[:, :, prosodic])
     spreads = features[:, :, prosodic].double()
-    around = voice[:, None, [index % VALUES for index in range(spreads.shape[2])]]
-    moves = (spreads - around).square().mean((1, 2)).sqrt()
-    rows = zip(words.tolist(), voice.tolist(), moves.tolist(), strict=True)
-    return [_described(*row) for row in rows]
+    value_by_feature = voice[:, None, [index % VALUES for index in range(spreads.shape[2])]]
+    movement = (spreads - value_by_feature).square().mean((1, 2)).sqrt()
+    rows = zip(words.tolist(), voice.tolist(), movement.tolist(), strict=True)
+    return [_describe_sample(*row) for row in rows]
 
 
-def _described(words: Sequence[float], voice: Sequence[float], moves: float) -> Described:
+def _describe_sample(words: Sequence[float], voice: Sequence[float], spread: float) -> DescribedSample:
     phrases = texts()
     wording = " ".join(str(round(8 * value)) for value in words)
-    draw = random.Random(wording)
+    generator = random.Random(wording)
     speaker, listener, situation, setting, manner = (
-        draw.choice(phrases[name]) for name in ("speakers", "listeners", "situations", "settings", "manners")
+        generator.choice(phrases[name]) for name in ("speakers", "listeners", "situations", "settings", "manners")
     )
     setting = setting.format(speaker=speaker, listener=listener, situation=situation)
     sentence = " ".join(
-        draw.choice(phrases["words"][name][grade(value)]) for name, value in zip(VALUE_NAMES, words, strict=True)
+        generator.choice(phrases["words"][name][grade(value)]) for name, value in zip(VALUE_NAMES, words, strict=True)
     )
-    # One draw a value, whatever the grade: the draws of a pair stay in step.
+    # One draw for each value, whatever its grade, so that the draws of a pair stay aligned.
     tones = {
-        name: draw.choice(phrases["voice"][name][grade(value)]) for name, value in zip(VALUE_NAMES, voice, strict=True)
+        name: generator.choice(phrases["voice"][name][grade(value)])
+        for name, value in zip(VALUE_NAMES, voice, strict=True)
     }
-    movement = "little" if moves < LIVELY else "some" if moves < LEAPING else "much"
-    heard = f"{manner.format(**tones)} {draw.choice(phrases['movement'][movement])}"
-    return Described(speaker, setting[0].upper() + setting[1:], sentence, heard, wording)
+    movement = "little" if spread < LIVELY else "some" if spread < LEAPING else "much"
+    heard = f"{manner.format(**tones)} {generator.choice(phrases['movement'][movement])}"
+    return DescribedSample(speaker, setting[0].upper() + setting[1:], sentence, heard, wording)
 
 
 def grade(value: float) -> str:
@@ -105,37 +106,36 @@ def grade(value: float) -> str:
 def prompts(
     features: Tensor, *, verification: bool, labels: Tensor | None = None, group: Group | None = None
 ) -> list[Prompt]:
-    """Return one question a sample: which of the eight emotions, in an order drawn by the words.
+    """Return one question for each sample: which of the eight emotions, in an order drawn by the words.
 
     ``metadata["options"]`` is for `Choice`; where ``labels`` are given, ``metadata["label"]`` is the right value.
-    ``groups`` holds the neurotype where ``group`` is given. The model is asked for a letter and a percentage; with
-    ``verification`` it is asked to check its choice backwards, from the emotion to words and voice, and to say
-    whether it held.
+    ``groups`` holds the neurotype where ``group`` is given. The prompt requests a letter and a percentage; with
+    ``verification`` also a check of the choice backwards, from the emotion to words and voice, and its result.
     """
     phrases = texts()
     options = AnswerOptions({emotion: emotion for emotion in EMOTIONS})
-    listed = []
+    questions = []
     for index, sample in enumerate(describe(features)):
-        own = options.shuffled(sample.wording)
+        sample_options = options.shuffled(sample.wording)
         text = phrases["question"].format(
             setting=sample.setting,
             speaker=sample.speaker,
             said=sample.spoken,
             heard=sample.heard,
-            options=own,
+            options=sample_options,
             reply=phrases["reply_verified" if verification else "reply"],
         )
-        metadata: dict[str, Any] = {"options": own}
+        metadata: dict[str, Any] = {"options": sample_options}
         if labels is not None:
             metadata["label"] = EMOTIONS[int(labels[index])]
-        listed.append(Prompt(text, {"neurotype": group} if group else {}, metadata))
-    return listed
+        questions.append(Prompt(text, {"neurotype": group} if group else {}, metadata))
+    return questions
 
 
 def choice_in(answer: Answer) -> Answer:
-    """Return the letter of the last line, where it alone has the form asked for; else the whole answer.
+    """Return the letter of the last line, if only that has the required form; else the whole answer.
 
-    Lines before it may have the form where they end with no: what failed its check was chosen again.
+    Lines before it may have the form if they end with no: that choice failed its check and was replaced.
 
     >>> choice_in(Answer("The voice is loud and quick.\\n\\nB, 80%, yes")).text
     'B'
@@ -158,7 +158,7 @@ def reading_of(
     """Return what a language model answered to `prompts`, as a `EmotionReading`.
 
     ``grade_answer`` reads the choice: ``Choice().grade``. An answer that it cannot grade, and one that failed (None),
-    is no reading: label -1 and confidence nan. The confidence is the last percentage (0 to 100) in the answer, nan
+    has no reading: label -1 and confidence nan. The confidence is the last percentage (0 to 100) in the answer, nan
     where there is none. ``verified`` is true where the last yes or no is a yes.
     """
     import torch
@@ -166,9 +166,9 @@ def reading_of(
     labels, confidence, verified = [], [], []
     for prompt, answer in zip(questions, answers, strict=True):
         graded = grade_answer(prompt, choice_in(answer)) if answer is not None else Grade.none("error")
-        read = answer is not None and graded.ungraded is None
-        text = answer.text if answer is not None and read else ""
-        labels.append(EMOTIONS.index(graded.value) if read else UNREAD)
+        is_read = answer is not None and graded.ungraded is None
+        text = answer.text if answer is not None and is_read else ""
+        labels.append(EMOTIONS.index(graded.value) if is_read else UNREAD)
         percents = [int(percent) for percent in _PERCENT.findall(text) if int(percent) <= 100]
         confidence.append(percents[-1] / 100 if percents else float("nan"))
         confirmations = _YES_NO.findall(text)
@@ -180,9 +180,9 @@ def reading_of(
 
 @dataclass(frozen=True)
 class TextStudent:
-    """A language model as a student: features are described in words, and it is asked.
+    """A language model as a student, which answers questions about features that are described in words.
 
-    ``ask`` gives the answers to prompts in order, None for one that failed; ``grade_answer`` is ``Choice().grade``.
+    ``ask`` returns the answers to prompts in order, None for one that failed; ``grade_answer`` is ``Choice().grade``.
     """
 
     ask: Callable[[Sequence[Prompt]], Sequence[Answer | None]]
@@ -192,7 +192,7 @@ class TextStudent:
         """Read a model's answers.
 
         Raises:
-            FairnessError: ``ask`` gives another number of answers than it was asked.
+            FairnessError: ``ask`` returns another number of answers than prompts.
         """
         questions = prompts(features, verification=verification)
         answers = self.ask(questions)

@@ -1,4 +1,4 @@
-"""The emotion benchmark: from parameters to a student's figures, on generated features."""
+"""The emotion benchmark: a student's figures on features that are generated from parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Features of emotional speech, generated: what is said, how it sounds, and the rest.
+"""Generator of features of emotional speech: words, prosody, and other features.
 
 The method is that of designed benchmarks (Dsouza et al., "Automating Benchmark Design", arXiv:2510.25039),
 carried over to the recognition of emotion in neurotypical and alexithymic speakers.
@@ -33,7 +33,7 @@ VALUES = 3
 """Valence, arousal and control: an emotion."""
 OTHER_SCALE = 0.5
 _BLOCK_SAMPLES, _BLOCK_FEATURES = 64, 2**18
-"""Largest number that is drawn at once, whatever the batch: the numbers do not depend on the request."""
+"""The largest blocks of random numbers. They do not depend on the batch, so neither do the numbers."""
 _BATCH_BYTES = 2**25
 _SEEDS = 2**32
 """torch seeds its generator with 32 bits; a longer seed would repeat a shorter one."""
@@ -78,13 +78,13 @@ class Batch:
     features: Tensor
     """float32 [b, seq_len, dim]."""
     labels: Tensor
-    """int64 [b]: places in `EMOTIONS`."""
+    """int64 [b]: indices in `EMOTIONS`."""
     emotions: Tensor
     """float32 [b, 3]: valence, arousal and control, standard normal each."""
 
 
 def thirds(dim: int) -> tuple[slice, slice, slice]:
-    """Return where the semantic, prosodic and other dimensions stand; the last third takes what is left over.
+    """Return the slices of the semantic, prosodic and other dimensions; the last one has the remainder.
 
     >>> thirds(48)
     (slice(0, 16, None), slice(16, 32, None), slice(32, 48, None))
@@ -119,7 +119,7 @@ def generate(
         other      z * 0.5                                  + z' * noise_level
 
     The sum of two independent normals is one normal of scale sqrt(a^2 + b^2), so one is drawn. A label of weak
-    values is hard to tell, a strong one easy: how well it can be told falls with the noise of both thirds.
+    values is hard to recognize, one of strong values easy: recognition gets worse with the noise of both thirds.
 
     The same seed gives the same numbers for any ``batch``, any ``n`` that reaches so far and any number of
     threads. Both groups of one seed are pairs: sample i has the same emotion, the same words and the same draws,
@@ -141,29 +141,29 @@ def generate(
 
 
 class _Channels:
-    """A map by which emotions and standard normal noise become the features of a group."""
+    """The linear map from emotions and standard normal noise to the features of a group."""
 
     def __init__(self, parameters: EmotionParameters, group: Group, dim: int) -> None:
         semantic, prosodic, other = thirds(dim)
         self._values = np.zeros(dim, dtype=np.int64)
         self._gain, self._scale = np.zeros(dim, dtype=np.float32), np.zeros(dim, dtype=np.float32)
-        for third, gain, own in (
+        for third, gain, noise_scale in (
             (semantic, parameters.semantic_strength, 0.0),
             (prosodic, 1.0, parameters.prosody_variance(group)),
             (other, 0.0, OTHER_SCALE),
         ):
             self._values[third] = np.arange(third.stop - third.start) % VALUES
             self._gain[third] = gain
-            self._scale[third] = math.hypot(own, parameters.noise_level)
+            self._scale[third] = math.hypot(noise_scale, parameters.noise_level)
 
     def write(self, features: Floats, emotions: Floats, noise: Floats) -> None:
-        """Fill [b, seq_len, dim] from [b, 3] and as much noise."""
+        """Write features [b, seq_len, dim] from emotions [b, 3] and noise [b, seq_len, dim]."""
         np.multiply(noise, self._scale, out=features)
         features += (emotions[:, self._values] * self._gain)[:, None, :]
 
 
 def _stream(channels: _Channels, n: int, seq_len: int, dim: int, seed: int, size: int) -> Iterator[Batch]:
-    # numpy scales and adds: on these sizes torch hands the work to a second thread and waits for it.
+    # numpy scales and adds: on arrays of these sizes torch would use a second thread, and wait for it.
     import torch
 
     generator = torch.Generator().manual_seed(seed)
@@ -172,19 +172,19 @@ def _stream(channels: _Channels, n: int, seq_len: int, dim: int, seed: int, size
     used = block
     for begin in range(0, n, size):
         count = min(size, n - begin)
-        features, own = torch.empty(count, seq_len, dim), torch.empty(count, VALUES)
+        features, batch_emotions = torch.empty(count, seq_len, dim), torch.empty(count, VALUES)
         filled = 0
         while filled < count:
             if used == block:
                 emotions.normal_(generator=generator)
                 noise.normal_(generator=generator)
                 used = 0
-            taken = min(count - filled, block - used)
-            drawn, target = slice(used, used + taken), slice(filled, filled + taken)
-            own[target] = emotions[drawn]
-            channels.write(features[target].numpy(), emotions[drawn].numpy(), noise[drawn].numpy())
-            used, filled = used + taken, filled + taken
-        yield Batch(features, octants(own), own)
+            size_taken = min(count - filled, block - used)
+            source, target = slice(used, used + size_taken), slice(filled, filled + size_taken)
+            batch_emotions[target] = emotions[source]
+            channels.write(features[target].numpy(), emotions[source].numpy(), noise[source].numpy())
+            used, filled = used + size_taken, filled + size_taken
+        yield Batch(features, octants(batch_emotions), batch_emotions)
 
 
 def octants(values: Tensor) -> Tensor:

@@ -24,7 +24,7 @@ class StudentOutcomes:
     """Readings of one group; sample i of one group is the pair of sample i of the other where they were generated."""
 
     correct: Floats
-    """[n]: 1 or 0; nan where the student gave no reading."""
+    """[n]: 1 or 0; nan where there is no reading."""
     confidence: Floats
     """[n]: 0 to 1, nan where there is none."""
     verified: Floats | None

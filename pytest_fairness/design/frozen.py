@@ -1,4 +1,4 @@
-"""A designed benchmark, frozen into one file that runs again as it was, anywhere."""
+"""A designed benchmark, frozen into one file that reproduces it on any machine."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SCHEMA = 1
 EXACT = 1e-6
 """The relative difference that figures may have on another processor: sums in another order differ by up to 1e-8."""
 ITEMS = 400
-"""Pairs of samples that the gate asks about: enough for a ratio of 0.9 between bounds of 0.8 and 1.2."""
+"""Pairs of samples in the gate: enough for a ratio of 0.9 between bounds of 0.8 and 1.2."""
 _WRITTEN = ("parameters", "student", "seeds", "samples", "items_seed", "target", "seq_len", "dim", "search")
-"""The fields that the file holds as they are."""
+"""The fields that the file holds unchanged."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,15 @@ class Frozen:
     seq_len: int = 5
     dim: int = 48
     search: Mapping[str, Any] = field(default_factory=dict)
-    """Origin of the design: designer, objective, iterations, the loss that the search saw."""
+    """Origin of the design: designer, objective, iterations, and the loss in the search."""
 
     @classmethod
     def of(cls, result: Design, benchmark: EmotionBenchmark, model: str = "") -> Frozen:
         """Return the winner of a design; ``model`` names the language model that was the student.
 
-        Raises `FairnessError` for another student that no file can hold.
+        Raises `FairnessError` for a student that cannot be stored in a file.
         """
-        student = {"kind": "model", "name": model} if model else held(benchmark.student)
+        student = {"kind": "model", "name": model} if model else student_to_json(benchmark.student)
         best = result.best
         if best.parameters is None:
             raise FairnessError("a design without parameters cannot be frozen")
@@ -82,11 +82,11 @@ class Frozen:
             ],
         }
         sizes: dict[str, Any] = {"target": benchmark.target, "seq_len": benchmark.seq_len, "dim": benchmark.dim}
-        kept = (best.parameters, student, tuple(result.fresh_seeds), benchmark.samples, items_seed)
-        return cls(*kept, result.fresh, search=search, **sizes)
+        design = (best.parameters, student, tuple(result.fresh_seeds), benchmark.samples, items_seed)
+        return cls(*design, result.fresh, search=search, **sizes)
 
     def write(self, path: Path) -> None:
-        """Write it as JSON. Raises `FairnessError` where it cannot be written."""
+        """Write the benchmark as JSON. Raises `FairnessError` where it cannot be written."""
         document = {
             "schema": SCHEMA,
             "benchmark": "emotion",
@@ -122,17 +122,17 @@ class Frozen:
         return EmotionParameters(**self.parameters)  # type: ignore[arg-type]  # the space has checked the values
 
     def made_student(self) -> Student:
-        """Return the student that the file holds. Raises `FairnessError` where it holds none, only a model's name."""
-        return unheld(self.student)
+        """Return the student in the file. Raises `FairnessError` where the file has only a model's name."""
+        return student_from_json(self.student)
 
     def again(self, student: Student | None = None) -> Figures:
-        """Return the figures, taken again: those of the file, where the student is the file's."""
-        own = student or self.made_student()
-        benchmark = EmotionBenchmark(own, self.samples, self.seq_len, self.dim, self.target)
+        """Return the figures of a new evaluation; they equal those of the file if the student is the file's."""
+        evaluated_student = student or self.made_student()
+        benchmark = EmotionBenchmark(evaluated_student, self.samples, self.seq_len, self.dim, self.target)
         return benchmark(self.parameters, self.seeds)
 
     def differences(self) -> list[str]:
-        """Return the figures that do not come out again as the file has them, to nine digits; empty where all do."""
+        """Return lines about figures of a new evaluation that differ from those of the file; empty where none does."""
         again = self.again()
         return [
             f"{name} is {again[name].value:.6f}, in the file {figure.value:.6f}"
@@ -141,12 +141,12 @@ class Frozen:
         ]
 
     def described_items(self, count: int = ITEMS) -> Iterator[ProbeItem]:
-        """Yield items for language models: pairs of the same words in the voices of both neurotypes, as text.
+        """Yield items for language models: pairs of descriptions with the same words in the voices of both neurotypes.
 
-        The prompts' ``metadata["label"]`` is the right emotion, ``groups["neurotype"]`` whose voice it is.
+        The prompts' ``metadata["label"]`` is the correct emotion, ``groups["neurotype"]`` the neurotype of the voice.
         """
         chosen = self.chosen()
-        metadata = {
+        prompts_by_group = {
             group: [
                 prompt
                 for batch in self._batches(group, count)
@@ -157,14 +157,14 @@ class Frozen:
             for group in GROUPS
         }
         for index in range(count):
-            pair = [metadata[group][index] for group in GROUPS]
+            pair = [prompts_by_group[group][index] for group in GROUPS]
             item = self._item(index)
             yield ProbeItem(
                 item, [Prompt(prompt.messages, prompt.groups, {**prompt.metadata, "item": item}) for prompt in pair]
             )
 
     def feature_items(self, count: int = ITEMS) -> Iterator[ProbeItem]:
-        """Yield the same items for students that read features: a prompt is the sample's address, as JSON."""
+        """Yield the same items for students that read features: a prompt is the sample's index and group, as JSON."""
         labels = [int(label) for batch in self._batches(GROUPS[0], count) for label in batch.labels]
         for index, label in enumerate(labels):
             yield ProbeItem(
@@ -180,7 +180,7 @@ class Frozen:
             )
 
     def readings(self, student: Student, count: int = ITEMS) -> dict[tuple[str, int], dict[str, Any]]:
-        """Return what a student reads of the gate's items, by neurotype and place: emotion, confidence, verified."""
+        """Return a student's readings of the gate's items, by neurotype and index: emotion, confidence, verified."""
         verification = bool(self.parameters["verification"])
         grades: dict[tuple[str, int], dict[str, Any]] = {}
         for group in GROUPS:
@@ -188,11 +188,11 @@ class Frozen:
             for batch in self._batches(group, count):
                 reading = student.read(batch.features, verification=verification)
                 verified = None if reading.verified is None else reading.verified.tolist()
-                for own, (label, sure) in enumerate(
+                for row, (label, sure) in enumerate(
                     zip(reading.labels.tolist(), reading.confidence.tolist(), strict=True)
                 ):
                     values = {"emotion": EMOTIONS[label] if label >= 0 else None, "confidence": sure}
-                    grades[group, index] = values | ({} if verified is None else {"verified": verified[own]})
+                    grades[group, index] = values | ({} if verified is None else {"verified": verified[row]})
                     index += 1
         return grades
 
@@ -204,8 +204,8 @@ class Frozen:
         return f"{self.items_seed}-{index:04}"
 
 
-def held(student: Student) -> dict[str, Any]:
-    """Return a student as JSON holds it: a classifier with its weights, a linear reader with its one weight.
+def student_to_json(student: Student) -> dict[str, Any]:
+    """Return a student as JSON: a classifier with its weights, a linear reader with its one weight.
 
     Raises `FairnessError` for any other.
     """
@@ -221,8 +221,8 @@ def held(student: Student) -> dict[str, Any]:
     )
 
 
-def unheld(document: Mapping[str, Any]) -> Student:
-    """Return the inverse of `held`. Raises `FairnessError` for a student that is not in the file."""
+def student_from_json(document: Mapping[str, Any]) -> Student:
+    """Return the inverse of `student_to_json`. Raises `FairnessError` for a student that is not in the file."""
     kind = document.get("kind")
     if kind == "linear":
         return LinearReader(document["words"])

@@ -1,4 +1,4 @@
-"""The loop: propose, evaluate, measure the gap, feed back; keep the best; evaluate it again on fresh seeds."""
+"""The design loop: propose and evaluate repeatedly, then evaluate the best parameters on fresh seeds."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Design:
     seed: int
     iterations: Sequence[Iteration]
     best: Iteration
-    """The best of the iterations, by the loss that the search saw: that is optimistic."""
+    """The iteration with the least loss in the search, which is an optimistic value."""
     fresh: Figures
-    """The best parameters' figures on fresh seeds: these are to be believed."""
+    """The figures of the best parameters on fresh seeds, which are unbiased."""
     fresh_seeds: Sequence[int]
 
     @property
@@ -53,10 +53,10 @@ class Design:
 
     @property
     def front(self) -> list[Iteration]:
-        """The iterations that no other beats in all ends, by their first loss."""
-        done = [iteration for iteration in self.iterations if iteration.losses]
-        places = front_of(np.array([iteration.losses for iteration in done], dtype=float).T)
-        return sorted((done[index] for index in places), key=lambda iteration: iteration.loss)
+        """The iterations on the Pareto front, sorted by their first loss."""
+        finished = [iteration for iteration in self.iterations if iteration.losses]
+        indices = front_of(np.array([iteration.losses for iteration in finished], dtype=float).T)
+        return sorted((finished[index] for index in indices), key=lambda iteration: iteration.loss)
 
 
 def design(
@@ -77,14 +77,26 @@ def design(
 ) -> Design:
     """Design a benchmark: the method of Dsouza et al., "Automating Benchmark Design", arXiv:2510.25039.
 
-    ``objective`` (default: `Target`, a ratio of 1) says what is wanted; a search for a target stops once the gap is
-    under ``threshold``, any at ``iterations``. The first parameters are the start of the space, whoever
-    designs (default: the `Optimizer`). The winner is evaluated again on as many ``fresh`` seeds, by ``fresh_evaluate``
-    where that is another function (one that holds items which ``evaluate`` never shows, say): the best
-    of many looks better than it is.
+    The first parameters are the start of the space. The best ones are evaluated again on fresh seeds, since the least
+    loss of many evaluations is too optimistic.
 
-    ``record`` is a file that keeps every iteration as it completes; with ``resume`` a design that was stopped goes on
-    from it, to the same end. ``about`` is kept in it, and must be the same then: what the student is, say.
+    Args:
+        evaluate: The function from parameters and seeds to figures.
+        space: The parameters and their ranges.
+        objective: The objective; by default `Target`, a ratio of 1.
+        designer: The designer; by default `Optimizer`.
+        iterations: The most evaluations in the search.
+        threshold: The gap under which a search for a target stops.
+        seed: The seed of all draws.
+        fresh: The number of fresh seeds.
+        fresh_evaluate: The function for the fresh evaluation, such as one with held-out items; by default ``evaluate``.
+        record: A file to which each iteration is appended.
+        resume: Whether to continue a stopped design from its record, with the same result.
+        about: Settings to store in the record, such as the student; they must be the same on ``resume``.
+        on_iteration: A function that is called with each iteration.
+
+    Returns:
+        The result.
 
     >>> from pytest_fairness.design.designers.baselines import BestOfTarget
     >>> from pytest_fairness.design.search_space import NumericParameter
@@ -95,32 +107,33 @@ def design(
     >>> found.best.loss < 0.05 and found.converged <= len(found.iterations) <= 50
     True
 
-    Raises `FairnessError` for arguments out of range, a record that cannot be gone on with, figures
-    that the objective lacks, and where no proposal could be evaluated.
+    Raises:
+        FairnessError: An argument is out of range, the record is of another design, a figure of the objective is
+            missing, or no proposal could be evaluated.
     """
     for name, count in (("iterations", iterations), ("fresh", fresh)):
         if count < 1:
             raise FairnessError(f"{name} is {count}: it must be at least 1")
     if not threshold > 0:
         raise FairnessError(f"threshold is {threshold!r}: it must be above 0")
-    wanted: Objective = Target() if objective is None else objective
-    task = Task(space, wanted, threshold, iterations)
+    chosen_objective: Objective = Target() if objective is None else objective
+    task = Task(space, chosen_objective, threshold, iterations)
     designer = designer or Optimizer()
-    kept = None if record is None else DesignRecord(record, _head(task, designer, seed, about or {}), resume=resume)
-    history = [] if kept is None else list(kept.iterations[:iterations])
+    saved = None if record is None else DesignRecord(record, _head(task, designer, seed, about or {}), resume=resume)
+    history = [] if saved is None else list(saved.iterations[:iterations])
     while not _is_over(task, history):
         iteration = _iterate(task, designer, evaluate, history, seed)
         history.append(iteration)
-        if kept is not None:
-            kept.add(iteration)
+        if saved is not None:
+            saved.add(iteration)
         if on_iteration is not None:
             on_iteration(iteration)
-    return _concluded(task, designer.name, seed, history, fresh, fresh_evaluate or evaluate)
+    return _evaluate_best(task, designer.name, seed, history, fresh, fresh_evaluate or evaluate)
 
 
 def _is_over(task: Task, history: Sequence[Iteration]) -> bool:
-    met = task.objective.meets and any(iteration.loss < task.threshold for iteration in history)
-    return met or len(history) >= task.iterations
+    is_reached = task.objective.meets and any(iteration.loss < task.threshold for iteration in history)
+    return is_reached or len(history) >= task.iterations
 
 
 def _iterate(task: Task, designer: Designer, evaluate: Evaluate, history: Sequence[Iteration], seed: int) -> Iteration:
@@ -139,7 +152,7 @@ def _iterate(task: Task, designer: Designer, evaluate: Evaluate, history: Sequen
     return Iteration(number, proposal.parameters, proposal.reasoning, tuple(proposal.notes), seeds, figures, losses)
 
 
-def _concluded(
+def _evaluate_best(
     task: Task, designer: str, seed: int, history: Sequence[Iteration], fresh: int, evaluate: Evaluate
 ) -> Design:
     best = min(
@@ -147,8 +160,8 @@ def _concluded(
     )
     if best is None or best.parameters is None or not np.isfinite(best.loss):
         raise FairnessError(f"none of {len(history)} proposals could be evaluated: its record says why")
-    seen = {own_seed for iteration in history for own_seed in iteration.seeds}
-    seeds = [candidate for number in range(2 * fresh) if (candidate := seed_of(seed, "fresh", number)) not in seen][
+    used = {used_seed for iteration in history for used_seed in iteration.seeds}
+    seeds = [candidate for number in range(2 * fresh) if (candidate := seed_of(seed, "fresh", number)) not in used][
         :fresh
     ]
     figures = _figures(task.objective, evaluate(best.parameters, seeds))
@@ -158,8 +171,8 @@ def _concluded(
 def _figures(objective: Objective, estimates: Mapping[str, Any]) -> dict[str, BenchmarkFigure]:
     missing = [name for name in objective.figures if name not in estimates]
     if missing:
-        has = sorted(estimates)
-        raise FairnessError(f"the benchmark gives no {missing[0]!r}, which the objective needs; it has {has}")
+        available = sorted(estimates)
+        raise FairnessError(f"the benchmark gives no {missing[0]!r}, which the objective needs; it has {available}")
     return {name: BenchmarkFigure.of(value) for name, value in estimates.items()}
 
 
@@ -181,7 +194,7 @@ def _head(task: Task, designer: Designer, seed: int, about: Mapping[str, Any]) -
 
 
 def explained(result: Design) -> list[str]:
-    """Return what the design came to, in lines: the best parameters, what they mean, how soon and how surely."""
+    """Return lines on the result: the best parameters, their meaning, the convergence and the fresh figures."""
     task, best = result.task, result.best
     points, _ = evaluated(result.iterations)
     lines = [f"best parameters (iteration {best.number} of {len(result.iterations)}):"]

@@ -1,4 +1,4 @@
-"""The figures of a benchmark: what a student's outcomes come to, each with its interval."""
+"""The figures of a benchmark: metrics of a student's outcomes, each with its interval."""
 
 from __future__ import annotations
 
@@ -53,11 +53,13 @@ def figures(seeds: Sequence[Mapping[str, StudentOutcomes]], target: float = 1.0)
     if len(seeds) < 3:
         return pooled
     by_seed = [_Sample([outcomes]).values(target) for outcomes in seeds]
-    return {name: _with_seeds(figure, [own[name] for own in by_seed]) for name, figure in pooled.items()}
+    return {
+        name: _with_seeds(figure, [seed_values[name] for seed_values in by_seed]) for name, figure in pooled.items()
+    }
 
 
 def values(seeds: Sequence[Mapping[str, StudentOutcomes]], target: float = 1.0) -> dict[str, float]:
-    """Return the same without intervals, which take most of the time."""
+    """Return the values of `figures` without intervals, which take most of the time."""
     return _Sample(seeds).values(target)
 
 
@@ -118,32 +120,34 @@ class _Sample:
         for group in (OF, TO):
             ends[f"accuracy_{group}"] = _ends(measured.where(group=group).rate("correct"))
         for name, (function, sums, span) in self._functions(target).items():
-            # Sums of sizes bend at 0. These figures describe and gate nothing: an approximate interval serves there.
+            # Sums of absolute values are not smooth at 0. They decide no gate: an approximate interval is enough.
             functional = Functional(function, sums, smooth=True)
             ends[name] = _ends(measured.metric(functional, span=span, **{outcome: outcome for outcome in sums}))
         return {name: BenchmarkFigure(value, *ends.get(name, (math.nan, math.nan))) for name, value in values.items()}
 
     def _functions(self, target: float) -> dict[str, tuple[Any, list[str], tuple[float, float]]]:
-        """Return the figures that are functions of sums over both groups, by the sums that they need."""
-        both = [f"{name}_{group}" for name in ("correct", "confidence", "n") for group in (OF, TO)]
-        right, sure, count = ([f"{name}_{group}" for group in (OF, TO)] for name in ("correct", "confidence", "n"))
+        """Return the figures that are functions of sums over both groups: function, names of the sums, and span."""
+        all_sums = [f"{name}_{group}" for name in ("correct", "confidence", "n") for group in (OF, TO)]
+        correct, confident, count = (
+            [f"{name}_{group}" for group in (OF, TO)] for name in ("correct", "confidence", "n")
+        )
 
         def means(s: Any, names: list[str]) -> list[Any]:
             return [getattr(s, name) / getattr(s, n) for name, n in zip(names, count, strict=True)]
 
         def differences(s: Any) -> Any:
-            return sum(abs(first - second) for first, second in (means(s, right), means(s, sure))) / 2
+            return sum(abs(first - second) for first, second in (means(s, correct), means(s, confident))) / 2
 
         def ratios(s: Any) -> Any:
-            return sum(abs(first / second - target) for first, second in (means(s, right), means(s, sure))) / 2
+            return sum(abs(first / second - target) for first, second in (means(s, correct), means(s, confident))) / 2
 
         def accuracy(s: Any) -> Any:
-            return sum(means(s, right)) / 2
+            return sum(means(s, correct)) / 2
 
         metrics: dict[str, tuple[Any, list[str], tuple[float, float]]] = {
-            "combined_gap": (differences, both, (0, 1)),
-            "combined_gap_of_ratios": (ratios, both, (0, math.inf)),
-            "accuracy": (accuracy, [*right, *count], (0, 1)),
+            "combined_gap": (differences, all_sums, (0, 1)),
+            "combined_gap_of_ratios": (ratios, all_sums, (0, math.inf)),
+            "accuracy": (accuracy, [*correct, *count], (0, 1)),
         }
         bins = {group: [f"bin{index}_{group}" for index in range(BINS)] for group in (OF, TO)}
         for name, groups in [
@@ -162,26 +166,26 @@ class _Sample:
         return metrics
 
     def _measured(self) -> Measured:
-        """Return both groups' samples under the names of the sums: zero where a sum is the other group's."""
+        """Return both groups' samples with a column for each sum, which is zero for samples of the other group."""
         sizes = [len(self._arrays[group]["correct"]) for group in (OF, TO)]
         columns = {name: np.concatenate([self._arrays[group][name] for group in (OF, TO)]) for name in self._grades}
         unread = np.isnan(columns["correct"]) | np.isnan(columns["confidence"])
-        places = _bins(columns["confidence"])
+        bins = _bins(columns["confidence"])
         for number, group in enumerate((OF, TO)):
-            own = np.repeat([float(number == 0), float(number == 1)], sizes)
+            is_group = np.repeat([float(number == 0), float(number == 1)], sizes)
             for name in ("correct", "confidence"):
-                columns[f"{name}_{group}"] = np.where(own == 1, columns[name], 0.0)
-            columns[f"n_{group}"] = np.where(unread & (own == 1), np.nan, own)
-            off = (columns["confidence"] - columns["correct"]) * own
+                columns[f"{name}_{group}"] = np.where(is_group == 1, columns[name], 0.0)
+            columns[f"n_{group}"] = np.where(unread & (is_group == 1), np.nan, is_group)
+            error = (columns["confidence"] - columns["correct"]) * is_group
             for index in range(BINS):
                 columns[f"bin{index}_{group}"] = np.where(
-                    unread & (own == 1), np.nan, np.where(places == index, off, 0.0)
+                    unread & (is_group == 1), np.nan, np.where(bins == index, error, 0.0)
                 )
         for group in (OF, TO):
             for name in ("correct", "confidence"):
                 columns[f"{name}_{group}"][unread & (columns[f"n_{group}"] != 0)] = np.nan
-        named = [group for group, size in zip((OF, TO), sizes, strict=True) for _ in range(size)]
-        return Measured.from_columns(Columns.from_arrays(self._pairs, columns, {"group": named}))
+        groups = [group for group, size in zip((OF, TO), sizes, strict=True) for _ in range(size)]
+        return Measured.from_columns(Columns.from_arrays(self._pairs, columns, {"group": groups}))
 
 
 def _mean(values: Floats) -> float:
@@ -201,8 +205,8 @@ def _calibration(correct: Floats, confidence: Floats) -> float:
     graded = ~(np.isnan(correct) | np.isnan(confidence))
     if not graded.any():
         return math.nan
-    off = np.bincount(_bins(confidence[graded]), weights=(confidence - correct)[graded], minlength=BINS)
-    return float(np.abs(off).sum() / graded.sum())
+    errors = np.bincount(_bins(confidence[graded]), weights=(confidence - correct)[graded], minlength=BINS)
+    return float(np.abs(errors).sum() / graded.sum())
 
 
 def _ends(estimate: Estimate) -> tuple[float, float]:
@@ -210,7 +214,7 @@ def _ends(estimate: Estimate) -> tuple[float, float]:
 
 
 def _folded(ends: tuple[float, float], target: float) -> tuple[float, float]:
-    """Return the interval of a distance from the target, from that of the signed number."""
+    """Return the interval of an absolute distance from the target, given that of the signed figure."""
     low, high = ends[0] - target, ends[1] - target
     return (0.0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
 

@@ -1,4 +1,4 @@
-"""Objectives of a design: a target ratio, the worst case, or several ends at once."""
+"""Objectives of a design: a target ratio, the worst case, or several objectives at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Objective(Protocol):
 
     @property
     def figures(self) -> Sequence[str]:
-        """The names of the figures that it looks at."""
+        """The names of the figures that it depends on."""
         ...
 
     @property
@@ -70,7 +70,7 @@ class Worst:
     """Show the most unfairness among benchmarks on which the student is at least so accurate.
 
     Unfairness is 1 - min(rho, 1/rho): 0 at parity, below 1. The loss is its complement, min(rho, 1/rho);
-    short of the accuracy it is 1 plus what is missing, worse than any benchmark that has it.
+    below the accuracy it is 1 plus the shortfall, worse than any benchmark with the accuracy.
 
     >>> seen = {"accuracy_ratio": np.array([0.8, 1.6, 0.5]), "accuracy": np.array([0.9, 0.9, 0.4])}
     >>> Worst(accuracy=0.7).losses(seen)[0].round(3).tolist()
@@ -107,14 +107,14 @@ _FIGURES = {
     "calibration": "calibration_error",
     "verification": "verification_ratio",
 }
-"""The figure of each end."""
+"""The figure of each objective."""
 
 
 @dataclass(frozen=True)
 class Front:
-    """Several ends at once; what none of the others beats in all of them is the Pareto front.
+    """Several objectives (``ends``) at once; the result is their Pareto front.
 
-    The ends: the gap of the accuracy ratio from the target, what lacks in accuracy, the calibration
+    The losses: the gap of the accuracy ratio from the target, 1 - accuracy, the calibration
     error, and the gap of the verification ratio from 1 (left out where nothing is verified).
 
     >>> front = Front(ends=("ratio", "accuracy"))
@@ -136,13 +136,13 @@ class Front:
         return tuple(_FIGURES[end] for end in self.ends)
 
     def losses(self, values: Values) -> Floats:
-        ways: dict[str, Any] = {
+        loss_functions: dict[str, Any] = {
             "ratio": lambda v: np.abs(v - self.target),
             "accuracy": lambda v: 1 - v,
             "calibration": lambda v: v,
             "verification": lambda v: np.abs(v - 1),
         }
-        return np.stack([ways[end](values[_FIGURES[end]]) for end in self.ends])
+        return np.stack([loss_functions[end](values[_FIGURES[end]]) for end in self.ends])
 
     def described(self, threshold: float) -> str:  # noqa: ARG002 - there is no gap to be under
         return (
@@ -152,13 +152,14 @@ class Front:
 
 
 def front_of(losses: Floats) -> list[int]:
-    """Return the places of the columns that no other column beats: shape (ends, points); smaller is better.
+    """Return the indices of the columns on the Pareto front: shape (ends, points); smaller is better.
 
     >>> front_of(np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.4]]))
     [0, 1]
     """
-    beaten = [
-        any(np.all(other <= own) and np.any(other < own) for other in losses.T) or not np.all(np.isfinite(own))
-        for own in losses.T
+    is_dominated = [
+        any(np.all(other <= losses_of_point) and np.any(other < losses_of_point) for other in losses.T)
+        or not np.all(np.isfinite(losses_of_point))
+        for losses_of_point in losses.T
     ]
-    return [index for index, is_beaten in enumerate(beaten) if not is_beaten]
+    return [index for index, dominated in enumerate(is_dominated) if not dominated]

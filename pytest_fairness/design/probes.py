@@ -1,4 +1,4 @@
-"""A probe of one's own as a benchmark to design: its mark declares a space, its items take the parameters."""
+"""A user's probe as a benchmark to design: its mark declares a space, and its items take the parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_fairness.engine.probe_sample import ProbeSample
 from pytest_fairness.stats.measured import Measured
 
 Figures = Callable[[Measured], Mapping[str, Estimate | float]]
-"""A function from what was measured to the figures that the objective needs."""
+"""A function from a measured sample to the figures that the objective needs."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,11 @@ class ProbeBenchmark:
         if failed:
             raise FairnessError(f"{len(failed)} of {len(attempts)} attempts could not be made: {failed[0]}")
         options = {name: self._mark[name] for name in ("sources", "crossed", "confidence") if name in self._mark}
-        extremes = {name: of for name, grader in self._mark["grade"].items() if (of := extremes_of(grader))}
+        extremes = {
+            name: grader_extremes
+            for name, grader in self._mark["grade"].items()
+            if (grader_extremes := extremes_of(grader))
+        }
         measured = Measured(attempts, extremes=extremes, **options)
         return {name: BenchmarkFigure.of(value) for name, value in self.figures(measured).items()}
 

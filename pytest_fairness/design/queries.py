@@ -1,4 +1,4 @@
-"""Asks the models of a design: through the engine and its store, as a pytest run does."""
+"""Queries to the models of a design, sent through the engine and its store as in a pytest run."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from pytest_fairness.engine.requests import build_requests
 def opened_engine(store: Path, *, concurrency: int = 16) -> Iterator[Engine]:
     """Return an engine whose answers are kept in the store at this path: nothing is asked twice, by whichever design.
 
-    It closes the models that it asked.
+    It closes the models that were used.
     """
     from pytest_fairness.store.store import Store
 
-    kept = Store(store)
+    opened = Store(store)
     run = uuid.uuid4().hex
-    kept.runs.start(run)
-    engine = Engine(kept, run, concurrency=concurrency)
+    opened.runs.start(run)
+    engine = Engine(opened, run, concurrency=concurrency)
     try:
         yield engine
     finally:
         engine.close()
-        kept.close()
+        opened.close()
 
 
 def ask(engine: Engine, model: Model, prompts: Sequence[Prompt], repetition: int = 0) -> list[Attempt]:

@@ -31,13 +31,13 @@ class Recording:
     """Recorded samples of several groups."""
 
     features: Tensor
-    """float32 [n, seq_len, dim]: the blocks beside one another."""
+    """float32 [n, seq_len, dim]: all blocks, concatenated."""
     blocks: Mapping[str, slice]
-    """Positions of words, voice and each further block stand in the features."""
+    """The positions of words, voice and each further block in the features."""
     labels: Tensor
-    """int64 [n]: places in ``emotions``."""
+    """int64 [n]: indices in ``emotions``."""
     groups: tuple[str, ...]
-    """Labels of each sample."""
+    """The group of each sample."""
     emotions: tuple[str, ...]
 
     def evaluate(self, student: Student, *, verification: bool) -> dict[str, StudentOutcomes]:
@@ -45,10 +45,10 @@ class Recording:
         import torch
 
         rows = {
-            group: torch.tensor([index for index, own in enumerate(self.groups) if own == group])
+            group: torch.tensor([index for index, rows_of_group in enumerate(self.groups) if rows_of_group == group])
             for group in dict.fromkeys(self.groups)
         }
-        batches = {group: self._batches(own) for group, own in rows.items()}
+        batches = {group: self._batches(rows_of_group) for group, rows_of_group in rows.items()}
         return evaluate_groups(student, batches, verification=verification)
 
     def _batches(self, rows: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
@@ -63,8 +63,8 @@ def load_recording(
     """Read a recording from a NumPy ``.npz`` or a ``.safetensors`` file; nothing in it is unpickled.
 
     It holds ``words`` and ``voice``, and any further blocks under names of their own (face, gesture): numbers
-    [n, seq_len, size], with one n and one seq_len for all. ``labels`` [n] and ``groups`` [n] are names, or places
-    (from 0) in ``emotions`` and ``groups``; safetensors holds no text, so there they are places. Each group has at
+    [n, seq_len, size], with one n and one seq_len for all. ``labels`` [n] and ``groups`` [n] are names, or indices
+    (from 0) in ``emotions`` and ``groups``; safetensors holds no text, so there they are indices. Each group has at
     least one sample.
 
     Raises `FairnessError` in one line for whatever is missing, of another shape, not finite or unknown.
@@ -78,10 +78,10 @@ def load_recording(
     ends = np.cumsum([block.shape[2] for block in features]).tolist()
     blocks = {name: slice(end - block.shape[2], end) for name, block, end in zip(names, features, ends, strict=True)}
     n = len(features[0])
-    labels = _places(path, "labels", arrays["labels"], n, emotions)
-    own = _places(path, "groups", arrays["groups"], n, groups)
+    labels = _indices(path, "labels", arrays["labels"], n, emotions)
+    group_indices = _indices(path, "groups", arrays["groups"], n, groups)
     for index, group in enumerate(groups):
-        if index not in own:
+        if index not in group_indices:
             raise FairnessError(f"{path} has no sample of the group {group!r}: each of {', '.join(groups)} needs some")
     import torch
 
@@ -89,7 +89,7 @@ def load_recording(
         torch.from_numpy(np.concatenate(features, axis=2)),
         blocks,
         torch.from_numpy(labels),
-        tuple(groups[index] for index in own),
+        tuple(groups[index] for index in group_indices),
         tuple(emotions),
     )
 
@@ -108,8 +108,8 @@ def _read(path: Path) -> dict[str, Array]:
             stream.seek(0)
             return dict(np.load(stream, allow_pickle=False))
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, SafetensorError) as error:
-        why = " ".join(str(error).split())
-        raise FairnessError(f"{path} cannot be read ({why:.120}): save plain arrays of numbers and texts") from None
+        reason = " ".join(str(error).split())
+        raise FairnessError(f"{path} cannot be read ({reason:.120}): save plain arrays of numbers and texts") from None
 
 
 def _block(path: Path, name: str, array: Array, first: tuple[int, ...]) -> npt.NDArray[np.float32]:
@@ -133,7 +133,7 @@ def _block(path: Path, name: str, array: Array, first: tuple[int, ...]) -> npt.N
     return values
 
 
-def _places(path: Path, what: str, array: Array, n: int, names: Sequence[str]) -> npt.NDArray[np.int64]:
+def _indices(path: Path, what: str, array: Array, n: int, names: Sequence[str]) -> npt.NDArray[np.int64]:
     if array.shape != (n,):
         raise FairnessError(f"{path}: {what!r} has shape {list(array.shape)}: it must be [{n}], one for each sample")
     if array.dtype.kind == "U":

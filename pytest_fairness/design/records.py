@@ -59,7 +59,7 @@ Figures = Mapping[str, BenchmarkFigure]
 
 @dataclass(frozen=True)
 class Iteration:
-    """One step of a design: what was proposed and why, and what the student made of it."""
+    """One step of a design: the proposal with its reasoning, and the student's figures."""
 
     number: int
     """Number of the iteration, from 1."""
@@ -67,11 +67,11 @@ class Iteration:
     """None where no proposal could be used: ``notes`` have the reason."""
     reasoning: str = ""
     notes: Sequence[str] = ()
-    """Faults of proposals: each that was repaired or refused."""
+    """Mistakes in proposals that were repaired or refused."""
     seeds: Sequence[int] = ()
     figures: Figures = field(default_factory=dict)
     losses: Sequence[float] = ()
-    """Losses of the objective's ends, smaller is better; one for a target ratio: the gap."""
+    """The objective's losses, smaller is better; of a target ratio one, the gap."""
 
     @property
     def loss(self) -> float:
@@ -105,10 +105,10 @@ class Iteration:
 
 
 class DesignRecord:
-    """An append-only file of JSON lines: what the design is, then its iterations, each as it completes.
+    """An append-only file of JSON lines: the settings of the design, then its iterations as they complete.
 
-    A design that was stopped goes on from it with ``resume``; a line cut off in the middle is left out.
-    Raises `FairnessError` for a file that is there and not to be resumed, or is of another design.
+    With ``resume`` a design that was stopped continues from it; an incomplete last line is left out.
+    Raises `FairnessError` for an existing file without ``resume``, or a record of another design.
     """
 
     def __init__(self, path: Path, design: Mapping[str, Any], *, resume: bool = False) -> None:
@@ -118,7 +118,7 @@ class DesignRecord:
         if path.exists() and path.stat().st_size:
             if not resume:
                 raise FairnessError(f"{path} is there already: give --resume to go on with it, or another name")
-            self._take(head, path.read_text(encoding="utf-8").splitlines())
+            self._resume(head, path.read_text(encoding="utf-8").splitlines())
         lines = [head, *(iteration.document() for iteration in self.iterations)]
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,8 +126,8 @@ class DesignRecord:
         except OSError as error:
             raise FairnessError(f"{path} cannot be written: {error.strerror}: name another file") from error
 
-    def _take(self, head: Mapping[str, Any], lines: Iterable[str]) -> None:
-        documents = list(_whole(lines))
+    def _resume(self, head: Mapping[str, Any], lines: Iterable[str]) -> None:
+        documents = list(_complete_lines(lines))
         first = documents[0] if documents and isinstance(documents[0], dict) else {}
         differs = sorted(name for name in {*head, *first} if head.get(name) != first.get(name))
         if differs:
@@ -140,7 +140,7 @@ class DesignRecord:
             raise FairnessError(f"{self._path} is no record of a design: {error!r}; name another file") from error
 
     def add(self, iteration: Iteration) -> None:
-        """Keep one more iteration, on the disk before this returns."""
+        """Append an iteration to the file."""
         self.iterations.append(iteration)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(_line(iteration.document()))
@@ -150,7 +150,7 @@ def _line(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _whole(lines: Iterable[str]) -> Iterable[Any]:
+def _complete_lines(lines: Iterable[str]) -> Iterable[Any]:
     for line in lines:
         try:
             yield json.loads(line)

@@ -18,21 +18,21 @@ Point = Mapping[str, Value]
 
 
 class Parameter(ABC):
-    """One parameter. ``at`` and ``coordinates`` are its two ways to numbers from 0 to 1."""
+    """One parameter. ``at`` maps a number from 0 to 1 to a value, ``coordinates`` a value to such numbers."""
 
     meaning: str
 
     @abstractmethod
     def wrong(self, value: object) -> str:
-        """Return what is wrong with a value, as the end of a sentence; empty where nothing is."""
+        """Return the mistake in a value, as the end of a sentence; empty for a valid one."""
 
     @abstractmethod
     def at(self, share: float) -> Value:
-        """Return the value at a share (0 to 1, 1 not included) of the range, all values alike likely."""
+        """Return the value at a share (0 to 1, 1 not included) of the range; all values are equally likely."""
 
     @abstractmethod
     def coordinates(self, value: Any) -> list[float]:
-        """Return the value as numbers from 0 to 1, for what learns from distances."""
+        """Return the value as numbers from 0 to 1, for models that depend on distances."""
 
     @abstractmethod
     def stepped(self, value: Any, step: float, draws: np.random.Generator) -> Value:
@@ -41,7 +41,7 @@ class Parameter(ABC):
     @property
     @abstractmethod
     def range(self) -> str:
-        """The parameter as a sentence has it: ``a number from 0.5 to 2``."""
+        """The range in words: ``a number from 0.5 to 2``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class Space:
             raise FairnessError(f"the start of a space lies outside of it: {'; '.join(wrong)}")
 
     def wrong(self, point: Mapping[str, object]) -> list[str]:
-        """Return what is wrong with a point: one sentence for each parameter; empty where nothing is."""
+        """Return the mistakes in a point: one sentence for each parameter; empty for a valid point."""
         faults = []
         for name, parameter in self.parameters.items():
             if name not in point:
@@ -193,7 +193,7 @@ class Space:
         return self.at(draws.random(len(self.parameters)).tolist())
 
     def near(self, point: Point, step: float, draws: np.random.Generator) -> Point:
-        """Return a point near another one; it stays inside."""
+        """Return a random point near another one, within the space."""
         return {name: parameter.stepped(point[name], step, draws) for name, parameter in self.parameters.items()}
 
     def coordinates(self, points: Sequence[Point]) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -229,4 +229,4 @@ EMOTION = Space(
     },
     ratios={"prosody ratio": ("prosody_variance_alexithymic", "prosody_variance_neurotypical")},
 )
-"""Recognition of emotions across neurotypes: what the generator of features is given."""
+"""The parameters of the emotion benchmark, as its generator takes them."""

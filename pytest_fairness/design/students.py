@@ -1,4 +1,4 @@
-"""Students: who reads emotions out of features."""
+"""Students: models that classify emotions from features."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 UNREAD = -1
-"""The label of a sample that the student gave no reading of."""
+"""The label of a sample without a reading."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class EmotionReading:
     """A student's readings of n samples."""
 
     labels: Tensor
-    """int64 [n]: places in the emotions; -1 where there is no reading, which is neither right nor wrong."""
+    """int64 [n]: indices in the emotions; -1 where there is no reading, which is neither right nor wrong."""
     confidence: Tensor
     """float [n], 0 to 1; nan where there is none."""
     verified: Tensor | None = None

@@ -1,4 +1,4 @@
-"""Trains the neural student, on generated features or on recorded ones."""
+"""Training of the neural student, on generated or recorded features."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_fairness.design.classifier import (
     network,
     one_thread,
     reconstructions,
-    summarized,
+    summarize,
 )
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, generate, thirds
 from pytest_fairness.design.search_space import EMOTION
@@ -29,7 +29,7 @@ EPOCHS = 12
 _BATCH = 256
 _RATE = 2e-3
 _MASKED_BLOCK, _MASKED_FEATURE = 0.15, 0.1
-"""Chances that a whole block (words, voice, ...) or one feature of a sample is masked while training."""
+"""Probabilities that a whole block (words, voice, ...) or one feature of a sample is masked in training."""
 
 
 def train(*, seed: int, seq_len: int = 5, dim: int = 48, settings: int = SETTINGS, epochs: int = EPOCHS) -> Classifier:
@@ -50,12 +50,12 @@ def train(*, seed: int, seq_len: int = 5, dim: int = 48, settings: int = SETTING
     for _ in range(settings):
         parameters = EmotionParameters(**dict(EMOTION.drawn(draws)))  # type: ignore[arg-type]
         for group in GROUPS:
-            own = int(draws.integers(2**31, 2**32))
-            for batch in generate(parameters, n=SAMPLES, seq_len=seq_len, dim=dim, group=group, seed=own):
-                features.append(summarized(batch.features))
+            batch_seed = int(draws.integers(2**31, 2**32))
+            for batch in generate(parameters, n=SAMPLES, seq_len=seq_len, dim=dim, group=group, seed=batch_seed):
+                features.append(summarize(batch.features))
                 labels.append(batch.labels)
     blocks = dict(zip(("words", "voice", "other"), thirds(dim), strict=True))
-    return _fitted(torch.cat(features), torch.cat(labels), blocks, EMOTIONS, seed, epochs)
+    return _fit(torch.cat(features), torch.cat(labels), blocks, EMOTIONS, seed, epochs)
 
 
 def train_on(
@@ -67,19 +67,19 @@ def train_on(
     seed: int,
     epochs: int = EPOCHS,
 ) -> Classifier:
-    """Train a classifier on features [n, seq_len, dim] and labels [n] (places in ``emotions``) of one's own.
+    """Train a classifier on features [n, seq_len, dim] and labels [n] (indices in ``emotions``).
 
-    ``blocks`` says which features belong together (words, voice, face): they are masked together.
+    ``blocks`` are the features that are masked together (words, voice, face).
     Train on other people than the benchmark's.
 
     Raises `FairnessError` for fewer than two samples.
     """
     if len(features) < 2:
         raise FairnessError(f"there are {len(features)} samples to train on: there must be at least 2")
-    return _fitted(summarized(features), labels, blocks, emotions, seed, epochs)
+    return _fit(summarize(features), labels, blocks, emotions, seed, epochs)
 
 
-def _fitted(
+def _fit(
     summaries: Tensor, labels: Tensor, blocks: Mapping[str, slice], emotions: Sequence[str], seed: int, epochs: int
 ) -> Classifier:
     import torch
@@ -100,26 +100,26 @@ def _fitted(
             for begin in range(0, len(order), _BATCH):
                 rows = order[begin : begin + _BATCH]
                 optimizer.zero_grad()
-                loss = _loss(modules, _masked(standard[rows], blocks, generator), standard[rows], labels[rows])
+                loss = _loss(modules, _mask(standard[rows], blocks, generator), standard[rows], labels[rows])
                 loss.backward()
                 optimizer.step()
                 rates.step()
     return Classifier(modules.double(), tuple(emotions))
 
 
-def _masked(standard: Tensor, blocks: Mapping[str, slice], generator: Generator) -> Tensor:
-    """Standardized summaries with some blocks and features at their mean, in mean and spread alike."""
+def _mask(standard: Tensor, blocks: Mapping[str, slice], generator: Generator) -> Tensor:
+    """Return standardized summaries with random blocks and features masked: set to their mean."""
     import torch
 
     dim = standard.shape[1] // 2
-    kept = torch.rand(len(standard), dim, generator=generator) >= _MASKED_FEATURE
+    is_visible = torch.rand(len(standard), dim, generator=generator) >= _MASKED_FEATURE
     for block in blocks.values():
-        kept[:, block] &= torch.rand(len(standard), 1, generator=generator) >= _MASKED_BLOCK
-    return standard * kept.repeat(1, 2)
+        is_visible[:, block] &= torch.rand(len(standard), 1, generator=generator) >= _MASKED_BLOCK
+    return standard * is_visible.repeat(1, 2)
 
 
 def _loss(modules: ModuleDict, masked: Tensor, standard: Tensor, labels: Tensor) -> Tensor:
-    """Forward reading, reconstruction, and the contrast of a sample's emotion with the other emotions."""
+    """Return the loss: of the forward reading, the reconstruction, and the contrast between emotions."""
     from torch.nn.functional import cross_entropy, mse_loss
 
     dim = standard.shape[1] // 2

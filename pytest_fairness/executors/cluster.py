@@ -1,4 +1,4 @@
-"""The Ray cluster of a run: one process joins it and starts the replicas, the others of the run use the same."""
+"""The Ray cluster of a run: one process joins it and starts the replicas, which all processes of the run share."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.embeddings import Embedder
 
 _REACH = 5.0
-"""Seconds that an address has to take a connection: Ray itself tries for minutes, and prints while it does."""
+"""Seconds in which an address must accept a connection: Ray itself retries for minutes, and prints meanwhile."""
 _AUTH = "RAY_AUTH_MODE"
 _TRIES = 5
-"""Tries of texts whose replica was lost; attempts are made again by the engine."""
+"""Attempts to embed texts whose replica was lost. Model answers are retried by the engine instead."""
 _CHUNK = 8
-"""Batches of texts that a replica is sent at a time."""
+"""Batches of texts in one call of a replica."""
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """All that another process of the run needs to use the same replicas."""
+class ReplicaAddress:
+    """The address and names that another process of the run needs to use the same replicas."""
 
     address: str
     namespace: str
     replicas: int
     auth_mode: str | None
-    """Ray sets it for a cluster that it starts: the token itself stays in the user's own folder."""
+    """Ray's authentication mode of a cluster that it starts; the token itself stays in the user's folder."""
 
 
 class Cluster:
@@ -56,8 +56,8 @@ class Cluster:
     Args:
         address: ``HOST:PORT`` of its head, or ``auto`` on a machine of the cluster; ``local`` starts a cluster of this
             machine alone, which ends with `close`.
-        root: The folder that relative file names count from.
-        offline: Whether models that need a connection must not make one.
+        root: The folder to which file names are relative.
+        offline: Whether models must not open connections to download files.
         replicas: Their number; see `shape` for the default.
 
     Raises:
@@ -75,19 +75,19 @@ class Cluster:
             raise
         if address in ("local", "auto"):
             address = ray.get_runtime_context().gcs_address
-        self.joined = Joined(address, self._namespace, count, os.environ.get(_AUTH))
+        self.joined = ReplicaAddress(address, self._namespace, count, os.environ.get(_AUTH))
         options = {"namespace": self._namespace, "max_restarts": -1, "scheduling_strategy": "SPREAD", **share}
         kind = ray.remote(import_module("pytest_fairness.executors.worker").Replica)
         self._owned = [
             kind.options(name=_name(index), **options).remote(str(root), offline=offline) for index in range(count)
         ]
-        self._begin(self._owned)
+        self._start_loop(self._owned)
 
     @classmethod
-    def of(cls, joined: Joined) -> Cluster:
+    def of(cls, joined: ReplicaAddress) -> Cluster:
         """Return the cluster that another process of the run has joined."""
         if joined.auth_mode is not None:
-            os.environ[_AUTH] = joined.auth_mode  # read when Ray is imported
+            os.environ[_AUTH] = joined.auth_mode  # Ray reads it when it is imported
         cluster = cls.__new__(cls)
         cluster._connect(joined.address, joined.namespace)
         cluster.joined, cluster._owned = joined, []
@@ -96,7 +96,7 @@ class Cluster:
         except ValueError as error:
             cluster.close()
             raise FairnessError(f"the replicas on the Ray cluster are gone: {last_line(error)}") from None
-        cluster._begin(handles)
+        cluster._start_loop(handles)
         return cluster
 
     def _connect(self, address: str, namespace: str) -> None:
@@ -105,17 +105,17 @@ class Cluster:
         ray = _ray()
         self._is_ours = not ray.is_initialized()
         if self._is_ours:
-            _reach(address)
+            _check_reachable(address)
             options = {"include_dashboard": False} if address == "local" else {}
-            self._unsilence = _silenced()
+            self._restore_output = _silence_nodes()
             try:
-                with _undisturbed():
+                with _restored_process():
                     ray.init(address, namespace=namespace, log_to_driver=False, logging_level="ERROR", **options)
-            except Exception as error:  # of Ray: ConnectionError, RuntimeError, ValueError, its own
-                self._unsilence()
+            except Exception as error:  # Ray raises ConnectionError, RuntimeError, ValueError and its own
+                self._restore_output()
                 raise FairnessError(f"the Ray cluster {address} cannot be joined: {last_line(error)}") from error
 
-    def _begin(self, handles: Sequence[Any]) -> None:
+    def _start_loop(self, handles: Sequence[Any]) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="fairness-ray", daemon=True)
         self._thread.start()
@@ -126,14 +126,16 @@ class Cluster:
         self._replicas = asyncio.run_coroutine_threadsafe(begin(), self._loop).result()
 
     async def answer(self, name: str, key: str, most: int, prompt: Prompt, repetition: int) -> Answer:
-        """Return the answer of a model by its name, from any event loop; ``most`` at a time of each replica.
+        """Return the answer of a model by its name, from any event loop.
+
+        At most ``most`` calls of this process are sent to a replica at a time.
 
         Raises:
             TransientError: A replica was lost.
             ModelError: The model's own error.
         """
         arguments = (name, key, list(prompt.messages), prompt.schema, repetition)
-        assert self._loop is not None  # noqa: S101 - it ends after the engine
+        assert self._loop is not None  # noqa: S101 - the cluster is closed after the engine
         call = self._replicas.call(key, most, "answer", *arguments)
         answer: Answer | ModelError = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call, self._loop))
         if isinstance(answer, ModelError):
@@ -148,13 +150,13 @@ class Cluster:
         """
         import numpy as np
 
-        # By length, as the library batches them: a chunk then holds the same batches as the whole.
+        # Sorted by length, as the library itself does: so each chunk is split into the same batches as the whole.
         order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
         size = _CHUNK * embedder.recipe["batch_size"]
         chunks = [[texts[index] for index in order[start : start + size]] for start in range(0, len(order), size)]
 
         async def all_of_them() -> list[NDArray[np.float32]]:
-            return await asyncio.gather(*(self._embedded(embedder, chunk) for chunk in chunks))
+            return await asyncio.gather(*(self._embed_chunk(embedder, chunk) for chunk in chunks))
 
         assert self._loop is not None  # noqa: S101
         ordered = np.concatenate(asyncio.run_coroutine_threadsafe(all_of_them(), self._loop).result())
@@ -162,7 +164,7 @@ class Cluster:
         vectors[order] = ordered
         return vectors
 
-    async def _embedded(self, embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
+    async def _embed_chunk(self, embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
         fingerprint, tries = embedder.fingerprint, _TRIES
         while True:
             tries -= 1
@@ -193,7 +195,7 @@ class Cluster:
         if self._is_ours:
             self._is_ours = False
             ray.shutdown()
-            self._unsilence()
+            self._restore_output()
 
 
 def _name(index: int) -> str:
@@ -202,7 +204,7 @@ def _name(index: int) -> str:
 
 def _ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # Under `uv run` it would copy the project's folder, with whatever secrets lie there, to the nodes.
+    # Under `uv run` Ray would copy the project's folder, with any secrets in it, to the nodes.
     os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
     try:
         return import_module("ray")
@@ -210,8 +212,8 @@ def _ray() -> Any:
         raise FairnessError('Ray is not installed: pip install "./pytest-fairness[ray]"') from None
 
 
-def _reach(address: str) -> None:
-    """Raise where nothing listens at an address."""
+def _check_reachable(address: str) -> None:
+    """Check that an address accepts connections. Raises `FairnessError` where it does not."""
     if address in ("local", "auto"):
         return
     host, _, port = address.rpartition(":")
@@ -223,13 +225,13 @@ def _reach(address: str) -> None:
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Restore what Ray changes in the process that joins a cluster."""
+def _restored_process() -> Iterator[None]:
+    """Restore the signal handler, hooks and environment that Ray changes in a process."""
     is_main = threading.current_thread() is threading.main_thread()
     sigterm, hook, breakpoint_ = signal.getsignal(signal.SIGTERM), sys.excepthook, os.environ.get("PYTHONBREAKPOINT")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # pytest makes errors of them where the user says so
+            warnings.simplefilter("ignore")  # which pytest can turn into errors
             yield
     finally:
         sys.excepthook = hook
@@ -241,11 +243,8 @@ def _undisturbed() -> Iterator[None]:
             os.environ["PYTHONBREAKPOINT"] = breakpoint_
 
 
-def _silenced() -> Callable[[], None]:
-    """Keep the nodes' own messages out of the tests' output, where Ray prints it despite `log_to_driver`.
-
-    Returns what takes that back.
-    """
+def _silence_nodes() -> Callable[[], None]:
+    """Suppress messages of the nodes, which Ray prints despite `log_to_driver`; return a function that undoes it."""
     worker: Any = import_module("ray._private.worker")
     printer = getattr(worker, "print_to_stdstream", None)
     if printer is None:

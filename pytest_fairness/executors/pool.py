@@ -1,4 +1,4 @@
-"""Spreads calls over the replicas on a cluster, and does without those that are lost."""
+"""Load balancing over the replicas on a cluster, without those that are lost."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from pytest_fairness.core.errors import FairnessError, FatalError, TransientErro
 _PATIENCE = 600.0
 """Seconds to wait for a first replica: a cluster that grows on demand takes minutes."""
 _LOOK_AGAIN = 0.5
-"""Seconds until a replica that was lost is asked again whether it is back."""
+"""Seconds between checks whether a lost replica is back."""
 
 
 class Replicas:
     """The replicas of a run's models, as one of its processes sees them. Used from one event loop.
 
     A replica whose process or node has died is started again by Ray, elsewhere where its node is gone; until it is
-    back, the others are asked.
+    back, calls go to the others.
     """
 
     def __init__(self, handles: Sequence[Any]) -> None:
         self._handles = handles
-        self._there: set[int] = set()
+        self._ready: set[int] = set()
         self._loads: Counter[tuple[str, int]] = Counter()
         self._changed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._gone: dict[int, str] = {}
-        """Why a replica is never going to be there."""
+        self._failed: dict[int, str] = {}
+        """The reasons of replicas that will never be ready."""
         self._watches = {asyncio.ensure_future(self._watch(index)) for index in range(len(handles))}
 
     async def call(self, what: str, most: int, method: str, *arguments: Any) -> Any:
@@ -37,75 +37,75 @@ class Replicas:
 
         Raises:
             TransientError: The replica was lost meanwhile.
-            FatalError: There is none.
+            FatalError: No replica is left, or none has started in time.
         """
         import ray
 
-        index = await self._take(what, most)
+        index = await self._acquire(what, most)
         try:
             return await getattr(self._handles[index], method).remote(*arguments)
         except ray.exceptions.RayTaskError as error:
             raise FatalError(f"a replica on the Ray cluster failed: {last_line(error)}") from error
         except ray.exceptions.RayError as error:
-            if index in self._there:
-                self._there.remove(index)
+            if index in self._ready:
+                self._ready.remove(index)
                 self._watches.add(asyncio.ensure_future(self._watch(index)))
             raise TransientError(f"a replica on the Ray cluster was lost: {last_line(error)}", kind="lost") from error
         finally:
             self._loads[what, index] -= 1
-            self._tell()
+            self._wake()
 
-    async def _take(self, what: str, most: int) -> int:
-        """Return a index on the least loaded replica, once there is one."""
+    async def _acquire(self, what: str, most: int) -> int:
+        """Return the index of the least loaded replica, once one has room."""
         while True:
-            if len(self._gone) == len(self._handles):
-                raise FatalError(f"no replica is left on the Ray cluster: {self._gone[0]}")
-            loads = {index: self._loads[what, index] for index in self._there}
+            if len(self._failed) == len(self._handles):
+                raise FatalError(f"no replica is left on the Ray cluster: {self._failed[0]}")
+            loads = {index: self._loads[what, index] for index in self._ready}
             index = min(loads, key=lambda index: loads[index], default=None)
             if index is not None and loads[index] < most:
                 self._loads[what, index] += 1
                 return index
             done, _ = await asyncio.wait([self._changed], timeout=_PATIENCE)
-            if not done and not self._there:
+            if not done and not self._ready:
                 raise FatalError(
                     f"no replica has started on the Ray cluster in {_PATIENCE / 60:.0f} minutes: free some of its "
                     "GPUs or CPUs, or name fewer with --fairness-replicas"
                 )
 
     async def _watch(self, index: int) -> None:
-        """Wait until a replica is there, for the first time or again."""
+        """Wait until a replica is ready, for the first time or after a loss."""
         import ray
 
         while True:
             try:
                 version = await self._handles[index].ready.remote()
             except ray.exceptions.ActorDiedError as error:
-                self._gone[index] = last_line(error)
+                self._failed[index] = last_line(error)
             except ray.exceptions.RayError:
                 await asyncio.sleep(_LOOK_AGAIN)
                 continue
             else:
                 if version == pytest_fairness.__version__:
-                    self._there.add(index)
+                    self._ready.add(index)
                 else:
-                    here = pytest_fairness.__version__
-                    self._gone[index] = f"its node has pytest-fairness {version}, and {here} runs here"
-            return self._tell()
+                    version_here = pytest_fairness.__version__
+                    self._failed[index] = f"its node has pytest-fairness {version}, and {version_here} runs here"
+            return self._wake()
 
-    def _tell(self) -> None:
-        """Wake who waits for a index."""
+    def _wake(self) -> None:
+        """Wake the calls that wait for a replica."""
         waiting, self._changed = self._changed, asyncio.get_running_loop().create_future()
         waiting.set_result(None)
 
     async def close(self) -> None:
-        """Wait for nothing any more."""
+        """Cancel all checks of replicas."""
         for watch in self._watches:
             watch.cancel()
         await asyncio.gather(*self._watches, return_exceptions=True)
 
 
 def shape(nodes: Sequence[dict[str, Any]], wanted: int | None) -> tuple[int, dict[str, float]]:
-    """Return how many replicas there are, and what each takes of its node; ``nodes`` are those of `ray.nodes`.
+    """Return the number of replicas, and the resources of each; ``nodes`` are those of `ray.nodes`.
 
     One a GPU; without GPUs one a node, with as many CPUs as the smallest share. Where more are wanted than there are
     GPUs, they share them.
@@ -116,7 +116,7 @@ def shape(nodes: Sequence[dict[str, Any]], wanted: int | None) -> tuple[int, dic
     (3, {'num_cpus': 3})
 
     Raises:
-        FairnessError: The cluster has neither.
+        FairnessError: The cluster has neither GPUs nor CPUs.
     """
     resources = [node["Resources"] for node in nodes if node["Alive"]]
     for kind, option in (("GPU", "num_gpus"), ("CPU", "num_cpus")):
@@ -132,6 +132,6 @@ def shape(nodes: Sequence[dict[str, Any]], wanted: int | None) -> tuple[int, dic
 
 
 def last_line(error: Exception) -> str:
-    """Return what an error comes to; Ray puts whole tracebacks before it."""
+    """Return the last line of an error's message; Ray puts whole tracebacks before it."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return " ".join(lines[-1].split())[:300]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _LoadedModel:
-    """An embedding model, and what keeps two threads from using it at a time."""
+    """An embedding model, with a lock since it is not thread-safe."""
 
     embedder: Embedder
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -36,7 +36,7 @@ class Replica:
     """Holder of every requested model, as one process without a cluster: one after the other is loaded.
 
     What it looks up in an environment (``HF_TOKEN``, say) is its own node's: no key travels. Errors that belong to
-    what was asked are returned, not raised: what is raised is a mistake, or the loss of the replica.
+    the request are returned, not raised: an exception is a bug, or the loss of the replica.
     """
 
     def __init__(self, root: str, *, offline: bool) -> None:
@@ -51,7 +51,7 @@ class Replica:
     async def answer(
         self, name: str, key: str, messages: Sequence[Message], schema: Mapping[str, Any] | None, repetition: int
     ) -> Answer | ModelError:
-        """Return a model's answer, made in a batch with others that are wanted meanwhile, or its error."""
+        """Return a model's answer, computed in a batch with concurrent requests, or its error."""
         try:
             return await self._model(name, key).answer(Prompt(messages, schema=schema), repetition)
         except ModelError as error:
@@ -64,9 +64,9 @@ class Replica:
     ) -> NDArray[np.float32] | FairnessError:
         """Return the embeddings of texts, one a row, each of length 1; or why there are none."""
         try:
-            held = self._embedder(model, fingerprint)
-            async with held.lock:
-                return await asyncio.to_thread(held.embedder.encode, texts)
+            loaded = self._embedder(model, fingerprint)
+            async with loaded.lock:
+                return await asyncio.to_thread(loaded.embedder.encode, texts)
         except FairnessError as error:
             return error
 
@@ -91,7 +91,7 @@ class Replica:
 
 
 def _differ(what: str) -> str:
-    """Return the line for weights that are not those of the machine that asks: they must not answer in their name."""
+    """Return the message for weights that differ from those where pytest runs: their answers would be wrong."""
     return (
         f"{what} is not the same on the node {gethostname()} as where pytest runs: a folder must hold the same files "
         "on every node, at the same path"

@@ -16,79 +16,79 @@ Ask = Callable[[Sequence[tuple[Prompt, int, int]]], Sequence[Sequence[Any]]]
 
 
 LOOKS = 6
-"""Repetitions of a text, from 0 on, that the search looks at; later ones are kept to confirm what it has found."""
+"""Repetitions of a text, from 0 on, that the search uses; later ones are reserved for confirming a flip."""
 
 
 class SearchBudgetError(Exception):
-    """The next question would go over the budget."""
+    """Raised where the next request would exceed the budget."""
 
 
 class Decisions:
-    """Decisions of a model on texts, counted and kept: no request is repeated.
+    """The decisions of a model that a search has requested; none is requested twice.
 
-    Of the ``budget``, in calls, ``kept`` are for fresh repetitions only.
+    Of the ``budget``, in calls, ``reserved`` ones are for fresh repetitions only.
     """
 
-    def __init__(self, ask: Ask, budget: int, kept: int) -> None:
+    def __init__(self, ask: Ask, budget: int, reserved: int) -> None:
         self.ask_model = ask
-        self._decisions: dict[str, list[Any]] = {}
-        self._taken: dict[str, int] = {}
-        """Of each text, how many repetitions after the looks."""
-        self._budget, self._kept = budget, kept
+        self._decided: dict[str, list[Any]] = {}
+        self._fresh_counts: dict[str, int] = {}
+        """The number of fresh repetitions of each text."""
+        self._budget, self._reserved = budget, reserved
         self.calls = 0
 
-    def look(self, space: TextSpace, wanted: Iterable[tuple[Choice, int]]) -> None:
-        """Have at least so many repetitions of each text, at most `LOOKS`, asking all that are missing at once.
+    def look(self, space: TextSpace, requested: Iterable[tuple[Choice, int]]) -> None:
+        """Request the missing decisions, in one batch, so that each text has the wanted number, at most `LOOKS`.
 
-        Raises `SearchBudgetError`, before anything is asked, where they are more than the budget has left.
+        Raises `SearchBudgetError`, before any request, where the budget does not suffice.
         """
         missing: dict[str, tuple[Prompt, int, int]] = {}
-        for choice, number in wanted:
+        for choice, count in requested:
             prompt = space.prompt(choice)
-            held = len(self._decisions.get(prompt.text, ()))
-            request = missing.get(prompt.text, (prompt, held, 0))
-            missing[prompt.text] = (prompt, held, max(request[2], min(number, LOOKS) - held))
-        asks = {text: ask for text, ask in missing.items() if ask[2] > 0}
-        for text, decisions in zip(asks, self._ask(list(asks.values()), self._kept), strict=True):
-            self._decisions.setdefault(text, []).extend(decisions)
+            stored = len(self._decided.get(prompt.text, ()))
+            request = missing.get(prompt.text, (prompt, stored, 0))
+            missing[prompt.text] = (prompt, stored, max(request[2], min(count, LOOKS) - stored))
+        requests = {text: request_ for text, request_ in missing.items() if request_[2] > 0}
+        for text, decisions in zip(requests, self._ask(list(requests.values()), self._reserved), strict=True):
+            self._decided.setdefault(text, []).extend(decisions)
 
     def decisions_on(self, space: TextSpace, choice: Choice) -> list[Any]:
-        """Return what was decided on a text when it was looked at, in the order of repetitions."""
-        return self._decisions.get(space.prompt(choice).text, [])
+        """Return the decisions on a text that the search has, in the order of repetitions."""
+        return self._decided.get(space.prompt(choice).text, [])
 
     def fresh(self, space: TextSpace, choices: Sequence[Choice], number: int) -> list[list[Any]]:
         """Return decisions of new repetitions of each text. Raises `SearchBudgetError` as `look` does."""
-        asks = []
+        requests = []
         for prompt in map(space.prompt, choices):
-            asks.append((prompt, LOOKS + self._taken.get(prompt.text, 0), number))
-            self._taken[prompt.text] = self._taken.get(prompt.text, 0) + number
-        return self._ask(asks)
+            requests.append((prompt, LOOKS + self._fresh_counts.get(prompt.text, 0), number))
+            self._fresh_counts[prompt.text] = self._fresh_counts.get(prompt.text, 0) + number
+        return self._ask(requests)
 
-    def _ask(self, asks: Sequence[tuple[Prompt, int, int]], kept: int = 0) -> list[list[Any]]:
-        if not asks:
+    def _ask(self, requests: Sequence[tuple[Prompt, int, int]], reserved: int = 0) -> list[list[Any]]:
+        if not requests:
             return []
-        number = sum(count for _, _, count in asks)
-        if self.calls + number > self._budget - kept:
+        number = sum(count for _, _, count in requests)
+        if self.calls + number > self._budget - reserved:
             raise SearchBudgetError
         self.calls += number
-        results = [list(decisions) for decisions in self.ask_model(asks)]
-        for (prompt, _, count), decisions in zip(asks, results, strict=True):
-            if len(decisions) != count or not all(isinstance(one, Hashable) for one in decisions):
+        results = [list(decisions) for decisions in self.ask_model(requests)]
+        for (prompt, _, count), decisions in zip(requests, results, strict=True):
+            if len(decisions) != count or not all(isinstance(decision, Hashable) for decision in decisions):
                 raise FairnessError(f"{prompt.text!r:.60}: a decision must be one value for each repetition")
         return results
 
 
-def usual(decisions: Sequence[Any]) -> Any:
-    """Return the most frequent decision, the first of several; None where nothing was decided."""
-    counted = Counter(one for one in decisions if one is not None)
-    return counted.most_common(1)[0][0] if counted else None
+def most_frequent(decisions: Sequence[Any]) -> Any:
+    """Return the most frequent decision, of several the first; None where there is none."""
+    counts = Counter(decision for decision in decisions if decision is not None)
+    return counts.most_common(1)[0][0] if counts else None
 
 
 def p_value(k: int, n: int) -> float:
-    """Return a bound on the probability of k or more of n decisions on one side, and of k or more others on the other.
+    """Return a bound on the p-value of k of n equal decisions on one text, and k of n other ones on the second.
 
-    For a model that decides on both alike, with independent repetitions: Pr(X >= k) Pr(Y <= n - k) for
-    X, Y ~ Bin(n, p) is largest at p = 1/2, since a binomial tail is log-concave in p; there it is Pr(X >= k)^2.
+    The null hypothesis is a model that decides alike on both, with independent repetitions: Pr(X >= k) Pr(Y <= n - k)
+    for X, Y ~ Bin(n, p) is largest at p = 1/2, since a binomial tail is log-concave in p; there it is Pr(X >= k)^2.
 
     >>> round(p_value(8, 10), 5), round(p_value(9, 10), 6)
     (0.00299, 0.000115)
@@ -96,13 +96,13 @@ def p_value(k: int, n: int) -> float:
     return float((sum(comb(n, number) for number in range(k, n + 1)) / 2**n) ** 2)
 
 
-def needed(n: int, significance: float) -> int:
-    """Return the fewest of n that both sides must have.
+def least_agreeing(n: int, significance: float) -> int:
+    """Return the least number of n decisions on which the repetitions of each text must agree.
 
-    >>> needed(10, 0.005), needed(10, 0.0025)
+    >>> least_agreeing(10, 0.005), least_agreeing(10, 0.0025)
     (8, 9)
 
-    Raises `FairnessError` where all n would not do.
+    Raises `FairnessError` where even all n are not significant.
     """
     for k in range(n // 2 + 1, n + 1):
         if p_value(k, n) <= significance:

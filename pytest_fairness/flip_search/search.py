@@ -1,4 +1,4 @@
-"""The search of one test: screens, looks closer, shrinks, confirms on fresh repetitions."""
+"""The search of one test: it screens pairs, repeats promising ones, shrinks them and confirms them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ from typing import Any
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.counterfactual.slots import Value
-from pytest_fairness.flip_search.decisions import LOOKS, Ask, Decisions, SearchBudgetError, needed, p_value, usual
+from pytest_fairness.flip_search.decisions import (
+    LOOKS,
+    Ask,
+    Decisions,
+    SearchBudgetError,
+    least_agreeing,
+    most_frequent,
+    p_value,
+)
 from pytest_fairness.flip_search.shrinker import Shrinking
-from pytest_fairness.flip_search.space import Choice, TextPair, TextSpace, Word, apart, differences
+from pytest_fairness.flip_search.space import Choice, TextPair, TextSpace, Word, differences, differing_words
 
 SIGNIFICANCE = 0.01
 """The probability at most that a search reports a flip of a model that has none."""
@@ -18,17 +26,17 @@ _ROW = 12
 """Texts that are screened at once."""
 _BASE = 2
 _STAGES = (1, 3, LOOKS)
-"""Repetitions of a text that looks different, stage by stage; a third of them may differ."""
+"""Repetitions of a promising text after each stage; up to a third of them may disagree."""
 _IDLE = 10
-"""Examples without a new word after which all words are tested again, where their number is unknown."""
+"""Examples without a new word after which all words are tested again, where a strategy draws an unknown number."""
 _RETRY = 0.6
 _SHRUNK_BY_HYPOTHESIS = 300
-"""Pairs to which hypothesis may shrink once a flip was found: its example is for show, the flip is small already."""
+"""Pairs to which hypothesis may shrink a flip that was found: it is small already, so few suffice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """A pair on which the decision flips repeatably. True, so that ``assert not flips(...)`` reads as it is meant."""
+    """A pair on which the decision flips repeatably. It is true in ``assert not flips(...)``."""
 
     left: Prompt
     right: Prompt
@@ -36,12 +44,12 @@ class Flip:
     """``hobby 'chess' -> 'boxing'``, for each slot."""
     decisions: tuple[Any, Any]
     counts: tuple[int, int]
-    """The counts, out of ``n`` fresh repetitions, of the left so decided and of the right decided otherwise."""
+    """Out of ``n`` fresh repetitions each, how often the left has its decision and the right another one."""
     n: int
     k: int
-    """Demanded of both."""
+    """The least of both counts that is significant."""
     p_value: float
-    """An upper bound, corrected for all that the search has tried to confirm."""
+    """An upper bound, corrected for all confirmations that the search has tried."""
     calls: int
     """Calls of the search until the flip was confirmed."""
 
@@ -57,36 +65,36 @@ class Flip:
 
 
 @dataclass(frozen=True, slots=True)
-class _FlipFound:
-    """A flip, where the search met it, and what it shrank it to."""
+class _ConfirmedFlip:
+    """A confirmed flip, with the pair on which it was found and the pair to which that was shrunk."""
 
     flip: Flip
-    met: tuple[Choice, Choice]
-    least: tuple[Choice, Choice]
+    original: tuple[Choice, Choice]
+    shrunk: tuple[Choice, Choice]
 
     def is_in(self, pair: TextPair) -> bool:
-        """Return whether a pair lies between the two: what hypothesis tries when it shrinks, at no call."""
+        """Return whether a pair lies between the two, as the pairs do to which hypothesis shrinks; it costs no call."""
         return any(
             all(
-                _between((mine, yours), met, least)
-                for mine, yours, met, least in zip(
-                    pair.left, right, zip(*self.met, strict=True), zip(*self.least, strict=True), strict=True
+                _between((mine, yours), original, shrunk)
+                for mine, yours, original, shrunk in zip(
+                    pair.left, right, zip(*self.original, strict=True), zip(*self.shrunk, strict=True), strict=True
                 )
             )
             for right in pair.rights
         )
 
 
-def _between(seen: tuple[Value, Value], met: tuple[Value, Value], least: tuple[Value, Value]) -> bool:
-    if least[0] == least[1]:
-        return all(value in (*met, least[0]) or _is_part(least[0], value, (*met,)) for value in seen)
-    if seen in (met, least):
+def _between(values: tuple[Value, Value], original: tuple[Value, Value], shrunk: tuple[Value, Value]) -> bool:
+    if shrunk[0] == shrunk[1]:
+        return all(value in (*original, shrunk[0]) or _is_part(shrunk[0], value, (*original,)) for value in values)
+    if values in (original, shrunk):
         return True
-    return all(_is_part(small, value, (large,)) for small, value, large in zip(least, seen, met, strict=True))
+    return all(_is_part(small, value, (large,)) for small, value, large in zip(shrunk, values, original, strict=True))
 
 
 def _is_part(small: Value, value: Value, large: tuple[Value, ...]) -> bool:
-    """Return whether words lie between fewer and more of them, in their order."""
+    """Return whether the words of a value contain those of one and are contained in those of another, in order."""
     return _has(value, small) and any(_has(one, value) for one in large)
 
 
@@ -96,7 +104,7 @@ def _has(value: Value, part: Value) -> bool:
 
 
 class Search:
-    """Search for a flip, pair by pair, within a budget of calls.
+    """A search for a flip, pair by pair, within a budget of calls.
 
     A pair is screened with few repetitions, those with something untested first; once everything was, again, with one
     more. One that looks like a flip is asked more often, then shrunk, then confirmed: ``n`` repetitions of both texts
@@ -109,20 +117,20 @@ class Search:
     """
 
     def __init__(self, ask: Ask, *, n: int = 10, calls: int = 200) -> None:
-        needed(n, SIGNIFICANCE / 2)
+        least_agreeing(n, SIGNIFICANCE / 2)
         if calls < 6 * n:
             raise FairnessError(f"calls is {calls}: a search with n={n} needs at least {6 * n}")
         self._n = n
-        self._decisions = Decisions(ask, calls, kept=2 * n)
+        self._decisions = Decisions(ask, calls, reserved=2 * n)
         self._tested: set[Word] = set()
         self._round = 1
         self._idle = 0
         self._spent_error = 0
-        self._found: _FlipFound | None = None
+        self._found: _ConfirmedFlip | None = None
         self._shown: set[tuple[Choice, ...]] = set()
         self._after = self._size = 0
         self.is_spent = False
-        """Whether the budget, or what there is to ask, ended the search."""
+        """Whether the search has used up its budget."""
 
     @property
     def calls(self) -> int:
@@ -136,7 +144,7 @@ class Search:
     def flips(self, pair: TextPair, ask: Ask | None = None) -> Flip | None:
         """Return the flip that this pair shrinks to; None where none was found, or the budget is spent.
 
-        Once one is found the search asks no more: of other pairs it says whether that flip is in them.
+        After a flip was found the search makes no more calls, and only checks whether other pairs contain that flip.
         """
         self._decisions.ask_model = ask or self._decisions.ask_model
         if self._found is None and not self.is_spent:
@@ -167,22 +175,22 @@ class Search:
 
     def _look(self, pair: TextPair) -> None:
         space, decisions = pair.space, self._decisions
-        chosen = self._worth_asking(pair)
+        chosen = self._untested_texts(pair)
         if not chosen:
             return
-        more = [(choice, min(self._round, len(decisions.decisions_on(space, choice)) + 1)) for choice in chosen]
-        decisions.look(space, [(pair.left, _BASE), *more])
+        repetitions = [(choice, min(self._round, len(decisions.decisions_on(space, choice)) + 1)) for choice in chosen]
+        decisions.look(space, [(pair.left, _BASE), *repetitions])
         for choice in chosen:
-            self._tested |= apart(space, pair.left, choice)
-            if self._look_different(space, pair.left, choice) and self._settle(space, pair.left, choice):
+            self._tested |= differing_words(space, pair.left, choice)
+            if self._look_different(space, pair.left, choice) and self._shrink_and_confirm(space, pair.left, choice):
                 return
 
-    def _worth_asking(self, pair: TextPair) -> list[Choice]:
-        """Return those texts that differ from the first in something that no text was tested for in this round."""
+    def _untested_texts(self, pair: TextPair) -> list[Choice]:
+        """Return those texts that differ from the first in a word that was not tested in this round yet."""
         new: list[Choice] = []
         tested = set(self._tested)
         for choice in pair.rights:
-            words = apart(pair.space, pair.left, choice)
+            words = differing_words(pair.space, pair.left, choice)
             if words - tested:
                 new.append(choice)
                 tested |= words
@@ -192,12 +200,12 @@ class Search:
         return new[:_ROW]
 
     def _look_different(self, space: TextSpace, left: Choice, right: Choice) -> bool:
-        """Ask more often, in stages, and stop as soon as more than a third on a side differ."""
+        """Return whether two texts still differ after more repetitions; stop once over a third of a side disagrees."""
         decisions = self._decisions
         for number in _STAGES:
             decisions.look(space, [(left, number), (right, number)])
             first, second = decisions.decisions_on(space, left), decisions.decisions_on(space, right)
-            side = usual(first)
+            side = most_frequent(first)
             against = len(first) - first.count(side), sum(one is None or one == side for one in second)
             if side is None or against[1] == len(second):
                 return False
@@ -205,38 +213,38 @@ class Search:
                 return False
         return True
 
-    def _settle(self, space: TextSpace, left: Choice, right: Choice) -> bool:
-        """Shrink and confirm; what shrinking has spoilt is confirmed as it was met."""
+    def _shrink_and_confirm(self, space: TextSpace, left: Choice, right: Choice) -> bool:
+        """Shrink a pair and confirm it; if the shrunk pair is not confirmed, try the original one."""
         shrinking = Shrinking(self._decisions, space, left, right)
         try:
             shrinking.shrink()
         except SearchBudgetError:
             self.is_spent = True
-        met, least = (left, right), (shrinking.left, shrinking.right)
-        for pair in dict.fromkeys((least, met)):
-            # The least is looked at as closely as what was met, since hypothesis replays it; if that can be paid.
-            looks_so = self.is_spent or self._look_different(space, *pair)
-            if looks_so and (flip := self._confirmed(space, *pair)):
-                self._found = _FlipFound(flip, met, pair)
+        original, shrunk = (left, right), (shrinking.left, shrinking.right)
+        for pair in dict.fromkeys((shrunk, original)):
+            # The shrunk pair is repeated as often as the original, since hypothesis replays it, if the budget suffices.
+            looks_different = self.is_spent or self._look_different(space, *pair)
+            if looks_different and (flip := self._confirm(space, *pair)):
+                self._found = _ConfirmedFlip(flip, original, pair)
                 return True
         return False
 
-    def _confirmed(self, space: TextSpace, left: Choice, right: Choice) -> Flip | None:
+    def _confirm(self, space: TextSpace, left: Choice, right: Choice) -> Flip | None:
         """Return the flip, if enough of n fresh repetitions agree on both sides, or of twice as many if it is close."""
-        side = usual(self._decisions.decisions_on(space, left))
+        side = most_frequent(self._decisions.decisions_on(space, left))
         first: list[Any] = []
         second: list[Any] = []
         for _ in range(2):
-            more = self._decisions.fresh(space, (left, right), self._n)
-            first, second = first + more[0], second + more[1]
+            fresh = self._decisions.fresh(space, (left, right), self._n)
+            first, second = first + fresh[0], second + fresh[1]
             self._spent_error += 1
             counts = first.count(side), sum(one is not None and one != side for one in second)
             probability = p_value(min(counts), len(first)) * 2**self._spent_error
             if probability <= SIGNIFICANCE and 2 * min(counts) > len(first):
-                decisions = side, usual([one for one in second if one != side])
+                decisions = side, most_frequent([one for one in second if one != side])
                 changes = tuple(differences(space, left, right))
                 prompts = space.prompt(left), space.prompt(right)
-                k = needed(len(first), SIGNIFICANCE / 2**self._spent_error)
+                k = least_agreeing(len(first), SIGNIFICANCE / 2**self._spent_error)
                 return Flip(*prompts, changes, decisions, counts, len(first), k, probability, self.calls)
             if min(counts) < _RETRY * self._n:
                 return None

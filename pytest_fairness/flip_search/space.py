@@ -1,4 +1,4 @@
-"""The search space: the texts that a template can become, and pairs of them."""
+"""The search space: the texts that a template can be filled in to, and pairs of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Word: TypeAlias = tuple[str, str]
 
 
 class TextSpace:
-    """A template and what its slots can hold; None for a slot whose texts are drawn by a strategy of the user."""
+    """A template and the values of its slots; None for a slot whose texts a strategy of the user draws."""
 
     def __init__(
         self,
@@ -31,22 +31,22 @@ class TextSpace:
     ) -> None:
         self.template = SlotTemplate(template, axes, language)
         self.slots = tuple(axes)
-        self.known = tuple(axes.values())
-        """Of each slot its texts, the shortest first."""
+        self.values = tuple(axes.values())
+        """The values of each slot, the shortest first."""
         self._metadata = {"language": language, **(metadata or {})}
         self._prompts: dict[Choice, Prompt] = {}
 
     @property
     def is_listed(self) -> bool:
         """Return whether every slot's texts are known."""
-        return None not in self.known
+        return None not in self.values
 
     @property
     def words(self) -> set[Word]:
         """All words of the slots whose texts are known."""
         return {
             (slot, word)
-            for slot, values in zip(self.slots, self.known, strict=True)
+            for slot, values in zip(self.slots, self.values, strict=True)
             for value in values or ()
             for word in value.words
         }
@@ -67,20 +67,22 @@ class TextSpace:
         return agree(choice)
 
     def check(self) -> None:
-        """Lint the template with a person of each gender, everything else alike: a pronoun can be left in.
+        """Lint the template with a person of each gender: it finds pronouns that are not slots.
 
         Raises `FairnessError`.
         """
-        some = [values or (Value(("something",)),) for values in self.known]
-        index = next((index for index, values in enumerate(some) if any(_gender(value) for value in values)), 0)
-        first = tuple(values[0] for values in some)
-        by_gender = {_gender(value): (*first[:index], value, *first[index + 1 :]) for value in some[index]}
+        values_by_slot = [values or (Value(("something",)),) for values in self.values]
+        index = next(
+            (index for index, values in enumerate(values_by_slot) if any(_gender(value) for value in values)), 0
+        )
+        first = tuple(values[0] for values in values_by_slot)
+        by_gender = {_gender(value): (*first[:index], value, *first[index + 1 :]) for value in values_by_slot[index]}
         choices = [choice for choice in by_gender.values() if self.can_be(choice)]
         variants = [variant_of(dict(zip(self.slots, choice, strict=True)), self.template) for choice in choices]
         filled = self.template.fill([variant for variant, _ in variants])
         prompts = [
-            Prompt(one.text, groups, self._metadata, slots=one.slots)
-            for one, (_, groups) in zip(filled, variants, strict=True)
+            Prompt(variant_text.text, groups, self._metadata, slots=variant_text.slots)
+            for variant_text, (_, groups) in zip(filled, variants, strict=True)
         ]
         if prompts:
             lint(ProbeItem("of the template", prompts))
@@ -92,13 +94,13 @@ def agree(values: Iterable[Value]) -> bool:
     return all(groups.setdefault(name, group) == group for value in values for name, group in value.groups)
 
 
-def replaced(choice: Choice, changed: Mapping[int, Value]) -> Choice:
-    """Return the choice with other values in these places."""
+def with_values(choice: Choice, changed: Mapping[int, Value]) -> Choice:
+    """Return the choice with other values for some slots, given by index."""
     return tuple(changed.get(index, value) for index, value in enumerate(choice))
 
 
-def apart(space: TextSpace, left: Choice, right: Choice) -> set[Word]:
-    """Return the words that stand in one of two texts only."""
+def differing_words(space: TextSpace, left: Choice, right: Choice) -> set[Word]:
+    """Return the words that occur in only one of two texts."""
     different: set[Word] = set()
     for slot, one, two in zip(space.slots, left, right, strict=True):
         different |= {(slot, word) for word in set(one.words) ^ set(two.words)}
@@ -107,7 +109,7 @@ def apart(space: TextSpace, left: Choice, right: Choice) -> set[Word]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextPair:
-    """Two texts that differ in what was varied; more to compare with the first as ``others``.
+    """Two texts that differ in varied slots only; ``others`` are further texts to compare with the first.
 
     ``prompts`` are the two. While hypothesis searches, an example holds several second texts, so that a model is
     asked about many words at once; what it shrinks to has one.
@@ -134,20 +136,20 @@ class TextPair:
         printer.text(repr(self))
 
     def __repr__(self) -> str:
-        more = [f"and {len(self.rights) - 1} more"] if len(self.rights) > 1 else []
-        return f"Pair({', '.join([*differences(self.space, self.left, self.rights[0]), *more])})"
+        remainder = [f"and {len(self.rights) - 1} more"] if len(self.rights) > 1 else []
+        return f"Pair({', '.join([*differences(self.space, self.left, self.rights[0]), *remainder])})"
 
 
 def differences(space: TextSpace, left: Choice, right: Choice) -> list[str]:
-    """``hobby 'chess' -> 'boxing'`` for each slot that differs."""
+    """Return ``hobby 'chess' -> 'boxing'`` for each slot that differs."""
     return [
-        f"{slot} {_cut(one.text)!r} -> {_cut(two.text)!r}"
+        f"{slot} {_shortened(one.text)!r} -> {_shortened(two.text)!r}"
         for slot, one, two in zip(space.slots, left, right, strict=True)
         if one != two
     ]
 
 
-def _cut(text: str) -> str:
+def _shortened(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ... ({len(text.split())} words)"
 
 

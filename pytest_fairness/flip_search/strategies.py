@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.counterfactual.slots import Value, names, values_of
-from pytest_fairness.flip_search.space import Choice, TextPair, TextSpace, agree, replaced
+from pytest_fairness.flip_search.space import Choice, TextPair, TextSpace, agree, with_values
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
 _PHRASE = 5
-"""Words that a drawn text has at most to be taken as it is."""
+"""The most words of a drawn text that is not shrunk word by word."""
 
 
 def counterfactual_pairs(
@@ -22,17 +22,24 @@ def counterfactual_pairs(
 ) -> SearchStrategy[TextPair]:
     """Return a strategy for pairs of texts that differ in nothing but what is varied, for the `flips` fixture.
 
-    ``template`` and ``vary`` are those of `counterfactuals`. A slot can also be given a hypothesis strategy, of texts
-    or of lists of words: ``lists(sampled_from(WORDS), max_size=120)``. Of a list, and of a text of more than five
-    words, the search drops the words that do not matter; shorter texts are taken as they are.
-    ``metadata`` is for the grader.
+    Args:
+        template: As for `counterfactuals`.
+        vary: As for `counterfactuals`; or a hypothesis strategy for the values of a slot, texts or lists of words:
+            ``lists(sampled_from(WORDS), max_size=120)``. From lists, and texts of more than five words, the search
+            removes the words that do not affect the decision; shorter texts stay whole.
+        language: "en", "de" or "es".
+        metadata: Metadata of every prompt, for the grader.
+
+    Returns:
+        The strategy.
 
     >>> strategy = counterfactual_pairs("{name} likes {hobby}.", {"name": ["Kim"], "hobby": ["chess", "golf"]})
     >>> from hypothesis import find
     >>> find(strategy, lambda pair: pair.prompts[1].text == "Kim likes chess.")
     Pair(hobby 'golf' -> 'chess')
 
-    Raises `FairnessError` as `counterfactuals` does, and where hypothesis is not installed.
+    Raises:
+        FairnessError: As for `counterfactuals`, and where hypothesis is not installed.
     """
     space = _space(template, vary, language, metadata)
     choices = _choices(space, vary)
@@ -47,16 +54,16 @@ def counterfactual_pairs(
         left, other = draw(choices), draw(choices)
         index = draw(
             strategies.sampled_from(
-                [n for n, values_of_slot in enumerate(space.known) if values_of_slot and values_of_slot[1:]] or [0]
+                [n for n, values_of_slot in enumerate(space.values) if values_of_slot and values_of_slot[1:]] or [0]
             )
         )
-        values = space.known[index] or ()
+        values = space.values[index] or ()
         # Most examples hold the slot's texts from the last on. Both numbers can go down one by one until the text
         # that matters is left alone.
         last, width = (draw(strategies.integers(0, 2 * len(values))) for _ in range(2))
         last = min(last, len(values) - 1)
         rights = [
-            next(filter(space.can_be, (replaced(one, {index: value}) for one in (left, other))), None)
+            next(filter(space.can_be, (with_values(one, {index: value}) for one in (left, other))), None)
             for value in reversed(values[max(0, last - width) : last + 1])
         ]
         fitting = tuple(right for right in rights if right not in (None, left))
@@ -87,19 +94,27 @@ def profiles(
 def any_name(gender: str | None = None, ethnicity: str | None = None) -> SearchStrategy[str]:
     """Return a hypothesis strategy for names of the shipped list, of one gender or ethnicity where it is given.
 
+    Args:
+        gender: The gender; None for any.
+        ethnicity: The ethnicity; None for any.
+
+    Returns:
+        The strategy.
+
     >>> from hypothesis import find
     >>> find(any_name(gender="female", ethnicity="hispanic"), lambda name: name.startswith("Camila"))
     'Camila Garcia'
 
-    Raises `FairnessError` for a group that the list has not.
+    Raises:
+        FairnessError: The list has no name of the group.
     """
-    wanted = {name: group for name, group in (("gender", gender), ("ethnicity", ethnicity)) if group is not None}
-    matches = [name for name, groups in names(None).items() if wanted.items() <= groups.items()]
+    selected = {name: group for name, group in (("gender", gender), ("ethnicity", ethnicity)) if group is not None}
+    matches = [name for name, groups in names(None).items() if selected.items() <= groups.items()]
     if not matches:
-        groups_of_list = {name: sorted({groups[name] for groups in names().values()}) for name in wanted}
-        raise FairnessError(f"no name of the list is {wanted}: it has {groups_of_list}")
-    drawn: SearchStrategy[str] = _hypothesis().sampled_from(matches)
-    return drawn
+        groups_of_list = {name: sorted({groups[name] for groups in names().values()}) for name in selected}
+        raise FairnessError(f"no name of the list is {selected}: it has {groups_of_list}")
+    strategy: SearchStrategy[str] = _hypothesis().sampled_from(matches)
+    return strategy
 
 
 def _hypothesis() -> Any:
@@ -119,9 +134,9 @@ def _space(template: str, vary: Mapping[str, Any], language: str, metadata: Mapp
     # The shortest first: it is what hypothesis shrinks to.
     axes = {
         slot: None
-        if isinstance(given, strategy)
-        else tuple(sorted(values_of(slot, given), key=lambda value: (len(value.text), value.text)))
-        for slot, given in vary.items()
+        if isinstance(slot_values, strategy)
+        else tuple(sorted(values_of(slot, slot_values), key=lambda value: (len(value.text), value.text)))
+        for slot, slot_values in vary.items()
     }
     space = TextSpace(template, axes, language, metadata)
     space.check()
@@ -129,20 +144,22 @@ def _space(template: str, vary: Mapping[str, Any], language: str, metadata: Mapp
 
 
 def _choices(space: TextSpace, vary: Mapping[str, Any]) -> SearchStrategy[Choice]:
-    """Return one value for each slot, all of them about one person."""
+    """Return a strategy for one value of each slot, all of them about one person."""
     from hypothesis import assume, strategies
 
     drawn = [
-        vary[slot].map(_own(slot)) for slot, listed in zip(space.slots, space.known, strict=True) if listed is None
+        vary[slot].map(_value_reader(slot))
+        for slot, listed in zip(space.slots, space.values, strict=True)
+        if listed is None
     ]
 
     @strategies.composite
     def choices(draw: DrawFn) -> Choice:
         chosen: list[Value] = []
-        own = iter(drawn)
-        for values in space.known:
+        user_strategies = iter(drawn)
+        for values in space.values:
             if values is None:
-                chosen.append(draw(next(own)))
+                chosen.append(draw(next(user_strategies)))
                 continue
             fitting = [value for value in values if agree((*chosen, value))]
             assume(fitting)
@@ -153,7 +170,7 @@ def _choices(space: TextSpace, vary: Mapping[str, Any]) -> SearchStrategy[Choice
     return choices()
 
 
-def _own(slot: str) -> Callable[[object], Value]:
+def _value_reader(slot: str) -> Callable[[object], Value]:
     """Return a function from an object that a strategy of the user draws to a value of the slot."""
 
     def value(drawn: object) -> Value:

@@ -58,7 +58,7 @@ def _notes(header: Mapping[str, Any], rows: int) -> Iterator[str]:
 
 
 def _at(value: Any, *names: str) -> Any:
-    """Return what stands in objects in objects; None where there is none."""
+    """Return the value at a path of keys in nested objects; None where there is none."""
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
@@ -87,10 +87,10 @@ def _actions(messages: Any) -> list[ToolCall] | None:
     """Return the calls of a sample's messages; None where the log has no messages."""
     if not isinstance(messages, list):
         return None
-    of_model = [message for message in messages if isinstance(message, Mapping) and message.get("role") == "assistant"]
+    replies = [message for message in messages if isinstance(message, Mapping) and message.get("role") == "assistant"]
     return [
         ToolCall.read(call.get("function"), call.get("arguments"))
-        for message in of_model
+        for message in replies
         for call in message.get("tool_calls") or ()
         if isinstance(call, Mapping)
     ]
@@ -145,7 +145,7 @@ def _read(log: Path) -> tuple[Mapping[str, Any], Iterator[tuple[str, Mapping[str
 
 def _read_zip(log: Path) -> tuple[Mapping[str, Any], Iterator[tuple[str, Mapping[str, Any]]]]:
     archive = _archive(log)
-    parts = {info.filename: info for info in archive.infolist()}  # of a sample that was written twice the last
+    parts = {info.filename: info for info in archive.infolist()}  # a sample may be written twice: the last one counts
     start = parts.get("header.json") or parts.get("_journal/start.json")
     if start is None:
         raise _no_log(log)

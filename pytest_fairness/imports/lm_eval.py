@@ -13,13 +13,13 @@ from pytest_fairness.core.json_records import Record, read_records
 from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
 
 _NOUN = "a sample of lm-evaluation-harness"
-_OWN = frozenset(
+_SAMPLE_FIELDS = frozenset(
     [
         *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
         *("doc_hash", "prompt_hash", "target_hash"),
     ]
 )
-"""The fields of a sample; each other one is a metric."""
+"""The fields of a sample that are not metrics."""
 _UNREAD = "[invalid]"
 """The text that a filter of lm-evaluation-harness gives for an answer that it cannot read."""
 _FILE = re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.*")
@@ -63,7 +63,7 @@ def _answer(where: str, sample: Record, task: str) -> RecordedAnswer:
         )
     names = sample.get("metrics")  # written since 0.4.3
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        names = [name for name in sample if name not in _OWN]
+        names = [name for name in sample if name not in _SAMPLE_FIELDS]
     doc = sample["doc"] if isinstance(sample["doc"], Mapping) else {}
     number = f"{sample['doc_id']}"
     return RecordedAnswer(

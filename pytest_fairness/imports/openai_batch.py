@@ -21,13 +21,13 @@ from pytest_fairness.core.tools import TOOL, ToolCall, calls_message
 _REQUEST, _RESULT = "a request of a batch", "a result of a batch"
 _CHAT, _RESPONSES = "/chat/completions", "/responses"
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", TOOL: TOOL}
-_Read = tuple[str, str, Sequence[ToolCall]]
+_ParsedAnswer = tuple[str, str, Sequence[ToolCall]]
 _TEXTS = ("text", "input_text", "output_text")
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request, as short as possible: a batch has 50,000 of them, and its results are in another order."""
+    """The parts of a request that its result needs; a batch has up to 50,000 requests, and results in any order."""
 
     messages: str
     """JSON."""
@@ -98,7 +98,7 @@ def _requests(file: Path) -> tuple[dict[str, _Request], str]:
 
 
 def _messages(where: str, url: str, body: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return what a request asks, as the messages of a prompt."""
+    """Return the messages of a prompt for a request."""
     if url.endswith(_RESPONSES) or (not url and "input" in body):
         messages = body.get("input")
         messages = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
@@ -110,29 +110,29 @@ def _messages(where: str, url: str, body: Mapping[str, Any]) -> list[dict[str, s
         raise FairnessError(f"{where}: its url is {url!r}: requests to /v1{_CHAT} and /v1{_RESPONSES} are read")
     if not isinstance(messages, list) or not messages:
         raise FairnessError(f"{where}: it asks nothing: `messages` or `input` is missing")
-    prompt = list(_parts(where, messages))
+    prompt = list(_prompt_messages(where, messages))
     if not prompt or not prompt[-1]["content"]:
         raise FairnessError(f"{where}: its last message is empty")
     return prompt
 
 
-def _parts(where: str, messages: Sequence[Any]) -> Iterator[dict[str, str]]:
-    """Yield the messages of a prompt that those of a request are: the text and the calls of a turn are two."""
+def _prompt_messages(where: str, messages: Sequence[Any]) -> Iterator[dict[str, str]]:
+    """Yield the messages of a prompt for those of a request: text and tool calls of one turn become two messages."""
     calls: list[ToolCall] = []
     for message in messages:
-        about = message if isinstance(message, Mapping) else {}
-        kind = about.get("type")
+        fields = message if isinstance(message, Mapping) else {}
+        kind = fields.get("type")
         if kind == "reasoning":
             continue
         if kind == "function_call":  # an item of the Responses API: those of a turn follow each other
-            calls += responses_calls([about])
+            calls += responses_calls([fields])
             continue
         if calls:
             yield calls_message(calls)
-        calls = list(_calls(where, about))
+        calls = list(_calls(where, fields))
         if kind == "function_call_output":
-            yield _message(where, {"role": TOOL, "content": about.get("output")})
-        elif not calls or about.get("content"):
+            yield _message(where, {"role": TOOL, "content": fields.get("output")})
+        elif not calls or fields.get("content"):
             yield _message(where, message)
     if calls:
         yield calls_message(calls)
@@ -199,7 +199,7 @@ def _calls(where: str, message: Mapping[str, Any]) -> Sequence[ToolCall]:
         raise FairnessError(f"{where}: its tool_calls are no list of calls") from None
 
 
-def _chat(where: str, body: Mapping[str, Any]) -> _Read | None:
+def _chat(where: str, body: Mapping[str, Any]) -> _ParsedAnswer | None:
     """Return the text, the finish reason and the calls of a chat completion; None where it has no answer."""
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -220,7 +220,7 @@ def _chat(where: str, body: Mapping[str, Any]) -> _Read | None:
     return str(content or ""), finish, calls
 
 
-def _response(body: Mapping[str, Any]) -> _Read | None:
+def _response(body: Mapping[str, Any]) -> _ParsedAnswer | None:
     """Return the text, the finish reason and the calls of a response; None where it has no answer."""
     parts = [
         part

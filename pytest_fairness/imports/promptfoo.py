@@ -56,14 +56,18 @@ def _answer(where: str, result: Record, numbers: dict[str, str]) -> RecordedAnsw
     # Repeated tests have numbers of their own: the same variables are the same question.
     variables = json.dumps(result["vars"], sort_keys=True)
     sample = numbers.setdefault(variables, str(result.get("testIdx", len(numbers))))
-    named = result.get("namedScores")
+    named_scores = result.get("namedScores")
     case = result.get("testCase")
     metadata = case.get("metadata") if isinstance(case, Mapping) else None
     return RecordedAnswer(
         where,
         sample,
         None,
-        {**(named if isinstance(named, Mapping) else {}), "success": result["success"], "score": result.get("score")},
+        {
+            **(named_scores if isinstance(named_scores, Mapping) else {}),
+            "success": result["success"],
+            "score": result.get("score"),
+        },
         {**(metadata if isinstance(metadata, Mapping) else {}), **result["vars"]},
         _ungraded(result),
         {"provider": _name(result.get("provider"), "id"), "prompt": _name(result.get("prompt"), "label")},

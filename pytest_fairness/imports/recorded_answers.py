@@ -20,14 +20,14 @@ from pytest_fairness.core.partial_files import partial_file
 from pytest_fairness.core.tools import ToolCall
 
 SAMPLE, EPOCH = "sample", "epoch"
-"""The columns that name an answer: the question, and which of its repetitions it is, from 1."""
+"""The columns that identify an answer: the question, and the repetition, from 1."""
 ACTIONS = "actions"
-"""The column of calls of tools, where any answer has one."""
+"""The column of tool calls; it exists only if an answer has any."""
 _LONGEST_TEXT = 200
-"""Characters of a value: a column with a longer one is a text, such as the prompt, and neither score nor group."""
+"""The most characters of a score or group: a column with longer values is text, such as the prompt."""
 _MOST_COLUMNS = 500
 _DEEPEST = 4
-"""Levels of objects in objects that become columns."""
+"""The deepest level of nested objects that becomes columns."""
 _SHOWN = 12
 """Names that a message lists."""
 
@@ -40,7 +40,7 @@ class RecordedAnswer:
     """The file and the line."""
     sample: str
     epoch: int | None = None
-    """The repetition, from 1; None where the file does not number them: they are counted."""
+    """The repetition, from 1; None where the file does not number them, so that they are counted."""
     scores: Mapping[str, Any] = field(default_factory=dict)
     attributes: Mapping[str, Any] = field(default_factory=dict)
     """The fields of the sample: its groups are among them. Objects in it are columns such as ``a.b``."""
@@ -73,12 +73,12 @@ def write_table(
 
     Args:
         out: The file, which `Measured.from_table` reads with ``item="sample"``.
-        answers: What the table is made of.
-        source: The files that hold them, for messages.
+        answers: The rows.
+        source: The names of the files that hold them, for messages.
         selected: The value of each part that is kept, where the file has several.
 
     Raises:
-        FairnessError: There is no score, an answer stands twice, or the answers are of several parts.
+        FairnessError: There is no score, an answer occurs twice, or the answers are of several parts.
     """
     builder = _TableBuilder(source, dict(selected or {}))
     try:
@@ -114,7 +114,7 @@ class _TableBuilder:
         self._rows = 0
 
     def add(self, answer: RecordedAnswer, spool: IO[str]) -> None:
-        """Keep an answer, if it is of the selected parts."""
+        """Write an answer to the spool, if it is of the selected parts."""
         for name, value in answer.parts.items():
             self._parts.setdefault(name, {})[value] = None
         if any(answer.parts.get(name, value) != value for name, value in self._selected.items()):
@@ -143,17 +143,17 @@ class _TableBuilder:
         if not self._rows:
             raise FairnessError(f"{self._source} holds no sample")
         if not self._scores:
-            why = "; ".join(self._notes())
-            raise FairnessError(f"{self._source} holds no score that can be measured{f': {why}' if why else ''}")
+            notes = "; ".join(self._notes())
+            raise FairnessError(f"{self._source} holds no score that can be measured{f': {notes}' if notes else ''}")
         if self._has_actions and ACTIONS in self._scores:
             raise FairnessError(f"{self._source} has calls of tools and a score {ACTIONS!r}: rename the score")
-        own = {SAMPLE, EPOCH, *self._scores, *([ACTIONS] if self._has_actions else [])}
-        self._renamed = {name: f"metadata.{name}" if name in own else name for name in self._attributes}
+        reserved = {SAMPLE, EPOCH, *self._scores, *([ACTIONS] if self._has_actions else [])}
+        self._renamed = {name: f"metadata.{name}" if name in reserved else name for name in self._attributes}
         return ImportedTable(self._rows, tuple(self._scores), tuple(self._renamed.values()), tuple(self._notes()))
 
-    def row(self, kept: Sequence[Any]) -> dict[str, Any]:
+    def row(self, spooled: Sequence[Any]) -> dict[str, Any]:
         """Return a row with all columns of the table."""
-        sample, epoch, scores, attributes, calls = kept
+        sample, epoch, scores, attributes, calls = spooled
         return {
             SAMPLE: sample,
             EPOCH: epoch,
@@ -163,7 +163,7 @@ class _TableBuilder:
         }
 
     def _columns(self, values: Mapping[str, Any], columns: dict[str, None], kind: str) -> dict[str, Any]:
-        flat = dict(_flattened(values))
+        flat = dict(_flatten(values))
         for name, value in flat.items():
             if isinstance(value, list):
                 self._unusable.setdefault((kind, name), "lists")
@@ -199,7 +199,7 @@ class _TableBuilder:
         for name, values in self._kept_parts.items():
             if len(values) > 1:
                 raise FairnessError(
-                    f"{self._source} has {len(values)} values of {name}, {_listed(values)}: a table holds one; "
+                    f"{self._source} has {len(values)} values of {name}, {_join_names(values)}: a table holds one; "
                     f"add --select {name}=VALUE"
                 )
 
@@ -246,18 +246,18 @@ class TableImporter(Importer):
             )
 
     def convert(self, out: Path, arguments: Namespace) -> list[str]:
-        """Write the table, and return what it has."""
+        """Write the table, and return lines that describe it."""
         if out.suffix not in (".jsonl", ".ndjson"):
             raise FairnessError(f"--out is {out}: the table is JSON, a row a line: let its name end in .jsonl")
         notes: list[str] = []
         files = arguments.file if isinstance(arguments.file, list) else [arguments.file]
         selected = _selected(getattr(arguments, "select", ()))
-        table = write_table(out, self.read(arguments, notes), _listed(map(str, files)), selected)
-        summary = f"{table.rows:,} rows written to {out}; scores: {_listed(table.scores)}"
+        table = write_table(out, self.read(arguments, notes), _join_names(map(str, files)), selected)
+        summary = f"{table.rows:,} rows written to {out}; scores: {_join_names(table.scores)}"
         return [
             *notes,
             *table.notes,
-            f"{summary}; groups among: {_listed(table.attributes) or 'none'}",
+            f"{summary}; groups among: {_join_names(table.attributes) or 'none'}",
             f"judge them by a suite, NAME.probe.yaml: `table: {{file: {out.name}, groups: [...]}}` and `thresholds`",
         ]
 
@@ -289,10 +289,10 @@ def _selected(texts: Sequence[str]) -> dict[str, str]:
     return chosen
 
 
-def _flattened(values: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+def _flatten(values: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
         if isinstance(value, Mapping) and depth < _DEEPEST:
-            yield from _flattened(value, f"{prefix}{name}.", depth + 1)
+            yield from _flatten(value, f"{prefix}{name}.", depth + 1)
         else:
             yield f"{prefix}{name}", [] if isinstance(value, Mapping) else value
 
@@ -301,6 +301,6 @@ def _scalar(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     listed = list(names)
     return ", ".join(listed[:_SHOWN]) + (f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else "")

@@ -1,4 +1,4 @@
-"""A table of recorded scores as a probe: thresholds judge it as they judge a run, without a request."""
+"""A table of recorded scores as a probe: thresholds judge it like a run, without model calls."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class RecordedTable:
 
     Args:
         path: The table: CSV, TSV, JSONL or Parquet, such as ``pytest-fairness import`` writes.
-        item: The column of what was asked: intervals cluster by it.
+        item: The column of the question: intervals cluster by it.
         groups: The columns of protected attributes.
         source: The column of templates, where several items share one: intervals then cluster by it.
         grades: The columns that are grades; default: all whose values are numbers, or true or false. The other columns
-            are for slices (``where``). What is empty is ungraded.
+            are for slices (``where``). Empty cells are ungraded.
         extremes: The lowest and the highest value of a grade that has others than 0 to 1, where some are ungraded:
             ``{"rating": (1, 7)}``.
         model: The name of the model that has answered, as reports show it.
@@ -86,7 +86,7 @@ class RecordedTable:
             grade: dict[str, Grader] = {
                 name: RecordedScore(name, self._scores, self._extremes.get(name)) for name in self.grades
             }
-        except FairnessError:  # which the probe's only test will report
+        except FairnessError:  # the probe's only test reports it
             grade = {}
         grade |= self._actions
         return {"items": self.items, "grade": grade or {"score": RecordedScore("score", self._scores)}}
@@ -133,15 +133,15 @@ class RecordedTable:
 
     @cached_property
     def values(self) -> dict[str, dict[str, list[str]]]:
-        """The values of each group, and of each column that slices, for checks of what names them."""
+        """The values of each group, and of each column for slices, against which names in thresholds are checked."""
         names = dict.fromkeys(name for row in self.rows for name in row)
         columns = [name for name in names if name not in (*self.grades, self._item, self._source, ACTIONS)]
-        seen = {
+        values_by_column = {
             name: dict.fromkeys(str(row[name]) for row in self.rows if row.get(name) is not None) for name in columns
         }
         return {
-            "groups": {name: list(values) for name, values in seen.items() if name in self._groups},
-            "slices": {name: list(values) for name, values in seen.items() if name not in self._groups},
+            "groups": {name: list(values) for name, values in values_by_column.items() if name in self._groups},
+            "slices": {name: list(values) for name, values in values_by_column.items() if name not in self._groups},
         }
 
     def items(self) -> Iterable[ProbeItem]:
@@ -159,30 +159,30 @@ class RecordedTable:
             if sources.setdefault(item, source) != source:
                 raise FairnessError(f"{self.path}, row {number}: {item!r} has another {self._source} than before")
             prompts.setdefault(item, []).append(self._prompt(number, row, item, grades))
-        return [ProbeItem(item, rows, sources[item], _shared(rows)) for item, rows in prompts.items()]
+        return [ProbeItem(item, rows, sources[item], _shared_metadata(rows)) for item, rows in prompts.items()]
 
     def _prompt(self, number: int, row: Mapping[str, Any], item: str, grades: set[str]) -> Prompt:
-        scores = {name: _plain(row.get(name)) for name in self.grades}
+        scores = {name: _json_value(row.get(name)) for name in self.grades}
         groups = table_reader.groups_of(row, self._groups, f"{self.path}, row {number}")
         roles = {*grades, *self._groups, self._item, self._source, ACTIONS}
         slices = {name: value for name, value in row.items() if name not in roles and value is not None}
-        # Answers are distinguished by their prompts: a row that changes is another prompt.
+        # Stored answers are found by their prompt: a row that changes must be another prompt.
         recorded = {**scores, ACTIONS: row[ACTIONS]} if self._tools else scores
         text = f"{item}: row {number} of {self.path.name} ({digest(_as_json(recorded))[:12]})"
         self._scores[text] = scores
         if self._tools:
-            self._calls[text] = self._called(number, row[ACTIONS])
+            self._calls[text] = self._read_calls(number, row[ACTIONS])
         return Prompt(text, groups, slices, tools=self._tools)
 
-    def _called(self, number: int, stated: Any) -> Sequence[ToolCall] | None:
-        """Return the calls that a row states, as a list or its JSON; None where it does not say."""
-        if _plain(stated) in (None, ""):
+    def _read_calls(self, number: int, cell: Any) -> Sequence[ToolCall] | None:
+        """Return the tool calls in a row, given as a list or its JSON; None where the cell is empty."""
+        if _json_value(cell) in (None, ""):
             return None
         try:
-            return calls_from_json(json.loads(stated) if isinstance(stated, str) else stated)
+            return calls_from_json(json.loads(cell) if isinstance(cell, str) else cell)
         except (ValueError, FairnessError):
             raise FairnessError(
-                f"{self.path}, row {number}: its {ACTIONS} are {stated!r:.80}: write a list of calls, with name and "
+                f"{self.path}, row {number}: its {ACTIONS} are {cell!r:.80}: write a list of calls, with name and "
                 "arguments"
             ) from None
 
@@ -192,7 +192,7 @@ class RecordedModel:
 
     local = True
     stored = False
-    """Its answers need no store: the table is one."""
+    """Whether its answers are kept in the store: the table holds them already."""
 
     calls_tools = True
 
@@ -243,8 +243,8 @@ class RecordedScore:
         return Grade.none("unparsed", "empty in the table") if value is None else Grade(value)
 
 
-def _shared(prompts: Sequence[Prompt]) -> dict[str, Any]:
-    """Return the metadata that all prompts of an item have: an option may choose items by it."""
+def _shared_metadata(prompts: Sequence[Prompt]) -> dict[str, Any]:
+    """Return the metadata that all prompts of an item share, by which an option may select items."""
     first, *others = (prompt.metadata for prompt in prompts)
     return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
 
@@ -253,12 +253,12 @@ def _as_json(scores: Mapping[str, Any]) -> str:
     return json.dumps(scores, ensure_ascii=False, default=str)
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as JSON knows it; None for nan and infinities."""
+def _json_value(value: Any) -> Any:
+    """Return a value as a type of JSON; None for nan and infinities."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or isinstance(_plain(value), bool | int | float | None)
+    return value is None or isinstance(_json_value(value), bool | int | float | None)

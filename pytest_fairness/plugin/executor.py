@@ -21,12 +21,12 @@ class Executor:
 
     @cached_property
     def _cluster(self) -> Cluster:
-        from pytest_fairness.executors.cluster import Cluster, Joined
+        from pytest_fairness.executors.cluster import Cluster, ReplicaAddress
         from pytest_fairness.graders.embeddings import REMOTE_EMBEDDER
 
         settings = self._context.settings
         if self._context.joined_cluster is not None:
-            cluster = Cluster.of(Joined(*self._context.joined_cluster))
+            cluster = Cluster.of(ReplicaAddress(*self._context.joined_cluster))
         else:
             assert settings.executor is not None  # noqa: S101 - the callers have checked
             cluster = Cluster(settings.executor, settings.root, offline=settings.offline, replicas=settings.replicas)

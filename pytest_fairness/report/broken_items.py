@@ -17,45 +17,46 @@ LONGEST_ANSWER = 160
 
 
 def lines(samples: Sequence[StoredSample], grade: str, equals: str | None, most: int) -> Iterator[str]:
-    """Yield the lines about one probe.
+    """Yield lines on the items of one probe that discriminate negatively.
 
     Args:
-        samples: Of one probe, one a model.
+        samples: The samples of one probe, one for each model.
         grade: Name of the grade that is the score.
         equals: The value that counts as 1, of a grade that holds texts; None for numbers.
-        most: How many items are shown with their answers.
+        most: The maximum number of items to show.
 
     Raises:
-        FairnessError: Too few models, or a grade that none has or that holds texts.
+        FairnessError: There are too few models, none has the grade, or the grade holds texts.
     """
     import numpy as np
 
     from pytest_fairness.stats.item_discrimination import FEWEST_MODELS, item_discrimination
 
-    having = [sample for sample in samples if grade in sample.graders]
-    if not having:
+    rated = [sample for sample in samples if grade in sample.graders]
+    if not rated:
         grades = {name for sample in samples for name in sample.graders}
         raise FairnessError(f"{samples[0].probe} has no grade {grade!r}: {did_you_mean(grade, grades)}")
-    if len(having) < FEWEST_MODELS:
+    if len(rated) < FEWEST_MODELS:
         raise FairnessError(
-            f"{samples[0].probe}: {len(having)} models in these runs: items are compared over at least {FEWEST_MODELS}"
+            f"{samples[0].probe}: {len(rated)} models in these runs: items are compared over at least {FEWEST_MODELS}"
         )
-    by_model = [_scores(sample, grade, equals) for sample in having]
+    by_model = [_scores(sample, grade, equals) for sample in rated]
     shared = sorted(set.intersection(*(set(scores) for scores in by_model)))
-    scores = np.array([[scores[item] for item in shared] for scores in by_model]).reshape(len(having), len(shared))
+    table = [[scores[item] for item in shared] for scores in by_model]
+    scores = np.array(table).reshape(len(rated), len(shared))
     discrimination = item_discrimination(scores)
     means = scores.mean(axis=1)
     number = len(discrimination.negative)
     yield (
         f"{samples[0].probe}: {number} of {len(shared):,} items discriminate negatively in {grade} over "
-        f"{len(having)} models (about {discrimination.by_chance:.1f} by chance alone)"
+        f"{len(rated)} models (about {discrimination.by_chance:.1f} by chance alone)"
     )
     for index in discrimination.negative[:most].tolist():
         correlation, p_value = discrimination.correlations[index], discrimination.p_values[index]
         yield f"  {shared[index]}: r = {correlation:.2f}, p = {p_value:.3f}"
         order = np.argsort(scores[:, index] - means, kind="stable").tolist()
         for row in (order[0], order[-1]):
-            sample = having[row]
+            sample = rated[row]
             yield f"    {sample.model}: {scores[row, index]:.2f} here, {means[row]:.2f} on average"
             yield from _answers(sample, shared[index], grade)
 
@@ -64,8 +65,8 @@ def _scores(sample: StoredSample, grade: str, equals: str | None) -> Mapping[str
     """Return the mean grade of each item; none of an item without a graded answer."""
     numbers: dict[str, list[float]] = {}
     for graded in sample.attempts:
-        held = graded.grades.get(grade)
-        value = None if held is None else value_or_none(held)
+        grade_of_attempt = graded.grades.get(grade)
+        value = None if grade_of_attempt is None else value_or_none(grade_of_attempt)
         if value is None:
             continue
         if equals is not None:
@@ -73,7 +74,7 @@ def _scores(sample: StoredSample, grade: str, equals: str | None) -> Mapping[str
         elif not isinstance(value, Real):
             raise FairnessError(f"the grade {grade!r} holds {value!r}: say which value counts as 1, --equals VALUE")
         numbers.setdefault(graded.item.id, []).append(float(value))
-    return {item: fmean(those) for item, those in numbers.items()}
+    return {item: fmean(values) for item, values in numbers.items()}
 
 
 def _answers(sample: StoredSample, item: str, grade: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ _WORST_FIRST = (BROKEN, EXPIRED, ACCEPTED)
 
 
 def acceptance_phrase(accepted: AcceptanceResult) -> str:
-    """Return what became of an accepted verdict: ``accepted until 2027-01-31``.
+    """Return the state of an accepted verdict: ``accepted until 2027-01-31``.
 
     >>> entry = AcceptanceResult(
     ...     threshold="t", title="alike", model="m", verdict="unfair", reason="r", by="Ada", until="2027-01-31",
@@ -35,15 +35,15 @@ def acceptance_phrase(accepted: AcceptanceResult) -> str:
 
 
 def decision_facts(accepted: AcceptanceResult) -> str:
-    """Return what was accepted, by whom, and why: ``unfair at 0.62 (0.55 to 0.7), by Ada: under review``."""
+    """Return the accepted verdict with its owner and reason: ``unfair at 0.62 (0.55 to 0.7), by Ada: under review``."""
     return f"{accepted_figures(accepted)}, by {accepted.by}: {accepted.reason}"
 
 
 def accepted_figures(accepted: AcceptanceResult) -> str:
     """Return the verdict that was accepted, with the first of its estimates."""
     parts = [_figures(part) for part in accepted.estimates]
-    more = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
-    return f"{accepted.verdict} at {parts[0]}{more}" if parts else accepted.verdict
+    remainder = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
+    return f"{accepted.verdict} at {parts[0]}{remainder}" if parts else accepted.verdict
 
 
 def decision_line(accepted: AcceptanceResult) -> str:
@@ -65,7 +65,7 @@ def _figures(part: FailingEstimate) -> str:
 
 
 def entry_text(acceptance: Acceptance) -> str:
-    """Return an entry as the file has it: one value a line, so that a change of it is seen in review."""
+    """Return an entry of the file: one value on each line, so that changes are visible in review."""
     estimates = "".join(f"    {_estimate_text(part)},\n" for part in acceptance.estimates)
     lines = {
         "threshold": _quoted(acceptance.threshold),
@@ -102,7 +102,7 @@ def _number(value: float | None) -> str:
 
 
 def _quoted(text: str) -> str:
-    r"""Return a TOML string; characters that would move or hide others are written out.
+    r"""Return a TOML string; control characters are escaped.
 
     >>> print(_quoted('say "yes"\u202e'))
     "say \"yes\"\u202e"

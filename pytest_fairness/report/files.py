@@ -1,4 +1,4 @@
-"""Files of a user's own choice, written whole or not at all, and never over a file that is not ours."""
+"""Files at paths that users choose: written atomically, and never over a file of another kind."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pytest_fairness.core.partial_files import partial_file
 
 PAGE = '<meta name="generator" content="pytest-fairness '
 RESULTS = '{\n "schema": '
-"""The beginning of a page, and of a results file, that was written by us."""
+"""Texts by which a page, and a results file, of this package are recognized."""
 _HEAD = 2_000
-"""Bytes of a file that are looked at."""
+"""The first bytes of a file, in which they are searched."""
 _BEGINNING = re.compile(r".{1,12}\n?.{0,12}")
-"""The beginning of any other text: the same in every file of its kind, before names and numbers."""
+"""The beginning of any other text, by which files of the same kind are recognized."""
 
 
 def refuse_others(path: Path, mark: str) -> None:
@@ -34,7 +34,7 @@ def refuse_others(path: Path, mark: str) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file in UTF-8, with the folder that it stands in; over an earlier one of the same kind, if any.
+    """Write a text file in UTF-8, and its folder; an earlier file of the same kind is replaced.
 
     Raises `FairnessError`, in one line, where it cannot be written, or another file would be lost.
     """
@@ -43,7 +43,7 @@ def write_text(path: Path, text: str) -> None:
     refuse_others(path, mark or (beginning[0] if beginning else ""))
     try:
         with partial_file(path) as partial:
-            partial.write_text(text, encoding="utf-8", errors="backslashreplace")  # half a character, as JSON has it
+            partial.write_text(text, encoding="utf-8", errors="backslashreplace")  # lone surrogates
     except OSError as error:
         raise FairnessError(
             f"the file {path} cannot be written: {error.strerror}; what was measured is in the store"

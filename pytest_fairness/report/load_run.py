@@ -20,7 +20,7 @@ from pytest_fairness.store.samples import StoredSample
 from pytest_fairness.store.store import Store
 
 _FUNCTION = "function:"
-"""Stands in the name of a model that the user's `model` fixture has made: no option names it."""
+"""A part of the names of models that the user's `model` fixture makes, which no option can name."""
 
 
 def read_view(
@@ -29,7 +29,7 @@ def read_view(
     redact: Callable[[str], str],
     in_memory: Mapping[tuple[str, str], StoredSample] = MappingProxyType({}),
 ) -> View:
-    """Return all that is known of a run, each text through ``redact``.
+    """Return the view of a run, each text through ``redact``.
 
     ``in_memory`` holds the samples of the run that this process has stored, by probe and model's key.
 
@@ -65,15 +65,15 @@ def _threshold(
     earlier = map(PastResult.from_row, store.runs.history(row.id, results.run.id))
     return ThresholdView(
         row,
-        [past for past in earlier if past.result.model == row.model and past.result.probe in ("", row.probe)],
+        [result for result in earlier if result.result.model == row.model and result.result.probe in ("", row.probe)],
         list(_slices(row, results.metrics)),
         _example(row, results, by_key),
-        command_of_test(row.id, row.location[0], results.run, _named(row)),
+        command_of_test(row.id, row.location[0], results.run, _option_name(row)),
     )
 
 
 def _slices(row: ThresholdResult, metrics: Sequence[MetricResult]) -> Iterator[MetricResult]:
-    """Return the estimates of the same metric, whatever its sign, on parts of this sample: one attribute more fixed."""
+    """Yield the estimates of the same metric, whatever its sign, on slices by one more attribute."""
     key = row.probe, row.model, row.base or row.metric
     for metric in metrics:
         if (metric.probe, metric.model, metric.base or metric.metric) != key:
@@ -94,70 +94,74 @@ def _example(row: ThresholdResult, results: RunResults, by_key: Mapping[str, Gra
         sides.append(SideView(side.group, attempts[0].prompt, attempts, side))
     item = sides[0].attempts[0].item
     test = example.test or _item_test(row, item)
-    return ExampleView(item.id, sides, command_of_test(test, row.location[0], results.run, _named(row)))
+    return ExampleView(item.id, sides, command_of_test(test, row.location[0], results.run, _option_name(row)))
 
 
 def _item_test(row: ThresholdResult, item: ProbeItem) -> str:
     """Return the id of an item's test, from that of a threshold on the same model."""
-    file, _, name = row.probe.partition("@")[0].partition("::")  # behind it a class with graders of its own
-    threshold_file = row.location[0].replace("\\", "/")  # from the rootdir, outside of which ids name less of the path
+    file, _, name = row.probe.partition("@")[0].partition("::")  # the part after @ is a class with its own graders
+    threshold_file = row.location[0].replace(
+        "\\", "/"
+    )  # relative to the rootdir; ids of files outside of it have less of the path
     test_file = threshold_file if f"/{threshold_file}".endswith(f"/{file}") else file
     model = row.id.partition("[")[2].removesuffix("]")
     return f"{test_file}::{name.replace('.', '::')}[{item.test_id}{'-' if model else ''}{model}]"
 
 
-def _named(row: ThresholdResult) -> str:
-    """Return the model of a row as an option names it."""
+def _option_name(row: ThresholdResult) -> str:
+    """Return the model of a row as it is named in an option."""
     return row.model.partition(_FUNCTION)[0].removesuffix(" through ")
 
 
 def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSample:
-    """Return the sample without secrets. Nearly all attempts hold none, and are left as they are."""
-    redact = lru_cache(maxsize=4096)(redact)  # names of grades, groups and metadata stand in every attempt
+    """Return the sample without secrets. Attempts without secrets, nearly all of them, are the same objects."""
+    redact = lru_cache(maxsize=4096)(redact)  # names of grades, groups and metadata recur in every attempt
     items: dict[int, ProbeItem] = {}
     prompts: dict[int, Prompt] = {}
     grades: dict[int, Grade] = {}
-    """By identity, under which many attempts hold one grade."""
+    """By identity, since many attempts share one grade."""
     attempts = []
     for graded in sample.attempts:
         item = items.get(id(graded.item))
         if item is None:
             item = items[id(graded.item)] = _redacted_item(graded.item, prompts, redact)
-        own = {}
+        redacted_grades = {}
         for name, grade in graded.grades.items():
             if id(grade) not in grades:
                 grades[id(grade)] = _redacted_grade(grade, redact)
-            own[name] = grades[id(grade)]
+            redacted_grades[name] = grades[id(grade)]
         prompt, attempt = prompts[id(graded.prompt)], _redacted_attempt(graded.attempt, redact)
-        same = prompt is graded.prompt and attempt is graded.attempt and own == graded.grades
-        attempts.append(graded if same and item is graded.item else GradedAttempt(item, prompt, attempt, own))
+        is_unchanged = prompt is graded.prompt and attempt is graded.attempt and redacted_grades == graded.grades
+        attempts.append(
+            graded if is_unchanged and item is graded.item else GradedAttempt(item, prompt, attempt, redacted_grades)
+        )
     return replace(sample, attempts=attempts)
 
 
 def _redacted_item(item: ProbeItem, prompts: dict[int, Prompt], redact: Callable[[str], str]) -> ProbeItem:
-    """Return the item; ``prompts`` learns what became of each of its prompts."""
+    """Return the item without secrets; its redacted prompts are added to ``prompts``."""
     for prompt in item.prompts:
         prompts[id(prompt)] = _redacted_prompt(prompt, redact)
-    own = [prompts[id(prompt)] for prompt in item.prompts]
-    about = redact(item.id), item.source and redact(item.source), redacted(item.metadata, redact)
-    same = about == (item.id, item.source, item.metadata) and all(map(is_, own, item.prompts))
-    name, source, metadata = about
-    return item if same else ProbeItem(name, own, source, metadata)
+    redacted_prompts = [prompts[id(prompt)] for prompt in item.prompts]
+    fields = redact(item.id), item.source and redact(item.source), redacted(item.metadata, redact)
+    is_unchanged = fields == (item.id, item.source, item.metadata) and all(map(is_, redacted_prompts, item.prompts))
+    name, source, metadata = fields
+    return item if is_unchanged else ProbeItem(name, redacted_prompts, source, metadata)
 
 
 def _redacted_prompt(prompt: Prompt, redact: Callable[[str], str]) -> Prompt:
     messages = [{"role": message["role"], "content": redact(message["content"])} for message in prompt.conversation]
     tools = [Tool(tool.name, redact(tool.description), redacted(tool.parameters, redact)) for tool in prompt.tools]
     groups, metadata = (redacted(mapping, redact) for mapping in (prompt.groups, prompt.metadata))
-    same = (messages, groups, metadata) == (list(prompt.messages), prompt.groups, prompt.metadata)
-    return prompt if same else Prompt(messages, groups, metadata, tools=tools)
+    is_unchanged = (messages, groups, metadata) == (list(prompt.messages), prompt.groups, prompt.metadata)
+    return prompt if is_unchanged else Prompt(messages, groups, metadata, tools=tools)
 
 
 def _redacted_attempt(attempt: Attempt, redact: Callable[[str], str]) -> Attempt:
     answer = attempt.answer and _redacted_answer(attempt.answer, redact)
     error = attempt.error and redact(attempt.error)
-    same = answer is attempt.answer and error == attempt.error
-    return attempt if same else replace(attempt, answer=answer, error=error)
+    is_unchanged = answer is attempt.answer and error == attempt.error
+    return attempt if is_unchanged else replace(attempt, answer=answer, error=error)
 
 
 def _redacted_answer(answer: Answer, redact: Callable[[str], str]) -> Answer:
@@ -175,5 +179,5 @@ def _redacted_answer(answer: Answer, redact: Callable[[str], str]) -> Answer:
 
 def _redacted_grade(grade: Grade, redact: Callable[[str], str]) -> Grade:
     value, detail = redacted(value_or_none(grade), redact), redact(grade.detail)
-    same = value == value_or_none(grade) and detail == grade.detail
-    return grade if same else Grade(value, grade.ungraded, detail)
+    is_unchanged = value == value_or_none(grade) and detail == grade.detail
+    return grade if is_unchanged else Grade(value, grade.ungraded, detail)

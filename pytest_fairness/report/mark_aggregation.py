@@ -9,11 +9,11 @@ from pytest_fairness.core.marks import NOT_MARKED, aggregate
 from pytest_fairness.core.results import MarkResult, ThresholdResult
 
 
-def aggregated(rows: Sequence[ThresholdResult]) -> list[MarkResult]:
-    """Return one mark per model and suite, field and harm, of all with a threshold that has a scale.
+def aggregate_marks(rows: Sequence[ThresholdResult]) -> list[MarkResult]:
+    """Return one mark per model for each suite, field and harm with a threshold that has a scale.
 
     A suite of several modules has a field for each: ``gender/decisions`` of ``test_decisions.py``.
-    A threshold that was never judged counts as not marked, whatever it would have compared; it may not know its model.
+    A threshold that was never judged counts as not marked, whatever it would have compared; its model may be unknown.
     """
     kinds: dict[str, Callable[[ThresholdResult], str]] = {
         "suite": lambda row: row.suite,
@@ -21,10 +21,10 @@ def aggregated(rows: Sequence[ThresholdResult]) -> list[MarkResult]:
         "harm": lambda row: row.harm,
     }
     results = []
-    for kind, of in kinds.items():
-        keys = dict.fromkeys((row.model, of(row)) for row in rows if row.scale is not None)
+    for kind, name_of in kinds.items():
+        keys = dict.fromkeys((row.model, name_of(row)) for row in rows if row.scale is not None)
         for model, name in keys:
-            counted = [row for row in rows if of(row) == name and row.model in (model, "") and _counts(row)]
+            counted = [row for row in rows if name_of(row) == name and row.model in (model, "") and _counts(row)]
             mark = aggregate(row.mark or NOT_MARKED for row in counted)
             if name:
                 results.append(MarkResult(model=model, mark=None if mark == NOT_MARKED else mark, **{kind: name}))

@@ -1,4 +1,4 @@
-"""Strangers' texts inside Markdown: shown as they are, and nothing else."""
+"""Escaping of untrusted texts in Markdown, so that none of it is markup."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pytest_fairness.report.escaping import escape_controls
 
 _SPECIAL = re.compile(r"""[\\`*_{}\[\]<>"|~$&@#]""")
 _FIRST = re.compile(r"^([-+=](?=[-+=\s]|$)|\d(?=\d*[.)](?:\s|$)))")
-"""A pattern of what makes a heading, a list or a rule of the line that it begins."""
+"""A pattern of characters at the beginning of a line that make it a heading, a list or a rule."""
 
 _GAP = "&#8203;"
-"""A space of no width, which GitHub's links to people, issues and addresses do not reach across."""
+"""A zero-width space, which breaks GitHub's automatic links to people, issues and addresses."""
 
 _LINKS = re.compile(
     r"(?<=@)(?=\w)|(?<=#)(?=\d)|(?<=\bGH-)(?=\d)|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=:)(?!\d\d:)(?=(?:[a-z+-][\w+-]*|\d\w*):)",
     re.IGNORECASE,
 )
-"""A pattern of what GitHub would take for a mention, a reference, an address or the name of an emoji."""
+"""A pattern of positions in what GitHub interprets as a mention, a reference, an address or an emoji."""
 
 
 def escape(text: str) -> str:
@@ -33,15 +33,15 @@ def escape(text: str) -> str:
     """
     shown = escape_controls(" ".join(text.split()))
     gaps = {match.start() for match in _LINKS.finditer(shown)}
-    written = [(_GAP if position in gaps else "") + _reference(character) for position, character in enumerate(shown)]
+    escaped = [(_GAP if position in gaps else "") + _reference(character) for position, character in enumerate(shown)]
     first = _FIRST.match(shown)
     if first:
-        written[0] = f"&#{ord(first[0])};"
-    return "".join(written)
+        escaped[0] = f"&#{ord(first[0])};"
+    return "".join(escaped)
 
 
 def fenced(text: str) -> str:
-    r"""Return a text of several lines as a block of code that it cannot end: its fence is longer than any in it.
+    r"""Return a text of several lines as a code block, whose fence is longer than any in the text.
 
     >>> print(fenced("x\n```\ny"))
     ````text

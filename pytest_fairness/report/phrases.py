@@ -17,11 +17,11 @@ SIMULATED = "answers with a known bias, not from a real model"
 FORMATS_DIFFER = 0.01
 """The p-value of equal values in all answer formats from which on a threshold does not mention them."""
 _MOST_SHARES = 4
-"""Shares that a sentence on agreement lists; the report has all."""
+"""The most shares in a sentence on agreement; the report has all."""
 
 
 def is_simulated(model: str) -> bool:
-    """Return whether a model is the measuring instrument, and no model."""
+    """Return whether a model is simulated, to test the measurement itself."""
     return model.startswith("simulated:")
 
 
@@ -41,7 +41,7 @@ def totals(run: RunResult) -> str:
 
 
 def search(row: SearchResult) -> str:
-    """Return what a search found, of its row in a results file.
+    """Return a sentence on the result of a search, given its row in a results file.
 
     >>> from pytest_fairness.core.search_results import FlipResult
     >>> flip = FlipResult(
@@ -105,15 +105,15 @@ def agreement(result: AgreementResult) -> str:
         f"{group.propensity:.1%} (drawn {group.drawn:.1%})"
         for group in result.groups
     ]
-    more = f", and {len(shares) - _MOST_SHARES} more" if len(shares) > _MOST_SHARES else ""
+    remainder = f", and {len(shares) - _MOST_SHARES} more" if len(shares) > _MOST_SHARES else ""
     return (
         f"{start} agree on {result.prompts:,} prompts (p = {result.p_value:.2g}): "
-        f"{', '.join(shares[:_MOST_SHARES])}{more}"
+        f"{', '.join(shares[:_MOST_SHARES])}{remainder}"
     )
 
 
 def probe_name(probe: str) -> str:
-    """Return a probe as sentences name it.
+    """Return the name of a probe for sentences.
 
     >>> probe_name("suites/hiring/test_hiring.py::test_rated_application")
     'rated application'
@@ -145,11 +145,11 @@ def promise(rows: Sequence[ThresholdResult]) -> str:
     )
 
 
-def own(row: ThresholdResult) -> str:
-    """Return what pyproject.toml overrides of a threshold; nothing where it overrides nothing.
+def override_note(row: ThresholdResult) -> str:
+    """Return the overrides of a threshold in pyproject.toml; empty without any.
 
     >>> from pytest_fairness.core.results import LooksResult, OverrideResult
-    >>> own(ThresholdResult(id="t", own={"bounds": OverrideResult(set=[0.7, 1.4], instead_of=[0.8, 1.2])}))
+    >>> override_note(ThresholdResult(id="t", own={"bounds": OverrideResult(set=[0.7, 1.4], instead_of=[0.8, 1.2])}))
     'overridden in pyproject.toml: bounds 0.7 to 1.4 (suite: 0.8 to 1.2)'
     """
     overrides = row.own
@@ -167,7 +167,7 @@ def own(row: ThresholdResult) -> str:
 
 
 def tallies(row: ThresholdResult) -> str:
-    """Return how often the outcome was true in the groups that a threshold compares; nothing for other metrics.
+    """Return how often the outcome was true in the groups that a threshold compares; empty for other metrics.
 
     >>> from pytest_fairness.core.results import GroupResult
     >>> groups = {
@@ -185,7 +185,7 @@ def tallies(row: ThresholdResult) -> str:
 
 
 def next_step(release: ReleaseResult) -> str:
-    """Return what to do after the verdict on a model; nothing after a fair one.
+    """Return the advice after the verdict on a model; empty after a fair one.
 
     >>> next_step(ReleaseResult(model="x", verdict="undecided", undecided=2, restricted=["--fairness-sample=60"]))
     'measure the whole sample: leave out --fairness-sample=60'
@@ -209,12 +209,12 @@ def next_step(release: ReleaseResult) -> str:
 
 def remarks(row: ThresholdResult) -> list[str]:
     """Return remarks on how a threshold was evaluated."""
-    notes = own(row), anytime(row), earlier_runs(row), read_only(row), formats(row)
+    notes = override_note(row), anytime(row), earlier_runs(row), read_only(row), formats(row)
     return [remark for remark in (*notes, *row.clustering) if remark]
 
 
 def anytime(row: ThresholdResult) -> str:
-    """Return a sentence that the interval holds at every size of the sample; nothing where it does not.
+    """Return a sentence on an anytime-valid interval; empty for other intervals.
 
     >>> from pytest_fairness.core.results import LooksResult
     >>> anytime(ThresholdResult(id="t", looks=LooksResult(anytime=400), confidence=0.9976))
@@ -226,7 +226,7 @@ def anytime(row: ThresholdResult) -> str:
 
 
 def earlier_runs(row: ThresholdResult) -> str:
-    """Return how often a threshold was judged before on its model; nothing for its first run.
+    """Return how often a threshold was judged before on its model; empty for its first run.
 
     >>> from pytest_fairness.core.results import LooksResult
     >>> looks = LooksResult(run=3, earlier={"fair": 0, "unfair": 1, "undecided": 1})
@@ -246,12 +246,12 @@ def earlier_runs(row: ThresholdResult) -> str:
 
 
 def read_only(row: ThresholdResult) -> str:
-    """Return a sentence on the estimates whose numbers a test has read without comparing them; nothing where none."""
+    """Return a sentence on the estimates that a test has read without comparing them; empty without any."""
     return f"read but not compared: {'; '.join(row.read)}" if row.read else ""
 
 
 def judges(rows: Sequence[ThresholdResult]) -> list[str]:
-    """Return the judges of one model's answers, their agreement, and which judged their own answers; each once.
+    """Return sentences on the judges of one model's answers, their agreement, and self-judgment; each once.
 
     >>> from pytest_fairness.core.results import JudgeResult
     >>> agreement = {"harm": 0.81, "kind": None}
@@ -275,7 +275,7 @@ def judges(rows: Sequence[ThresholdResult]) -> list[str]:
 
 
 def formats(row: ThresholdResult) -> str:
-    """Return that the answer format changes the estimate; empty where that is not shown."""
+    """Return a sentence on a significant effect of the answer format; empty without one."""
     effect = row.formats
     if effect is None or effect.p_value is None or effect.p_value >= FORMATS_DIFFER:
         return ""
@@ -302,7 +302,7 @@ def tally(numbers: ExampleSideResult) -> str:
 
 
 def answer_or_error(graded: GradedAttempt) -> str:
-    """Return the answer, or the reason why there is none."""
+    """Return the answer, or the reason that there is none."""
     attempt = graded.attempt
     return attempt.answer.transcript if attempt.answer else f"no answer: {attempt.error or 'not in the store'}"
 

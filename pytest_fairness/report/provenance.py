@@ -20,7 +20,7 @@ class Fact:
 
 
 def provenance_facts(view: View) -> list[Fact]:
-    """Return the facts in the order in which an auditor needs them; what is not known is listed as such."""
+    """Return the facts in the order of an audit; unknown ones are listed as such."""
     run = view.results.run
     samples = view.samples
     return [

@@ -1,4 +1,4 @@
-"""The verdict on a release, and the order in which thresholds matter."""
+"""The verdict on a release, and the order of thresholds from worst to best."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pytest_fairness.stats.pvalues import holm
 
 STATES = ("fair", "unfair", "undecided", "invalid")
 NOT_JUDGED = "not judged"
-"""Stands for the verdict of a threshold that was collected and gave none: not selected, skipped, or cut by a stop."""
+"""The verdict of a threshold that was collected and not judged: not selected, skipped, or not run after a stop."""
 NOT_SELECTED = "not selected"
 _MOST_REASONS = 3
 """The most reasons of skips in the sentence on a release."""
 
 
 def not_judged(reason: str, outcome: str) -> Unjudged:
-    """Return why such a threshold has no verdict: ``outcome`` is ``skipped`` or ``not run``.
+    """Return the result of a threshold without a verdict; ``outcome`` is ``skipped`` or ``not run``.
 
     >>> not_judged("not selected", "not run").message
     'not judged: not selected'
@@ -29,58 +29,57 @@ def not_judged(reason: str, outcome: str) -> Unjudged:
 
 
 def reason_of(row: ThresholdResult) -> str:
-    """Return why a row's threshold was not judged."""
+    """Return the reason that a row's threshold was not judged."""
     return row.message.removeprefix(f"{NOT_JUDGED}: ")
 
 
 def corrected(rows: Sequence[ThresholdResult]) -> list[ThresholdResult]:
     """Return the rows with ``p_holm``: Holm's correction of ``p_value`` over the thresholds of their model.
 
-    A threshold that gave no p-value counts as one of them all the same; one that was not selected or was
-    skipped does not, since no answer had a part in that. One that a stop has cut does: a failure stops a run.
+    A threshold without a p-value counts as well. One that was not selected or was skipped does not, since that did
+    not depend on answers. One that was not run after a stop does count, since a failure can stop a run.
     """
     adjusted: dict[int, float] = {}
     for model in dict.fromkeys(row.model for row in rows):
-        indices = [index for index, row in enumerate(rows) if row.model == model and not _is_left_out(row)]
+        indices = [index for index, row in enumerate(rows) if row.model == model and not _is_excluded(row)]
         p_values = [1.0 if (value := rows[index].p_value) is None else value for index in indices]
         adjusted |= dict(zip(indices, holm(p_values), strict=True))
     return [replace(row, p_holm=None if row.p_value is None else adjusted[index]) for index, row in enumerate(rows)]
 
 
-def _is_left_out(row: ThresholdResult) -> bool:
+def _is_excluded(row: ThresholdResult) -> bool:
     return row.verdict == NOT_JUDGED and (row.outcome == "skipped" or reason_of(row) == NOT_SELECTED)
 
 
 def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
     """Return one verdict per model on all of its thresholds; ``rows`` are corrected.
 
-    Fair where every threshold is: no correction is needed, all must hold. Unfair where one
-    is unfair after Holm's correction. Else not decided, or invalid where something could
-    not be measured. A threshold that does not know its model counts for each model. ``oldest`` is the day of the oldest
-    answer that an earlier run asked; None where there is none.
+    Fair if every threshold is: no correction is needed, as all must hold. Unfair if one is unfair after Holm's
+    correction. Else undecided, or invalid if a threshold is invalid. A threshold without a known model counts for each
+    model. ``oldest`` is the day of the oldest answer of an earlier run; None without such answers.
     """
     lines = []
     for model in dict.fromkeys(row.model for row in rows):
-        of = [row for row in rows if row.model in (model, "")]
-        counts = {state: sum(row.verdict == state for row in of) for state in STATES}
-        reasons = Counter(reason_of(row) for row in of if row.verdict == NOT_JUDGED)
-        sure = sum(row.verdict == "unfair" and _holds(row) for row in of)
-        if counts["fair"] == len(of):
+        of_model = [row for row in rows if row.model in (model, "")]
+        counts = {state: sum(row.verdict == state for row in of_model) for state in STATES}
+        reasons = Counter(reason_of(row) for row in of_model if row.verdict == NOT_JUDGED)
+        certain = sum(row.verdict == "unfair" and _is_certain(row) for row in of_model)
+        if counts["fair"] == len(of_model):
             verdict = "fair"
-        elif sure:
+        elif certain:
             verdict = "unfair"
         else:
             verdict = "invalid" if counts["invalid"] else "undecided"
-        restricted = dict.fromkeys(option for row in of for option in row.restricted)
-        times = [row.sample.oldest for row in of if row.sample is not None and row.sample.oldest is not None]
+        restricted = dict.fromkeys(option for row in of_model for option in row.restricted)
+        times = [row.sample.oldest for row in of_model if row.sample is not None and row.sample.oldest is not None]
         oldest = datetime.fromtimestamp(min(times), UTC).date().isoformat() if times else None
         line = ReleaseResult(
             model=model,
             verdict=verdict,
             **counts,
-            unfair_after_holm=sure,
+            unfair_after_holm=certain,
             oldest=oldest,
-            accepted=sum(row.accepted is not None and row.accepted.state == ACCEPTED for row in of),
+            accepted=sum(row.accepted is not None and row.accepted.state == ACCEPTED for row in of_model),
             not_judged=dict(reasons),
             restricted=tuple(restricted),
         )
@@ -99,46 +98,47 @@ def sentence(line: ReleaseResult) -> str:
 
 
 def is_fair_so_far(line: ReleaseResult) -> bool:
-    """Return whether all that was judged is fair, and not all was."""
-    return bool(line.not_judged) and 0 < line.fair == _judged(line)
+    """Return whether all judged thresholds are fair, and some were not judged."""
+    return bool(line.not_judged) and 0 < line.fair == _judged_count(line)
 
 
 def counts(line: ReleaseResult) -> str:
     """Return counts: ``3 thresholds: 1 fair, 2 unfair (1 after Holm's correction)``.
 
-    Then follow what was not judged, the options that restrict the sample, and the day of the oldest answer.
+    Then follow the thresholds that were not judged, the options that restrict the sample, and the day of the oldest
+    answer.
     """
-    judged, reasons = _judged(line), line.not_judged
+    judged, reasons = _judged_count(line), line.not_judged
     total = judged + sum(reasons.values())
     holm = f" ({line.unfair_after_holm} after Holm's correction)"
     parts = [f"{count} {state}{holm if state == 'unfair' else ''}" for state, count in line.counts.items() if count]
     thresholds = f"{f'{judged} of ' if reasons else ''}{total} threshold{'s' if total != 1 else ''}"
     breakdown = f": {', '.join(parts)}" if parts and not is_fair_so_far(line) else ""
     accepted = [f"{line.accepted} accepted"] if line.accepted else []
-    left = [_left_out(reasons)] if reasons else []
+    unjudged = [_unjudged_counts(reasons)] if reasons else []
     if not judged:
         thresholds = f"nothing was judged of {thresholds.removeprefix('0 of ')}"
     restricted = [f"with {' '.join(line.restricted)}"] if line.restricted else []
     oldest = [f"oldest answer from {line.oldest}"] if line.oldest else []
-    return "; ".join([thresholds + breakdown, *accepted, *left, *restricted, *oldest])
+    return "; ".join([thresholds + breakdown, *accepted, *unjudged, *restricted, *oldest])
 
 
-def _judged(line: ReleaseResult) -> int:
+def _judged_count(line: ReleaseResult) -> int:
     return sum(line.counts.values())
 
 
-def _left_out(reasons: Mapping[str, int]) -> str:
+def _unjudged_counts(reasons: Mapping[str, int]) -> str:
     """Return counts by reason: ``2 not selected, 1 skipped: no data; 1 skipped: no judge``."""
     skips = [reason for reason in reasons if reason.startswith("skipped")]
-    plain = {reason: reason if reason == NOT_SELECTED else f"not run: {reason}" for reason in reasons}
-    parts = [f"{count} {plain[reason]}" for reason, count in reasons.items() if reason not in skips]
+    phrases = {reason: reason if reason == NOT_SELECTED else f"not run: {reason}" for reason in reasons}
+    parts = [f"{count} {phrases[reason]}" for reason, count in reasons.items() if reason not in skips]
     skipped = [f"{reasons[reason]} {reason}" for reason in skips[:_MOST_REASONS]]
-    if rest := sum(reasons[reason] for reason in skips[_MOST_REASONS:]):
-        skipped.append(f"{rest} skipped for other reasons")
+    if other_skips := sum(reasons[reason] for reason in skips[_MOST_REASONS:]):
+        skipped.append(f"{other_skips} skipped for other reasons")
     return ", ".join([*parts, "; ".join(skipped)] if skipped else parts)
 
 
-def _holds(row: ThresholdResult) -> bool:
+def _is_certain(row: ThresholdResult) -> bool:
     return row.p_holm is not None and row.risk is not None and row.p_holm <= row.risk
 
 
@@ -146,7 +146,7 @@ WORST_FIRST = ("unfair", "invalid", "undecided", ACCEPTED, "flaky", NOT_JUDGED, 
 
 
 def effective_verdict(row: ThresholdResult) -> str:
-    """Return a row's verdict, or ``flaky`` or ``accepted`` where that kept it from failing."""
+    """Return a row's verdict, or ``flaky`` or ``accepted`` if the test did not fail for that reason."""
     return row.outcome if row.outcome in ("flaky", ACCEPTED) else row.verdict
 
 
@@ -156,5 +156,5 @@ def rank(row: ThresholdResult) -> int:
 
 
 def worst_first(rows: Iterable[ThresholdResult]) -> list[ThresholdResult]:
-    """Return rows of the results file in the order in which they matter."""
+    """Return rows of the results file, sorted from worst to best."""
     return sorted(rows, key=rank)

@@ -1,4 +1,4 @@
-"""Commands for a shell: they run a whole run again, or one test of it, in the folder where pytest was called."""
+"""Shell commands that repeat a whole run, or one test of it, in the folder where pytest was called."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def command_of_test(test: str, file: str, run: RunResult, model: str | None = No
 
     Args:
         test: The id.
-        file: The file that it stands in, from the rootdir.
+        file: The file of the test, relative to the rootdir.
         run: The `run` of its results.
-        model: The only model that it asks; empty for one that no option names. None keeps all of the run.
+        model: The only model to use; empty for one that no option names. None keeps the models of the run.
 
     pytest takes a file outside of the rootdir for another id, and a test that no file holds for none: such a test is
     chosen by its id among those of the whole run.
@@ -34,8 +34,8 @@ def command_of_test(test: str, file: str, run: RunResult, model: str | None = No
     else:
         chosen = [*run.tests, f"--fairness-test={test}"]
     options = list(run.command)
-    # Where models share a name, their ids have a digest each, and only beside each other.
+    # Ids of models that share a name have a digest, but only if all of them are given.
     if model is not None and "~" not in test.partition("[")[2].rpartition("-")[2]:
-        named = [f"{_MODEL}{model}"] if model else []
-        options = [*named, *(option for option in options if not option.startswith(_MODEL))]
+        model_options = [f"{_MODEL}{model}"] if model else []
+        options = [*model_options, *(option for option in options if not option.startswith(_MODEL))]
     return shlex.join(["pytest", *chosen, *options])

@@ -1,4 +1,4 @@
-"""The results file, documented in docs/results.md."""
+"""Compilation of the results file, which docs/results.md documents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pytest_fairness.core.results import MetricResult, RunResult, RunResults, Th
 from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.files import write_text
-from pytest_fairness.report.mark_aggregation import aggregated
+from pytest_fairness.report.mark_aggregation import aggregate_marks
 from pytest_fairness.report.release import corrected, release
 
 _PACKAGES = (
@@ -43,7 +43,7 @@ def compile_results(
     acceptances: Sequence[AcceptanceResult] = (),
     clauses: Sequence[Clause] = (),
 ) -> RunResults:
-    """Return everything that a reader needs to check the verdicts; each text through ``redact``.
+    """Return the results of a run, with all that is needed to check the verdicts; each text through ``redact``.
 
     Args:
         run: The facts about the run that are known before its results.
@@ -71,7 +71,7 @@ def compile_results(
     results = RunResults(
         run=run,
         release=release(rows),
-        marks=aggregated(rows),
+        marks=aggregate_marks(rows),
         thresholds=rows,
         metrics=list({(m.probe, m.model, m.metric, frozenset(m.slice.items())): m for m in metrics}.values()),
         searches=searches,
@@ -83,9 +83,9 @@ def compile_results(
 
 
 def with_distinct_titles(results: RunResults) -> RunResults:
-    """Return results to be shown: where tests of one suite share a title, the test's name follows it.
+    """Return results for display: where tests of one suite share a title, the test's name is added.
 
-    The results file keeps the titles themselves, which do not depend on the tests that ran besides.
+    The results file keeps the original titles, which do not depend on the other tests of the run.
 
     >>> rows = [ThresholdResult(id=f"test_a.py::test_{name}[m]", suite="a", threshold="Alike") for name in "xy"]
     >>> results = RunResults(run=RunResult(id="1", started=""), thresholds=rows)
@@ -98,16 +98,16 @@ def with_distinct_titles(results: RunResults) -> RunResults:
         tests.setdefault((row.suite, row.model, row.threshold), set()).add(row.id.partition("[")[0])
     distinct = []
     for row in rows:
-        same = tests[row.suite, row.model, row.threshold]
-        names = {test.rpartition("::")[2] for test in same}
+        same_title = tests[row.suite, row.model, row.threshold]
+        names = {test.rpartition("::")[2] for test in same_title}
         test = row.id.partition("[")[0]
-        name = test.rpartition("::")[2] if len(names) == len(same) else test
-        distinct.append(replace(row, threshold=f"{row.threshold} ({name})") if len(same) > 1 else row)
+        name = test.rpartition("::")[2] if len(names) == len(same_title) else test
+        distinct.append(replace(row, threshold=f"{row.threshold} ({name})") if len(same_title) > 1 else row)
     return replace(results, thresholds=distinct)
 
 
 def redacted(value: Any, redact: Callable[[str], str]) -> Any:
-    """Return a value in builtins as JSON has them, with each text redacted; what has a JSON of its own stays."""
+    """Return a value in types of JSON, with each text redacted; objects with `to_json` are unchanged."""
     if isinstance(value, str):
         return redact(value)
     if value is None or isinstance(value, int | float) or hasattr(value, "to_json"):
@@ -120,13 +120,13 @@ def redacted(value: Any, redact: Callable[[str], str]) -> Any:
 
 
 def _total(costs: Sequence[float | None]) -> float | None:
-    """USD; None where one is not known."""
+    """Return the sum of costs in USD; None where one is not known."""
     priced = [cost for cost in costs if cost is not None]
     return sum(priced, 0.0) if len(priced) == len(costs) else None
 
 
 def moment(seconds: float) -> str:
-    """Return seconds since 1970 as a results file has them."""
+    """Return seconds since 1970 in the format of a results file."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
@@ -149,13 +149,13 @@ def _versions() -> dict[str, str]:
 
 
 def _version(package: str) -> str:
-    """Return the version of an installed package; to parse all of its metadata takes six times as long."""
+    """Return the version of an installed package; parsing all of its metadata would take six times as long."""
     line = re.search(r"^Version: (\S+)$", distribution(package).read_text("METADATA") or "", re.MULTILINE)
     return line[1] if line else version(package)
 
 
 def _commit(root: Path) -> str | None:
-    """Return the commit of the user's project, with ``-dirty`` behind it where tracked files have changed since."""
+    """Return the commit of the user's project, with ``-dirty`` appended if tracked files have changed since."""
     try:
         shown = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],  # noqa: S607 - the user's own git, wherever it is

@@ -1,4 +1,4 @@
-"""One run as every output shows it: frozen, and whole."""
+"""The view of one run, from which every output is made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_fairness.store.samples import StoredSample
 
 @dataclass(frozen=True, slots=True)
 class SideView:
-    """One side of an example: a group, or the item whole where the metric has no groups."""
+    """One side of an example: a group, or the whole item if the metric has no groups."""
 
     group: str
     prompt: Prompt
@@ -25,13 +25,13 @@ class SideView:
 
 @dataclass(frozen=True, slots=True)
 class ExampleView:
-    """The item that shows best what a threshold is about."""
+    """The item that illustrates a threshold best."""
 
     item: str
     sides: Sequence[SideView]
     """Two where groups are compared, else one."""
     command: str
-    """Replays the item."""
+    """The command that repeats the item's test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class ThresholdView:
     """Estimates of the same metric on parts of its sample."""
     example: ExampleView | None = None
     command: str = ""
-    """Repeats the threshold."""
+    """The command that repeats the threshold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class View:
     """The results file: every number that any output shows is in it."""
     thresholds: Sequence[ThresholdView]
     samples: Sequence[StoredSample] = ()
-    """Every attempt, by probe and model, with its answer."""
+    """The samples by probe and model, with all answers."""
     moments: Sequence[AnswerTimes] = ()
     """The times of each sample's answers."""
     cards: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Database of a store: made, read and written, with errors in one line."""
+"""The database of a store: creation, migration, transactions, and errors in one line."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _OPENING = 10.0
-"""Seconds for which a server is waited for at the beginning: an address may as well be wrong."""
+"""Seconds to wait for a server when the store is opened: the address may simply be wrong."""
 _DISK_FULL = "53100"
 
 
 class Database:
-    """A store's database, opened.
+    """The open database of a store.
 
     All methods raise `StoreError`, in one line, where it cannot be read or written. A transaction that a server
     breaks off is repeated: every transaction must have the same result when it is done twice.
@@ -34,29 +34,29 @@ class Database:
 
     def __init__(self, location: StoreLocation) -> None:
         self.location = location
-        self._medium = _medium(location)
-        self._engine = self._medium.engine
+        self._backend = _backend(location)
+        self._engine = self._backend.engine
         self.dialect: str = self._engine.dialect.name
         self.insert_new = partial(insert_new, self.dialect)
         self.insert_or_replace = partial(insert_or_replace, self.dialect)
-        self._tries_for = min(_OPENING, self._medium.tries_for)
+        self._tries_for = min(_OPENING, self._backend.tries_for)
         try:
             self.alone(self._prepare)
         except StoreError:
             self.close()
             raise
-        self._tries_for = self._medium.tries_for
+        self._tries_for = self._backend.tries_for
 
     def _prepare(self, connection: Connection) -> None:
         tables = inspect(connection).get_multi_columns()
         columns = {name: {column["name"] for column in listed} for (_, name), listed in tables.items()}
         if columns and "layout" not in columns:
-            raise StoreError(f"{self.location} holds tables of another program: {self._medium.way_out}")
+            raise StoreError(f"{self.location} holds tables of another program: {self._backend.way_out}")
         number = connection.execute(select(schema.layout.c.number)).scalar() if columns else None
         if columns and (number is None or number < 1):
-            raise StoreError(f"the store {self.location} is damaged, it has no layout: {self._medium.way_out}")
-        if number == schema.LAYOUT and (lost := schema.lacking(columns)):
-            raise StoreError(f"the store {self.location} is damaged, it has lost {lost}: {self._medium.way_out}")
+            raise StoreError(f"the store {self.location} is damaged, it has no layout: {self._backend.way_out}")
+        if number == schema.LAYOUT and (missing := schema.missing_part(columns)):
+            raise StoreError(f"the store {self.location} is damaged, it has lost {missing}: {self._backend.way_out}")
         if number is None:
             schema.metadata.create_all(connection, checkfirst=False)
             connection.execute(insert(schema.layout).values(number=schema.LAYOUT))
@@ -71,16 +71,16 @@ class Database:
             connection.execute(update(schema.layout).values(number=schema.LAYOUT))
 
     @contextmanager
-    def _mended(self) -> Iterator[None]:
+    def _readable_errors(self) -> Iterator[None]:
         try:
             yield
         except DBAPIError as error:
             message = " ".join(str(error.orig).split())
             raise StoreError(
-                f"the store {self.location} failed: {message}; {self._medium.repair(error.orig)}"
+                f"the store {self.location} failed: {message}; {self._backend.repair(error.orig)}"
             ) from None
 
-    def _repeated(self, opened: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
+    def _run(self, opened: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
         def once() -> T:
             with opened() as connection:
                 return work(connection)
@@ -88,14 +88,14 @@ class Database:
         return self._with_retries(once)
 
     def _with_retries(self, call: Callable[[], T]) -> T:
-        with self._mended():
+        with self._readable_errors():
             if not self._tries_for:
                 return call()
-            # A file is never tried again.
+            # Only servers are retried: an error of a file does not pass.
             from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
             return Retrying(
-                retry=retry_if_exception(_may_pass),
+                retry=retry_if_exception(_is_transient),
                 stop=stop_after_delay(self._tries_for),
                 wait=wait_random_exponential(0.05, max=1),
                 reraise=True,
@@ -105,47 +105,47 @@ class Database:
         return self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 
     def write(self, work: Callable[[Connection], T]) -> T:
-        """Do some work in one transaction, which may be repeated."""
+        """Run a function in one transaction, which may be repeated; return its result."""
 
-        return self._repeated(self._engine.begin, work)
+        return self._run(self._engine.begin, work)
 
     def alone(self, work: Callable[[Connection], T]) -> T:
-        """Do some work in one transaction, in which nobody else can open the store; it may be repeated."""
+        """Run a function in a transaction during which no other process can open the store; it may be repeated."""
 
-        return self._repeated(self._medium.preparing, work)
+        return self._run(self._backend.preparing, work)
 
     def compact(self) -> None:
-        """Give back the room of what was deleted."""
+        """Return the space of deleted rows to the file system."""
 
-        self._repeated(self._autocommit, self._medium.compact)
+        self._run(self._autocommit, self._backend.compact)
 
     def size(self) -> int:
-        """Return the bytes that it takes."""
-        return self.read(self._medium.size)
+        """Return the size of the database in bytes."""
+        return self.read(self._backend.size)
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        """Do some work without a transaction; it may be repeated."""
+        """Run a function that reads, without a transaction; it may be repeated."""
 
-        return self._repeated(self._autocommit, work)
+        return self._run(self._autocommit, work)
 
     def execute(self, statement: Any, rows: Sequence[Mapping[str, Any]] | None = None) -> None:
-        """Write by one statement."""
+        """Execute one statement that writes."""
         self.write(lambda connection: connection.execute(statement, rows))
 
-    def rows(self, wanted: Any) -> Sequence[Any]:
+    def rows(self, statement: Any) -> Sequence[Any]:
         """Return all rows that a statement reads."""
-        return self.read(lambda connection: connection.execute(wanted).all())
+        return self.read(lambda connection: connection.execute(statement).all())
 
-    def scalar(self, wanted: Any) -> Any:
+    def scalar(self, statement: Any) -> Any:
         """Return the first column of the first row, or None."""
-        return self.read(lambda connection: connection.execute(wanted).scalar())
+        return self.read(lambda connection: connection.execute(statement).scalar())
 
     @contextmanager
     def lock(self, name: str) -> Iterator[None]:
         """Let one process at a time, of those on this store, run the block."""
 
         def locked() -> AbstractContextManager[object]:
-            lock = self._medium.lock(name)
+            lock = self._backend.lock(name)
             lock.__enter__()
             return lock
 
@@ -159,7 +159,7 @@ class Database:
         self._engine.dispose()
 
 
-def _medium(location: StoreLocation) -> sqlite.File | PostgresDatabase:
+def _backend(location: StoreLocation) -> sqlite.File | PostgresDatabase:
     if isinstance(location, Path):
         return sqlite.File(location)
     from pytest_fairness.store.postgresql import PostgresDatabase
@@ -167,8 +167,8 @@ def _medium(location: StoreLocation) -> sqlite.File | PostgresDatabase:
     return PostgresDatabase(location)
 
 
-def _may_pass(error: BaseException) -> bool:
-    """Return whether it may go when it is tried again: a server that restarts, a deadlock, too many connections."""
+def _is_transient(error: BaseException) -> bool:
+    """Return whether an error is transient: a server that restarts, a deadlock, too many connections."""
     if not isinstance(error, OperationalError | InterfaceError):
         return False
     return getattr(error.orig, "sqlstate", None) != _DISK_FULL

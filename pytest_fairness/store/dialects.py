@@ -1,4 +1,4 @@
-"""Differences of SQLite and PostgreSQL: inserts where a row may be there, the clock, text."""
+"""Differences between SQLite and PostgreSQL: upserts, the clock, and text with NUL."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sqlalchemy.sql.functions import FunctionElement
 
 
 def insert_new(dialect: str, table: Table) -> Any:
-    """Return an insert that leaves the row that there may be of the same key."""
+    """Return an insert that does nothing where a row with the same key exists."""
     return _insert(dialect, table).on_conflict_do_nothing()
 
 
 def insert_or_replace(dialect: str, table: Table, where: Callable[[Any], Any] | None = None) -> Any:
-    """Return an insert that replaces the row that there may be of the same key.
+    """Return an insert that replaces a row with the same key.
 
-    Only if ``where`` is so, which is given the new row's columns.
+    ``where`` receives the columns of the new row, and returns a condition without which the old row stays.
     """
     statement = _insert(dialect, table)
     key = [column.name for column in table.primary_key]
@@ -39,7 +39,7 @@ def batches(keys: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 class Now(FunctionElement[float]):
-    """Seconds since 1970 on the database's clock: those of the machines that share it may differ, or jump."""
+    """Seconds since 1970 on the database's clock: the clocks of the machines that share it may differ, or jump."""
 
     name = "now"
     type = Float()
@@ -57,7 +57,7 @@ def _now_of_postgresql(*_: object, **__: object) -> str:
 
 
 class Exact(TypeDecorator[str]):
-    """Any text of a model. PostgreSQL has no NUL in a text, so there it is written as two characters."""
+    """A text column that can hold any answer. PostgreSQL allows no NUL, so there it is escaped as two characters."""
 
     impl = Text
     cache_ok = True

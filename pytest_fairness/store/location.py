@@ -12,7 +12,7 @@ from typing import TypeAlias
 from pytest_fairness.core.errors import StoreError
 
 LATEST = "latest"
-"""Names the newest run of a store that has what is asked for."""
+"""The name by which users refer to the newest run of a store."""
 _SCHEMES = ("postgresql+psycopg", "postgresql", "postgres")
 
 
@@ -27,7 +27,7 @@ class PostgresURL:
     url: str = field(repr=False)
 
     def exists(self) -> bool:
-        """Return whether it is worth opening: that it is there shows only then."""
+        """Return true: whether the database exists shows only when it is opened."""
         return True
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ StoreLocation: TypeAlias = Path | PostgresURL
 
 
 def parse_location(text: str, folder: Path) -> StoreLocation:
-    """Return the location that a text means: a URL, or a path from this folder.
+    """Return the location that a text names: a URL, or a path relative to a folder.
 
     Raises:
         StoreError: It is a URL of something else than PostgreSQL.

@@ -1,4 +1,4 @@
-"""Looks at thresholds: which judged run of a threshold on a model a session is, also beside others at the same time."""
+"""Interim looks at thresholds: each judgment of a threshold on a model gets a number, also across sessions."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _looks = schema.looks.c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLook:
-    """A judgment of a threshold on answers of its own."""
+    """A judgment of a threshold on a sample of answers that no other look has."""
 
     test: str
     probe: str
     model: str
-    """A digest of the model over which looks are counted."""
+    """A digest of the model; looks are counted for each."""
     identity: str
     """A digest of the answers and the question."""
     run: str
     session: str
     sequence: str = ""
-    """A digest that runs share whose samples may grow into each other."""
+    """A digest that runs share if the sample of one may extend that of another."""
     number: int = 0
-    """Number of the judged run, from 1."""
+    """The number of the look, from 1."""
     verdict: str | None = None
-    """None while it is judged, and for good where its session was killed."""
+    """None until it is judged, and if its session was killed."""
 
 
 class Looks:
@@ -42,25 +42,25 @@ class Looks:
     def take(
         self, look: StoredLook, others: Collection[StoredLook], extends: Callable[[str], bool], *, keep: bool = True
     ) -> tuple[StoredLook, list[StoredLook]]:
-        """Record a look before its verdict is known; return it with its number, and all that are known besides.
+        """Record a look before its verdict is known; return it with its number, and all other looks.
 
         In one transaction, which overlaps with none of another session: two that judge at once have two numbers.
-        The same answers are judged again under their number; the looks of one session, which a plan or reruns have
-        divided, have one; so have those of a sample that grows.
+        Answers that are judged again keep their number. The looks of one session share a number, even if a plan or
+        reruns split it; so do those of a sample that grows.
 
         Args:
             look: The look, without its number.
             others: Looks that are known from elsewhere: results of older versions.
             extends: Whether the sample holds that of a run with the same sequence.
-            keep: Whether to record it; a try-out is counted by nobody.
+            keep: Whether to record it; a try-out is not counted.
         """
 
         def record(connection: Connection) -> tuple[StoredLook, list[StoredLook]]:
             connection.execute(select(schema.layout).with_for_update())  # SQLite's writes are exclusive already
-            rows = connection.execute(select(schema.looks).where(*_is_alike(look)).order_by(_looks.number)).all()
+            rows = connection.execute(select(schema.looks).where(*_same_threshold(look)).order_by(_looks.number)).all()
             stored = {row.identity: StoredLook(**row._mapping) for row in rows}
             looks = [*stored.values(), *(other for other in others if other.identity not in stored)]
-            new = replace(look, number=_number(look, looks, extends))
+            new = replace(look, number=_look_number(look, looks, extends))
             if keep:
                 connection.execute(self._database.insert_new(schema.looks), [asdict(new)])
             return new, looks
@@ -68,28 +68,28 @@ class Looks:
         return self._database.write(record)
 
     def conclude(self, look: StoredLook, session: str, verdict: str | None) -> None:
-        """Save the verdict on a look that a session took; without one, its looks are forgotten: nothing was seen."""
-        own = _looks.session == session
-        alike = _is_alike(look)
+        """Save the verdict on a look of a session; without a verdict, delete its looks: no result was shown."""
+        in_session = _looks.session == session
+        same_threshold = _same_threshold(look)
         if verdict is None:
-            self._database.execute(delete(schema.looks).where(own, *alike))
+            self._database.execute(delete(schema.looks).where(in_session, *same_threshold))
         else:
             unfinished = (_looks.identity == look.identity) & _looks.verdict.is_(None)
             change = update(schema.looks).values(verdict=verdict)
-            self._database.execute(change.where(own | unfinished, *alike))
+            self._database.execute(change.where(in_session | unfinished, *same_threshold))
 
 
-def _is_alike(look: StoredLook) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions of the looks at the same threshold on the same model."""
+def _same_threshold(look: StoredLook) -> tuple[ColumnElement[bool], ...]:
+    """Return the SQL conditions for looks at the same threshold on the same model."""
     return _looks.test == look.test, _looks.probe == look.probe, _looks.model == look.model
 
 
-def _number(look: StoredLook, looks: Sequence[StoredLook], extends: Callable[[str], bool]) -> int:
-    same = [other.number for other in looks if other.identity == look.identity]
-    own = [other.number for other in looks if other.session == look.session]
-    grown = [other.number for other in looks if look.sequence == other.sequence != "" and extends(other.run)]
-    for numbers in (same, own, grown):
+def _look_number(look: StoredLook, looks: Sequence[StoredLook], extends: Callable[[str], bool]) -> int:
+    of_answers = [other.number for other in looks if other.identity == look.identity]
+    of_session = [other.number for other in looks if other.session == look.session]
+    of_sequence = [other.number for other in looks if look.sequence == other.sequence != "" and extends(other.run)]
+    for numbers in (of_answers, of_session, of_sequence):
         if numbers:
             return max(numbers)
-    # Of stores that were joined, several runs may have one number.
+    # In merged stores several runs may have the same number.
     return 1 + max(len({other.session for other in looks}), *(other.number for other in looks), 0)

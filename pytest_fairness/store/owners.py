@@ -1,4 +1,4 @@
-"""Owners of claims: each is a process that has opened the store. The claims of one that has died are free."""
+"""Owners of claims: processes that have the store open. The claims of a dead process are released."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from pytest_fairness.store.database import Database
 from pytest_fairness.store.dialects import Now
 
 LEASE = 15.0
-"""Seconds after its last heartbeat for which the claims of an owner hold."""
+"""Seconds for which the claims of an owner are valid after its last heartbeat."""
 HEARTBEAT_INTERVAL = 3.0
 """Seconds between the heartbeats of an owner."""
 LONGEST_GAP = 2 * HEARTBEAT_INTERVAL
-"""Seconds between two heartbeats after which an owner has to live for a whole lease before it frees others' claims."""
+"""Seconds between two heartbeats after which an owner must wait a whole lease before it frees others' claims."""
 
 
 _batches = select(schema.submissions.c.id)
-"""Owners that are no processes: batches that a provider has."""
+"""Owners that are not processes: batches of a provider."""
 
 
 class Owner(Protocol):
@@ -35,17 +35,17 @@ class Owner(Protocol):
     id: str
 
     def release_dead(self, owners: Iterable[str]) -> bool:
-        """Free the claims of owners that have died; return whether any are known to have."""
+        """Free the claims of those owners that have died; return whether any was found dead."""
 
     def has_company(self, connection: Connection, /) -> bool:
         """Return whether another process that is alive has the store open."""
 
     def release(self) -> None:
-        """Give up all claims: what is still claimed is free for others."""
+        """Release all claims, so that others may request their attempts."""
 
 
 def owner_of(database: Database) -> Owner:
-    """Return an owner whose death the others on this database can see."""
+    """Return an owner whose death other processes on this database can detect."""
     location = database.location
     if isinstance(location, Path):
         return LockedOwner(database, location.with_name(f"{location.name}.owners"))
@@ -56,7 +56,7 @@ class LockedOwner:
     """An owner that lives as long as its lock on a file does.
 
     The operating system drops the lock with the process, at once and whatever killed it, so a claim never outlives its
-    owner. A lease would have to be waited for; a process number can belong to a zombie.
+    owner. A lease would delay the others; a process number can belong to a zombie.
     """
 
     def __init__(self, database: Database, folder: Path) -> None:
@@ -86,13 +86,13 @@ class LockedOwner:
         lock = FileLock(path, thread_local=False)
         try:
             lock.acquire(timeout=0)
-        except (Timeout, OSError):  # of a file that cannot be opened nothing is known
+        except (Timeout, OSError):  # if the file cannot be opened, the owner may be alive
             return False
         self._remove(lock, path)
         return True
 
     def _remove(self, lock: BaseFileLock, path: Path) -> None:
-        # In this order: Windows deletes no file that is open. Whoever locks it in between finds a dead owner as well.
+        # In this order, since Windows deletes no open file. A process that locks it in between finds a dead owner too.
         lock.release()
         with suppress(OSError):
             path.unlink(missing_ok=True)
@@ -117,8 +117,8 @@ class LockedOwner:
 class LeasedOwner:
     """An owner that lives as long as its heartbeats come, across machines, on the database's clock.
 
-    While the database is away, no heartbeat comes. So an owner whose own were missing for a while frees no claims until
-    the others have had the time of a lease for theirs.
+    While the database is unreachable, no owner can send heartbeats. So an owner that has missed its own for a while
+    frees no claims until the others have had a whole lease to resume theirs.
     """
 
     def __init__(self, database: Database) -> None:
@@ -127,11 +127,11 @@ class LeasedOwner:
         self._suspects: set[str] = set()
         self._released = threading.Event()
         self._send_heartbeat()
-        self._thread = threading.Thread(target=self._live, name="fairness-lease", daemon=True)
+        self._thread = threading.Thread(target=self._send_heartbeats, name="fairness-lease", daemon=True)
         self._thread.start()
 
     def release_dead(self, owners: Iterable[str]) -> bool:
-        # With the next heartbeat: the caller may be in a loop that must not wait for a server.
+        # Done with the next heartbeat: the caller may be in a loop that must not wait for a server.
         self._suspects = self._suspects | set(owners)
         return False
 
@@ -143,9 +143,9 @@ class LeasedOwner:
     def release(self) -> None:
         self._released.set()
         self._thread.join()
-        self._database.write(self._leave)
+        self._database.write(self._delete_owner)
 
-    def _live(self) -> None:
+    def _send_heartbeats(self) -> None:
         while not self._released.wait(HEARTBEAT_INTERVAL):
             with suppress(StoreError):  # the engine, which cannot write either, reports it
                 self._send_heartbeat()
@@ -166,9 +166,9 @@ class LeasedOwner:
         ids = sorted(suspects)
         connection.execute(delete(schema.owners).where(owners.id.in_(ids), owners.seen < Now() - LEASE))
         claims = schema.claims.c
-        gone = claims.owner.not_in(select(owners.id)) & claims.owner.not_in(_batches)
-        connection.execute(delete(schema.claims).where(claims.owner.in_(ids), gone))
+        is_gone = claims.owner.not_in(select(owners.id)) & claims.owner.not_in(_batches)
+        connection.execute(delete(schema.claims).where(claims.owner.in_(ids), is_gone))
 
-    def _leave(self, connection: Connection) -> None:
+    def _delete_owner(self, connection: Connection) -> None:
         connection.execute(delete(schema.claims).where(schema.claims.c.owner == self.id))
         connection.execute(delete(schema.owners).where(schema.owners.c.id == self.id))

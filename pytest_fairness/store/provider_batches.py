@@ -1,7 +1,7 @@
-"""Batches of requests that providers have: each owns the claims of what is in it, until its results are here.
+"""Batches at providers: each owns the claims of its requests until its results are stored.
 
-So what is in a batch is requested by nobody else, whatever becomes of the process that submitted it. Who names a batch,
-or fetches its results, claims it first, under its id: one process at a time, and another where that one dies.
+So no other process sends a request that is in a batch, even if the process that submitted it dies. A process claims a
+batch, under its id, before it names it or fetches its results: one process at a time, and another if that one dies.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _claims = schema.claims.c
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A batch that a provider has, or is about to have."""
+    """A batch that was, or is being, submitted to a provider."""
 
     id: str
     name: str | None
-    """The provider's; None where it was never received."""
+    """The provider's name for it; None where it was never received."""
     requests: int
     at: float
     """The time when it was submitted, in seconds since 1970 on the database's clock."""
@@ -41,29 +41,30 @@ class Submissions:
         self._database, self._owner = database, owner
 
     def begin(self, model: str, keys: Sequence[str]) -> tuple[str, set[str]]:
-        """Give the claims of this process on some keys to a new batch, and claim the batch.
+        """Transfer the claims of this process on some keys to a new batch, and claim the batch.
 
-        Written before the batch is submitted: whatever dies in between, it is looked for at its provider.
+        This is written before the batch is submitted: if the process dies in between, the next one looks for the batch
+        at the provider.
 
         Returns:
             The id of the batch, and the keys whose claims it has now.
         """
         new = uuid4().hex
 
-        def give(connection: Connection) -> set[str]:
+        def transfer(connection: Connection) -> set[str]:
             for page in batches(keys):
-                own = _claims.key.in_(page), _claims.owner == self._owner
-                connection.execute(update(schema.claims).where(*own).values(owner=new))
-            given = set(connection.execute(select(_claims.key).where(_claims.owner == new)).scalars())
-            row = {"id": new, "model": model, "requests": len(given)}
+                owned = _claims.key.in_(page), _claims.owner == self._owner
+                connection.execute(update(schema.claims).where(*owned).values(owner=new))
+            transferred = set(connection.execute(select(_claims.key).where(_claims.owner == new)).scalars())
+            row = {"id": new, "model": model, "requests": len(transferred)}
             connection.execute(self._database.insert_new(schema.submissions).values(**row, at=Now()))
             connection.execute(self._database.insert_new(schema.claims).values(key=new, owner=self._owner))
-            return given
+            return transferred
 
-        return new, self._database.write(give)
+        return new, self._database.write(transfer)
 
     def name(self, id: str, name: str) -> None:
-        """Note the provider's name of a batch, and give the batch back."""
+        """Record the provider's name of a batch, and release the batch."""
 
         def write(connection: Connection) -> None:
             connection.execute(update(schema.submissions).where(_rows.id == id).values(name=name))
@@ -76,11 +77,11 @@ class Submissions:
         return {name for (name,) in self._database.rows(select(_rows.name).where(_rows.name.is_not(None)))}
 
     def read(self, id: str) -> Submission | None:
-        """Return a batch; None where all its results are here."""
+        """Return a batch; None where all its results are stored."""
         return self._database.read(lambda connection: submissions_of(connection, {id}).get(id))
 
     def take(self, id: str) -> str | None:
-        """Claim a batch; return the owner that has it then, None where all its results are here."""
+        """Claim a batch; return its owner after that, None where all its results are stored."""
 
         def claim(connection: Connection) -> str | None:
             connection.execute(self._database.insert_new(schema.claims).values(key=id, owner=self._owner))
@@ -93,7 +94,7 @@ class Submissions:
         return self._database.write(claim)
 
     def finish(self, id: str, free: Sequence[str] = ()) -> None:
-        """Give a batch back, and free some of its claims; it is deleted once it has none left."""
+        """Release a batch and some of its claims; delete it once it has no claims left."""
 
         def write(connection: Connection) -> None:
             for page in batches(free):
@@ -118,6 +119,6 @@ def submissions_of(connection: Connection, owners: Collection[str]) -> dict[str,
     """Return the owners that are batches, by their ids."""
     if not owners:
         return {}
-    wanted = select(_rows.id, _rows.name, _rows.requests, _rows.at, (Now() - _rows.at).label("age"))
-    rows = connection.execute(wanted.where(_rows.id.in_(sorted(owners))))
+    statement = select(_rows.id, _rows.name, _rows.requests, _rows.at, (Now() - _rows.at).label("age"))
+    rows = connection.execute(statement.where(_rows.id.in_(sorted(owners))))
     return {row.id: Submission(row.id, row.name, row.requests, row.at, row.age) for row in rows}

@@ -1,4 +1,4 @@
-"""Removes runs and answers from a store that nothing which stays needs, and makes the store small again."""
+"""Removal of runs and answers that no remaining run needs, and compaction of the store."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from pytest_fairness.store.runs import Runs
 from pytest_fairness.store.samples import unpack
 
 _PAGE = 10_000
-_EARLIER = {"--fairness-baseline=": "the baseline", "--fairness-adjust=": "the history"}
-"""Options that name earlier runs, and what these are of a run."""
-_OF_RUNS = (schema.samples, schema.parts, schema.influences, schema.spending, schema.paces)
-"""Tables that lose the rows of a run that is removed. Its verdicts stay: each is a look that later runs count."""
+_EARLIER_RUN_OPTIONS = {"--fairness-baseline=": "the baseline", "--fairness-adjust=": "the history"}
+"""Options that name earlier runs, and the role of such a run in messages."""
+_RUN_TABLES = (schema.samples, schema.parts, schema.influences, schema.spending, schema.paces)
+"""Tables from which the rows of a run are removed. Its verdicts stay: each is a look that later runs count."""
 _temporary = MetaData()
-_kept, _held, _gone = (
+_needed, _sampled, _removed = (
     Table(f"pytest_fairness_{name}", _temporary, Column("id", Text, primary_key=True), prefixes=["TEMPORARY"])
     for name in ("kept", "held", "gone")
 )
-"""Keys and digests of prompts that runs hold which stay; keys that samples of any run hold; runs that go."""
+"""Attempt keys and prompt digests of runs that stay; attempt keys of the samples of any run; runs to remove."""
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """The runs and the answers to remove: those to which all applies that is given."""
+class PruneSelection:
+    """The runs and the answers to remove: those that meet all conditions."""
 
     older_than: float | None = None
-    """Seconds: they began, or were answered, longer ago."""
+    """The least age in seconds of the run, or of the answer."""
     runs: Sequence[str] = ()
-    """Their ids, or the beginnings of them."""
+    """Ids of runs, or prefixes of ids."""
     models: Sequence[str] = ()
-    """They asked no others. A name without parameters means that with any."""
+    """Runs that used no other models. A name without parameters matches any parameters."""
     keep: Sequence[str] = ()
-    """Runs that stay whatever else is given."""
+    """Runs that stay even if they meet all conditions."""
 
 
 @dataclass(slots=True)
-class Pruned:
+class PruneResult:
     """The outcome of pruning."""
 
     runs: int = 0
@@ -54,21 +54,21 @@ class Pruned:
     prompts: int = 0
     grades: int = 0
     size: int = 0
-    """Bytes of all that."""
+    """Bytes of the removed contents."""
     before: int = 0
     after: int = 0
-    """Bytes of the store."""
+    """Bytes of the store before and after."""
 
 
 class _Undo(Exception):
     """Exception that ends a transaction which must change nothing."""
 
 
-def prune(location: StoreLocation, chosen: Chosen, *, dry: bool) -> Pruned:
+def prune(location: StoreLocation, chosen: PruneSelection, *, dry: bool) -> PruneResult:
     """Remove what was chosen, in one transaction, and compact the store.
 
-    What a run that stays needs to be verified, repeated or compared stays as well: its answers, those that its graders
-    asked for, and its baseline. So does the run that ``latest`` means, unless it is named.
+    A run that stays keeps all that it needs to be verified, repeated or compared: its answers, those of its graders,
+    and its baseline. The run that ``latest`` names also stays, unless it is named by its id.
 
     Args:
         location: The store.
@@ -81,103 +81,105 @@ def prune(location: StoreLocation, chosen: Chosen, *, dry: bool) -> Pruned:
     with closing(Database(location)) as database:
         owner = owner_of(database)
         try:
-            removing = _Removing(database, chosen)
+            removal = _Removal(database, chosen)
             before = database.size()
 
             def remove(connection: Connection) -> None:
                 if owner.has_company(connection):
                     raise StoreError(f"the store {location} is in use: prune it when the other sessions have ended")
-                removing.remove(connection)
+                removal.remove(connection)
                 if dry:
                     raise _Undo
 
             try:
                 database.alone(remove)
             except _Undo:
-                return removing.pruned
+                return removal.pruned
             try:
                 database.compact()
             except StoreError as error:
                 raise StoreError(f"all that was chosen is removed, and its room is not given back: {error}") from None
-            removing.pruned.before, removing.pruned.after = before, database.size()
-            return removing.pruned
+            removal.pruned.before, removal.pruned.after = before, database.size()
+            return removal.pruned
         finally:
             owner.release()
 
 
-class _Removing:
-    """One removal: which runs stay, what they hold, and what of the rest was chosen."""
+class _Removal:
+    """One removal: the runs that stay, the rows that they need, and the rest of what was chosen."""
 
-    def __init__(self, database: Database, chosen: Chosen) -> None:
+    def __init__(self, database: Database, chosen: PruneSelection) -> None:
         self._database = database
         self._chosen = chosen
         self._runs = Runs(database)
-        self.pruned = Pruned()
+        self.pruned = PruneResult()
 
     def remove(self, connection: Connection) -> None:
         """Remove all that was chosen; it may be done again in a later transaction."""
-        self.pruned = Pruned()
+        self.pruned = PruneResult()
         models = self._models(connection)
-        gone = self._chosen_runs(connection, models)
-        unknown = self._hold(connection, gone)
-        of_gone = select(_gone.c.id)
+        removed_runs = self._chosen_runs(connection, models)
+        unknown_questions = self._fill_temporary_tables(connection, removed_runs)
+        removed_ids = select(_removed.c.id)
         attempts, prompts, grades = schema.attempts.c, schema.prompts.c, schema.grades.c
-        free = attempts.key.not_in(select(_kept.c.id)) & attempts.run.in_(of_gone)
-        if unknown:  # what their graders asked for is in no sample, as is what a killed run has left
-            free &= attempts.key.in_(select(_held.c.id))
+        removable = attempts.key.not_in(select(_needed.c.id)) & attempts.run.in_(removed_ids)
+        if unknown_questions:  # the graders' answers are in no sample, and neither are those of a killed run
+            removable &= attempts.key.in_(select(_sampled.c.id))
         if self._chosen.older_than is not None:
-            free &= attempts.at < Now() - self._chosen.older_than
+            removable &= attempts.at < Now() - self._chosen.older_than
         if models is not None:
-            free &= attempts.model.in_(models)
-        self.pruned.grades = self._delete(connection, schema.grades, grades.key.in_(select(attempts.key).where(free)))
-        self.pruned.attempts = self._delete(connection, schema.attempts, free)
-        orphans = prompts.digest.not_in(select(attempts.prompt)) & prompts.digest.not_in(select(_kept.c.id))
+            removable &= attempts.model.in_(models)
+        self.pruned.grades = self._delete(
+            connection, schema.grades, grades.key.in_(select(attempts.key).where(removable))
+        )
+        self.pruned.attempts = self._delete(connection, schema.attempts, removable)
+        orphans = prompts.digest.not_in(select(attempts.prompt)) & prompts.digest.not_in(select(_needed.c.id))
         self.pruned.prompts = self._delete(connection, schema.prompts, orphans)
         emptied: Any = schema.runs.c.document.is_not(None)
-        for table in _OF_RUNS:
+        for table in _RUN_TABLES:
             emptied |= schema.runs.c.id.in_(select(table.c.run))
-        emptied &= schema.runs.c.id.in_(of_gone)
+        emptied &= schema.runs.c.id.in_(removed_ids)
         self.pruned.runs = connection.execute(select(func.count()).where(emptied)).scalar_one()
         self.pruned.size += self._size(connection, schema.runs, emptied)
-        for table in _OF_RUNS:
-            self._delete(connection, table, table.c.run.in_(of_gone))
-        emptied = schema.runs.c.id.in_(of_gone)
+        for table in _RUN_TABLES:
+            self._delete(connection, table, table.c.run.in_(removed_ids))
+        emptied = schema.runs.c.id.in_(removed_ids)
         connection.execute(update(schema.runs).where(emptied).values(work=None, document=None))
         connection.execute(delete(schema.stops))  # of sessions that have all ended
 
     def _chosen_runs(self, connection: Connection, models: Collection[str] | None) -> list[str]:
         """Return the runs that go."""
         runs, chosen = schema.runs.c, self._chosen
-        named = {self._runs.find(text, having="anything") for text in chosen.runs}
-        wanted = select(runs.id).order_by(runs.started)
+        named_runs = {self._runs.find(text, having="anything") for text in chosen.runs}
+        statement = select(runs.id).order_by(runs.started)
         if chosen.older_than is not None:
-            wanted = wanted.where(runs.started < Now() - chosen.older_than)
-        gone = [run for (run,) in connection.execute(wanted) if not named or run in named]
+            statement = statement.where(runs.started < Now() - chosen.older_than)
+        removed = [run for (run,) in connection.execute(statement) if not named_runs or run in named_runs]
         if models is not None:
             used = self._models_by_run(connection)
-            gone = [run for run in gone if used.get(run) and used[run] <= set(models)]
-        stay = {self._runs.find(text, having="anything") for text in chosen.keep}
+            removed = [run for run in removed if used.get(run) and used[run] <= set(models)]
+        staying = {self._runs.find(text, having="anything") for text in chosen.keep}
         ids = list(connection.execute(select(runs.id).order_by(runs.started.desc())).scalars())
-        stay |= {run for run in ids if run not in gone}
-        if not named and (latest := next(filter(self._has_results, ids), None)):
-            stay.add(latest)
+        staying |= {run for run in ids if run not in removed}
+        if not named_runs and (latest := next(filter(self._has_results, ids), None)):
+            staying.add(latest)
         for run in ids:  # newest first: a baseline is older
-            for earlier, what in self._earlier(run, ids) if run in stay else ():
-                if earlier in named:
-                    raise StoreError(f"run {earlier[:8]} is {what} of run {run[:8]}, which stays: name both")
-                stay.add(earlier)
-        return [run for run in gone if run not in stay]
+            for earlier, role in self._earlier_runs(run, ids) if run in staying else ():
+                if earlier in named_runs:
+                    raise StoreError(f"run {earlier[:8]} is {role} of run {run[:8]}, which stays: name both")
+                staying.add(earlier)
+        return [run for run in removed if run not in staying]
 
     def _has_results(self, run: str) -> bool:
         document = self._runs.document(run)
         return document is not None and bool(document["results"]["run"]["attempts"])
 
-    def _earlier(self, run: str, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield the runs that a run was held against or adjusted by, and what each is of it."""
+    def _earlier_runs(self, run: str, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield the runs that a run was compared with or adjusted by, and their roles."""
         command = ((self._runs.document(run) or {}).get("results") or {}).get("run", {}).get("command") or ()
-        for option, what in _EARLIER.items():
-            given = [word.removeprefix(option) for word in command if word.startswith(option)]
-            yield from ((other, what) for text in given for other in ids if other.startswith(text))
+        for option, role in _EARLIER_RUN_OPTIONS.items():
+            prefixes = [word.removeprefix(option) for word in command if word.startswith(option)]
+            yield from ((other, role) for prefix in prefixes for other in ids if other.startswith(prefix))
 
     def _models(self, connection: Connection) -> list[str] | None:
         """Return the keys of the models that were named; None where none was."""
@@ -185,8 +187,8 @@ class _Removing:
             return None
         samples, parts = schema.samples.c, schema.parts.c
         stored = {(key, key) for (key,) in connection.execute(select(schema.attempts.c.model).distinct())}
-        for named in (samples, parts):
-            stored.update((name, key) for name, key in connection.execute(select(named.model, named.model_key)))
+        for columns in (samples, parts):
+            stored.update((name, key) for name, key in connection.execute(select(columns.model, columns.model_key)))
         chosen: set[str] = set()
         for text in self._chosen.models:
             keys = {key for name, key in stored if text == name or name.startswith(f"{text}?")}
@@ -199,7 +201,7 @@ class _Removing:
         return sorted(chosen)
 
     def _models_by_run(self, connection: Connection) -> dict[str, set[str]]:
-        """Return the keys of the models that each run has samples of; of a run without, all that it has used."""
+        """Return the model keys of each run's samples; of a run without samples, those of its attempts."""
         attempts = schema.attempts.c
         of_samples: dict[str, set[str]] = {}
         for columns in (schema.samples.c, schema.parts.c):
@@ -210,26 +212,26 @@ class _Removing:
             of_attempts.setdefault(run, set()).add(key)
         return of_attempts | of_samples
 
-    def _hold(self, connection: Connection, gone: Collection[str]) -> bool:
-        """Note what goes and what samples hold; whether it is unknown what graders of a run that stays have asked."""
+    def _fill_temporary_tables(self, connection: Connection, removed_runs: Collection[str]) -> bool:
+        """Fill the temporary tables; return whether the graders' requests of a run that stays are unknown."""
         _temporary.drop_all(connection)
         _temporary.create_all(connection)
-        self._put(connection, _gone, list(gone))
-        unknown = False
+        self._insert(connection, _removed, list(removed_runs))
+        is_unknown = False
         for table in (schema.samples, schema.parts):
             columns = table.c
             for run, probe, key in connection.execute(select(columns.run, columns.probe, columns.model_key)).all():
-                same = (columns.run == run, columns.probe == probe, columns.model_key == key)
-                for data in connection.execute(select(columns.data).where(*same)).scalars():
+                is_sample = (columns.run == run, columns.probe == probe, columns.model_key == key)
+                for data in connection.execute(select(columns.data).where(*is_sample)).scalars():
                     packed = unpack(data)
                     keys = packed.keys(key)
-                    self._put(connection, _held, keys)
-                    if run not in gone:
-                        self._put(connection, _kept, [*keys, *packed.digests(), *(packed.questions or ())])
-                        unknown |= packed.questions is None
-        return unknown
+                    self._insert(connection, _sampled, keys)
+                    if run not in removed_runs:
+                        self._insert(connection, _needed, [*keys, *packed.digests(), *(packed.questions or ())])
+                        is_unknown |= packed.questions is None
+        return is_unknown
 
-    def _put(self, connection: Connection, table: Table, ids: Sequence[str]) -> None:
+    def _insert(self, connection: Connection, table: Table, ids: Sequence[str]) -> None:
         for start in range(0, len(ids), _PAGE):
             rows = [{"id": key} for key in ids[start : start + _PAGE]]
             connection.execute(self._database.insert_new(table), rows)

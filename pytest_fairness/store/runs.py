@@ -1,4 +1,4 @@
-"""Runs: the work, the verdicts and the samples of each, for its report and for later runs."""
+"""Runs in the store: their work, verdicts and samples, for reports and for later runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pytest_fairness.store import schema
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.dialects import Now, batches
 from pytest_fairness.store.location import LATEST
-from pytest_fairness.store.samples import StoredSample, joined, pack, unpack
+from pytest_fairness.store.samples import StoredSample, join_samples, pack, unpack
 
 _select_results = (
     select(schema.runs.c.id, schema.runs.c.started, schema.runs.c.git, schema.thresholds.c.result)
@@ -56,7 +56,7 @@ class Runs:
         return total
 
     def expect_thresholds(self, run: str, expected: Mapping[str, Mapping[str, Any]]) -> None:
-        """Save which threshold tests the run has selected, so that a lost one is missed."""
+        """Save which threshold tests the run has selected, so that a missing result is noticed."""
         rows = [{"run": run, "test": test, "expected": json.dumps(what)} for test, what in sorted(expected.items())]
         if rows:
             self._database.execute(self._database.insert_new(schema.thresholds), rows)
@@ -68,7 +68,7 @@ class Runs:
         return {test: json.loads(expected) for test, expected in sorted(map(tuple, rows))}
 
     def record_thresholds(self, run: str, results: Mapping[str, Mapping[str, Any]], commit: str | None = None) -> None:
-        """Save each threshold's row of the results file, and the commit of the user's project that they hold for."""
+        """Save each threshold's row of the results file, and the commit of the user's project."""
         table = schema.thresholds
         change = update(table).where(table.c.run == run, table.c.test == bindparam("t")).values(result=bindparam("r"))
         rows = [{"t": test, "r": json.dumps(result)} for test, result in sorted(results.items())]
@@ -81,27 +81,27 @@ class Runs:
             self._database.write(record)
 
     def save_influences(self, run: str, test: str, influences: Mapping[str, Any]) -> None:
-        """Save what each cluster adds to the estimate that decided a threshold, as builtins."""
-        row = {"run": run, "test": test, "data": _compressed(influences)}
+        """Save the influences of the clusters on the estimate that decided a threshold, as JSON values."""
+        row = {"run": run, "test": test, "data": _compress(influences)}
         self._database.execute(self._database.insert_or_replace(schema.influences), [row])
 
     def influences(self, run: str, test: str) -> dict[str, Any] | None:
-        wanted = select(schema.influences.c.data).filter_by(run=run, test=test)
-        return _expanded(self._database.scalar(wanted))
+        statement = select(schema.influences.c.data).filter_by(run=run, test=test)
+        return _decompress(self._database.scalar(statement))
 
     def save_document(self, run: str, document: Mapping[str, Any]) -> None:
         """Save the document of a run: ``results``, its results file, and ``cards`` by suite."""
         change = update(schema.runs).where(schema.runs.c.id == run)
-        self._database.execute(change.values(document=_compressed(document)))
+        self._database.execute(change.values(document=_compress(document)))
 
     def document(self, run: str) -> dict[str, Any] | None:
-        return _expanded(self._database.scalar(select(schema.runs.c.document).filter_by(id=run)))
+        return _decompress(self._database.scalar(select(schema.runs.c.document).filter_by(id=run)))
 
     def documents(self, last: int) -> list[dict[str, Any]]:
         """Return the documents of the last runs, oldest first."""
         runs = schema.runs.c
-        wanted = select(runs.document).where(runs.document.is_not(None)).order_by(runs.started.desc()).limit(last)
-        documents = [_expanded(data) for (data,) in self._database.rows(wanted)]
+        statement = select(runs.document).where(runs.document.is_not(None)).order_by(runs.started.desc()).limit(last)
+        documents = [_decompress(data) for (data,) in self._database.rows(statement)]
         return [document for document in reversed(documents) if document is not None]
 
     def history(self, test: str, before: str | None = None) -> list[dict[str, Any]]:
@@ -116,20 +116,20 @@ class Runs:
             user's project, or None).
         """
         runs = schema.runs.c
-        wanted = _select_results.where(schema.thresholds.c.test == test).order_by(runs.started)
+        statement = _select_results.where(schema.thresholds.c.test == test).order_by(runs.started)
         if before is not None:
             started = select(func.max(runs.started)).where(runs.id == before).scalar_subquery()
-            wanted = wanted.where(runs.id != before, runs.started <= func.coalesce(started, Now()))
+            statement = statement.where(runs.id != before, runs.started <= func.coalesce(started, Now()))
         return [
             {"run": run, "started": started, "git": git, **json.loads(result)}
-            for run, started, git, result in self._database.rows(wanted)
+            for run, started, git, result in self._database.rows(statement)
         ]
 
     def last_results(self, last: int) -> list[tuple[str, float, str | None, dict[str, Any]]]:
-        """Return the results of all thresholds in the last runs that came to results, oldest run first.
+        """Return the results of all thresholds in the last runs that have results, oldest run first.
 
         Args:
-            last: The most runs. Runs that were pruned have their results still.
+            last: The maximum number of runs. Pruned runs keep their results.
 
         Returns:
             Run, start (seconds since 1970), commit of the user's project, and row of the results file.
@@ -137,8 +137,8 @@ class Runs:
         runs, thresholds = schema.runs.c, schema.thresholds.c
         judged = select(thresholds.run).where(thresholds.result.is_not(None))
         newest = select(runs.id).where(runs.id.in_(judged)).order_by(runs.started.desc(), runs.id).limit(last)
-        wanted = _select_results.where(runs.id.in_(newest)).order_by(runs.started, runs.id, thresholds.test)
-        return [(run, started, git, json.loads(result)) for run, started, git, result in self._database.rows(wanted)]
+        statement = _select_results.where(runs.id.in_(newest)).order_by(runs.started, runs.id, thresholds.test)
+        return [(run, started, git, json.loads(result)) for run, started, git, result in self._database.rows(statement)]
 
     def unfinished(self) -> int:
         """Return how many runs have selected thresholds and recorded no result: killed, or still running."""
@@ -156,10 +156,10 @@ class Runs:
         return 0 if number is None else number + 1
 
     def outdated(self, run: str, model: str, age: float) -> dict[str, int]:
-        """Return how many repetitions of each prompt count no more: up to the last that is older than so many seconds.
+        """Return how many repetitions of each prompt are outdated: up to the last that is older than ``age`` seconds.
 
-        They are counted back from the start of the run, so that all its processes agree; of a run that began on an
-        earlier day, from today's midnight (UTC). An answer from the future has no age that is known: it is outdated.
+        Ages are counted back from the start of the run, so that all its processes agree; from today's midnight (UTC) if
+        it began on an earlier day. An answer from the future has no known age: it is outdated.
         """
         attempts = schema.attempts.c
         ((started, now),) = self._database.rows(select(schema.runs.c.started, Now()).where(schema.runs.c.id == run))
@@ -179,14 +179,14 @@ class Runs:
             having: Which runs count: those that have judged a sample, those that have ended, or all.
 
         Raises:
-            StoreError: None, or more than one, is meant.
+            StoreError: No run matches, or more than one.
         """
         if not text.strip():
             raise StoreError("the run is empty (an unset variable?): name one by its id, or latest")
         runs = schema.runs.c
         judged = runs.id.in_(select(schema.samples.c.run).distinct())
-        wanted = {"samples": judged, "document": runs.document.is_not(None), "anything": true()}[having]
-        rows = self._database.rows(select(runs.id).where(wanted).order_by(runs.started))
+        statement = {"samples": judged, "document": runs.document.is_not(None), "anything": true()}[having]
+        rows = self._database.rows(select(runs.id).where(statement).order_by(runs.started))
         ids: list[str] = [run for (run,) in rows if text == LATEST or run.startswith(text)]
         if text == LATEST:
             ids = [next(filter(self._has_attempts, reversed(ids)), "")]
@@ -200,7 +200,7 @@ class Runs:
         return ids[-1]
 
     def _has_attempts(self, run: str) -> bool:
-        """Return whether a run has measured anything: one that has not is never the latest."""
+        """Return whether a run has attempts: one without is never the latest."""
         document = self.document(run)
         return document is None or bool(document["results"]["run"]["attempts"])
 
@@ -209,13 +209,13 @@ class Runs:
         runs, samples = schema.runs.c, schema.samples.c
         measured = select(samples.run).where(samples.probe.in_(probes)).group_by(samples.run)
         began = func.coalesce(select(schema.runs.c.started).filter_by(id=before).scalar_subquery(), Now())
-        wanted = (
+        statement = (
             select(runs.id)
             .where(runs.id.in_(measured.having(func.count(samples.probe.distinct()) == len(probes))))
             .where(runs.id != before, runs.started <= began)
             .order_by(runs.started.desc())
         )
-        return [run for (run,) in self._database.rows(wanted)]
+        return [run for (run,) in self._database.rows(statement)]
 
     def save_sample(self, run: str, sample: StoredSample) -> bool:
         """Save a probe's whole sample of a model; return whether it was new.
@@ -232,7 +232,7 @@ class Runs:
         return True
 
     def save_part(self, run: str, owner: str, sample: StoredSample) -> bool:
-        """Save one process's part of a sample, unless the whole sample is stored; return whether it was."""
+        """Save one process's part of a sample, unless the whole sample is stored; return whether it was saved."""
         row: dict[str, Any] = {"run": run, "probe": sample.probe, "model_key": sample.model_key}
         if self._database.rows(select(schema.samples.c.run).filter_by(**row)):
             return False
@@ -247,18 +247,18 @@ class Runs:
 
         Args:
             run: The run.
-            in_memory: Those that this process has stored, by probe and model's key: they are not read again.
+            in_memory: Samples that this process has stored, by probe and model key: they are not read again.
         """
-        whole = self.samples(run)
-        samples = [in_memory.get((probe, key)) or self.sample(run, probe, key) for probe, _, key in whole]
+        whole_samples = self.samples(run)
+        samples = [in_memory.get((probe, key)) or self.sample(run, probe, key) for probe, _, key in whole_samples]
         parts = schema.parts.c
-        wanted = select(parts.probe, parts.model, parts.model_key, parts.data).where(parts.run == run)
-        rows = self._database.rows(wanted.order_by(parts.probe, parts.model, parts.model_key, parts.owner))
-        pieces: dict[tuple[str, str, str], list[StoredSample]] = {}
+        statement = select(parts.probe, parts.model, parts.model_key, parts.data).where(parts.run == run)
+        rows = self._database.rows(statement.order_by(parts.probe, parts.model, parts.model_key, parts.owner))
+        parts_by_sample: dict[tuple[str, str, str], list[StoredSample]] = {}
         for row in rows:
-            if (row.probe, row.model, row.model_key) not in whole:
-                pieces.setdefault((row.probe, row.model, row.model_key), []).append(self._read(row))
-        return [sample for sample in samples if sample] + [joined(part) for part in pieces.values()]
+            if (row.probe, row.model, row.model_key) not in whole_samples:
+                parts_by_sample.setdefault((row.probe, row.model, row.model_key), []).append(self._read(row))
+        return [sample for sample in samples if sample] + [join_samples(part) for part in parts_by_sample.values()]
 
     def sample(self, run: str, probe: str, model_key: str) -> StoredSample | None:
         """Return a probe's sample of a model in a run; its attempts are without their answers."""
@@ -266,31 +266,31 @@ class Runs:
 
     def latest_sample(self, probe: str, model_key: str) -> StoredSample | None:
         """Return the latest sample of a probe on a model."""
-        wanted = select(schema.samples).filter_by(probe=probe, model_key=model_key)
-        return self._sample(wanted.order_by(schema.samples.c.at.desc()).limit(1))
+        statement = select(schema.samples).filter_by(probe=probe, model_key=model_key)
+        return self._sample(statement.order_by(schema.samples.c.at.desc()).limit(1))
 
     def samples(self, run: str) -> list[tuple[str, str, str]]:
         """Return the samples of a run, oldest first: probe, name of the model, key of the model."""
         samples = schema.samples.c
-        wanted = select(samples.probe, samples.model, samples.model_key).where(samples.run == run)
-        return [tuple(row) for row in self._database.rows(wanted.order_by(samples.at))]
+        statement = select(samples.probe, samples.model, samples.model_key).where(samples.run == run)
+        return [tuple(row) for row in self._database.rows(statement.order_by(samples.at))]
 
-    def _sample(self, wanted: Any) -> StoredSample | None:
-        rows = self._database.rows(wanted)
+    def _sample(self, statement: Any) -> StoredSample | None:
+        rows = self._database.rows(statement)
         return self._read(rows[0]) if rows else None
 
     def _read(self, row: Any) -> StoredSample:
         packed = unpack(row.data)
         texts: dict[str, str] = {}
         for digests in batches(packed.digests()):
-            wanted = select(schema.prompts).where(schema.prompts.c.digest.in_(digests))
-            texts |= {row.digest: row.messages for row in self._database.rows(wanted)}
+            statement = select(schema.prompts).where(schema.prompts.c.digest.in_(digests))
+            texts |= {row.digest: row.messages for row in self._database.rows(statement)}
         return packed.sample(row.probe, row.model, row.model_key, texts)
 
 
-def _compressed(content: Mapping[str, Any]) -> bytes:
+def _compress(content: Mapping[str, Any]) -> bytes:
     return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 6)
 
 
-def _expanded(data: bytes | None) -> dict[str, Any] | None:
+def _decompress(data: bytes | None) -> dict[str, Any] | None:
     return None if data is None else json.loads(zlib.decompress(data))

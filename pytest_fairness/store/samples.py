@@ -1,4 +1,4 @@
-"""Stored samples: the attempts of a probe on a model in one run, packed small, with all that its verdicts depend on."""
+"""Stored samples: the graded attempts of a probe on a model in one run, with all that verdicts depend on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class StoredSample:
     """The values that an ungraded answer to a prompt could have had, by grade."""
     judge: str | None = None
     questions: Sequence[str] = ()
-    """Keys of the questions of its graders."""
+    """Keys of the requests of its graders."""
 
     @property
     def repetitions(self) -> range:
@@ -58,8 +58,8 @@ class StoredSample:
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
-    """A stored sample as JSON has it; its prompts' messages lie elsewhere."""
+class PackedSample:
+    """A stored sample in the form of JSON; its prompts' messages lie elsewhere."""
 
     content: Mapping[str, Any]
 
@@ -74,7 +74,7 @@ class Packed:
 
     @property
     def questions(self) -> Sequence[str] | None:
-        """Keys of the questions of its graders; None where an older version did not record them."""
+        """Keys of the requests of its graders; None where an older version did not record them."""
         keys: Sequence[str] | None = self.content.get("questions")
         return keys
 
@@ -87,16 +87,16 @@ class Packed:
         extremes: dict[str, dict[str, Sequence[Any]]] = {name: {} for name in content["extremes"]}
         for item_id, source, metadata, packed_prompts in content["items"]:
             prompts = [
-                Prompt(json.loads(texts[sent]) if sent in texts else _MESSAGES_LOST, groups, about)
-                for sent, groups, about, _ in packed_prompts
+                Prompt(json.loads(texts[sent]) if sent in texts else _MESSAGES_LOST, groups, prompt_metadata)
+                for sent, groups, prompt_metadata, _ in packed_prompts
             ]
             item = ProbeItem(item_id, prompts, source, metadata)
-            for prompt, (sent, _, _, ends) in zip(prompts, packed_prompts, strict=True):
-                for name, values in zip(content["extremes"], ends, strict=True):
+            for prompt, (sent, _, _, prompt_extremes) in zip(prompts, packed_prompts, strict=True):
+                for name, values in zip(content["extremes"], prompt_extremes, strict=True):
                     extremes[name][_identity(prompt)] = values
                 for repetition in repetitions:
                     attempt = Attempt(attempt_key(model_key, sent, repetition), repetition, from_store=True)
-                    graded = {name: grade_from_json(*next(rest)) for name, rest in grades.items()}
+                    graded = {name: grade_from_json(*next(packed_grades)) for name, packed_grades in grades.items()}
                     attempts.append(GradedAttempt(item, prompt, attempt, graded))
         return StoredSample(
             probe,
@@ -122,12 +122,12 @@ class _StoredExtremes:
 
 
 def _identity(prompt: Prompt) -> str:
-    """Return a digest of all that a grader reads of a prompt; not its groups, which may be permuted."""
+    """Return a digest of a prompt as graders see it: without its groups, which may be permuted."""
     return digest(f"{prompt.digest}\n{prompt.metadata!r}")
 
 
 def grade_from_json(value: Any, ungraded: UngradedReason | None = None, detail: str = "") -> Grade:
-    """Return a stored grade; one object for all that are equal, unless its value could be changed."""
+    """Return a stored grade; equal grades share one object, unless the value is mutable."""
     if isinstance(value, dict | list):
         return Grade(Propensities.from_json(value), ungraded, detail)
     return _shared_grade(value, ungraded, detail)
@@ -137,21 +137,21 @@ _shared_grade = lru_cache(maxsize=4096, typed=True)(Grade)  # typed: 1 equals tr
 
 
 def pack(sample: StoredSample) -> bytes:
-    """Return a sample as compressed JSON; values that JSON does not know are kept as their text."""
+    """Return a sample as compressed JSON; values that JSON lacks are stored as text."""
     items: list[list[Any]] = []
-    of: ProbeItem | None = None
+    current_item: ProbeItem | None = None
     for item, prompt in sample.prompts:
-        if item is not of:
-            of = item
+        if item is not current_item:
+            current_item = item
             items.append([item.id, item.source, item.metadata, []])
-        ends = [list(extremes(prompt)) for extremes in sample.extremes.values()]
-        items[-1][3].append([prompt.digest, prompt.groups, prompt.metadata, ends])
+        prompt_extremes = [list(extremes(prompt)) for extremes in sample.extremes.values()]
+        items[-1][3].append([prompt.digest, prompt.groups, prompt.metadata, prompt_extremes])
     grades: dict[str, list[Any]] = {name: [] for name in sample.graders}
     for graded in sample.attempts:
         for name, values in grades.items():
             grade = graded.grades.get(name, Grade.none("error"))
-            packed = [stored_value(grade), grade.ungraded, grade.detail]
-            values.append(packed if grade.detail else packed[: 2 if grade.ungraded else 1])
+            packed_grade = [stored_value(grade), grade.ungraded, grade.detail]
+            values.append(packed_grade if grade.detail else packed_grade[: 2 if grade.ungraded else 1])
     content = {
         "items": items,
         "repetitions": [sample.repetitions.start, sample.repetitions.stop],
@@ -165,19 +165,19 @@ def pack(sample: StoredSample) -> bytes:
     return zlib.compress(json.dumps(content, default=_plain, separators=(",", ":")).encode(), 6)
 
 
-def unpack(data: bytes) -> Packed:
-    """Return the reverse, but for the messages."""
-    return Packed(json.loads(zlib.decompress(data)))
+def unpack(data: bytes) -> PackedSample:
+    """Return the packed sample of `pack`; the messages of its prompts are stored separately."""
+    return PackedSample(json.loads(zlib.decompress(data)))
 
 
-def joined(parts: Sequence[StoredSample]) -> StoredSample:
-    """Return one sample from those of several processes; of an item that several measured, one counts."""
+def join_samples(parts: Sequence[StoredSample]) -> StoredSample:
+    """Return one sample from those of several processes; an item that several have measured counts once."""
     items: dict[str, list[GradedAttempt]] = {}
     for part in parts:
-        of_part: dict[str, list[GradedAttempt]] = {}
+        part_items: dict[str, list[GradedAttempt]] = {}
         for graded in part.attempts:
-            of_part.setdefault(graded.item.id, []).append(graded)
-        for item, attempts in of_part.items():
+            part_items.setdefault(graded.item.id, []).append(graded)
+        for item, attempts in part_items.items():
             items.setdefault(item, attempts)
     return replace(parts[0], attempts=[graded for item in sorted(items) for graded in items[item]])
 

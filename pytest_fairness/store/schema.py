@@ -11,7 +11,7 @@ from sqlalchemy.schema import CreateColumn
 from pytest_fairness.store.dialects import Exact
 
 LAYOUT = 8
-"""Raised by one with every change of the tables; a store of a higher number is refused."""
+"""Incremented with every change of the tables; stores with a higher number are refused."""
 
 metadata = MetaData()
 
@@ -36,10 +36,10 @@ attempts = Table(
     Column("usage", Text),
     Column("latency", Float),
     Column("served_by", Exact),
-    # Its calls of tools, as JSON; none of an answer without.
+    # Its tool calls, as JSON; null for an answer without any.
     Column("actions", Exact),
     Column("provider_state", Exact),
-    # Of an attempt that failed; it counts for the session below alone, and is requested again by any other.
+    # The error of a failed attempt. It holds for the session below only; other sessions request the attempt again.
     Column("error", Exact),
     Column("session", Text),
 )
@@ -48,12 +48,12 @@ claims = Table(
     "claims", metadata, Column("key", String(32), primary_key=True), Column("owner", String(32), nullable=False)
 )
 
-# Those that cannot hold a lock on a file that the others see; in seconds since 1970 on the database's clock.
+# Processes on a server, which share no lock file. Times are seconds since 1970 on the database's clock.
 owners = Table(
     "owners",
     metadata,
     Column("id", String(32), primary_key=True),
-    # Since when it was never silent for long, and when it last gave a sign of life.
+    # The start of its uninterrupted heartbeats, and the last heartbeat.
     Column("since", Float, nullable=False),
     Column("seen", Float, nullable=False),
 )
@@ -86,14 +86,14 @@ thresholds = Table(
     metadata,
     Column("run", Text, primary_key=True),
     Column("test", Text, primary_key=True),
-    # What is known of the test before it ran, and its row of the results file after.
+    # The facts about the test before it runs, and its row of the results file after.
     Column("expected", Text, nullable=False),
     Column("result", Text),
     Index("thresholds_by_test", "test"),
 )
 
-# Judgments of a threshold, each on answers of its own: recorded before its verdict, so that of two sessions at once the
-# second is another look. What is judged again on the same answers has the row of the first.
+# Interim looks: judgments of a threshold, each on a sample of its own. A look is recorded before its verdict, so that
+# of two simultaneous sessions the second is another look. A repeated judgment of the same answers has the same row.
 looks = Table(
     "looks",
     metadata,
@@ -105,11 +105,11 @@ looks = Table(
     Column("sequence", String(32), nullable=False),
     Column("run", Text, nullable=False),
     Column("session", Text, nullable=False),
-    # None while its session judges, and for good where that was killed.
+    # Null until its session has judged; it stays so if that was killed.
     Column("verdict", Text),
 )
 
-# What a probe measured of a model, enough to make every verdict again.
+# The sample of a probe on a model: enough to reproduce every verdict.
 samples = Table(
     "samples",
     metadata,
@@ -122,7 +122,7 @@ samples = Table(
     Column("data", LargeBinary, nullable=False),
 )
 
-# What the tests of a probe measured in one process, for a report of runs in which no threshold took its whole sample.
+# The part of a sample that one process measured, for reports of runs in which no threshold took the whole sample.
 parts = Table(
     "parts",
     metadata,
@@ -134,7 +134,7 @@ parts = Table(
     Column("data", LargeBinary, nullable=False),
 )
 
-# What each cluster adds to the estimate that decided a threshold: two runs are compared by them, cluster by cluster.
+# The influences of clusters on the estimate that decided a threshold: runs are compared cluster by cluster.
 influences = Table(
     "influences",
     metadata,
@@ -143,7 +143,7 @@ influences = Table(
     Column("data", LargeBinary, nullable=False),
 )
 
-# What each process of a run has asked of a model and spent on it; caps go by the sum.
+# Requests and spending of each process of a run, by model; budgets cap the sum.
 spending = Table(
     "spending",
     metadata,
@@ -161,22 +161,22 @@ spending = Table(
     Column("errors", Text, nullable=False),
 )
 
-# A batch of requests that a provider has, or is about to have: it owns the claims of what is in it.
+# Batches that were, or are being, submitted to a provider: each owns the claims of its requests.
 submissions = Table(
     "submissions",
     metadata,
     Column("id", String(32), primary_key=True),
     Column("model", Text, nullable=False),
-    # The provider's; none while it is being submitted.
+    # The provider's name for it; null while it is being submitted.
     Column("name", Text),
     Column("requests", Integer, nullable=False),
     Column("at", Float, nullable=False),
 )
 
-# Sessions that send nothing more: each is one call of pytest with all its workers.
+# Stopped sessions, which send no more requests: each is one call of pytest with all its workers.
 stops = Table("stops", metadata, Column("session", Text, primary_key=True))
 
-# How fast a run asks an endpoint, for all its processes.
+# The rate limiter's state for an endpoint, shared by all processes of a run.
 paces = Table(
     "paces",
     metadata,
@@ -194,11 +194,11 @@ MIGRATIONS: dict[int, tuple[Column[Any] | Index, ...]] = {
     6: (attempts.c.actions,),
     7: (attempts.c.provider_state,),
 }
-"""Columns and indices that each older layout lacks of the next; whole tables are made first."""
+"""Columns and indices to add to each older layout; new tables are created first."""
 
 
-def lacking(columns: Mapping[str, Collection[str]]) -> str:
-    """Return the first table or column that is not among these; empty where none is missing."""
+def missing_part(columns: Mapping[str, Collection[str]]) -> str:
+    """Return a description of the first missing table or column; empty where none is missing."""
     for table in metadata.tables.values():
         if table.name not in columns:
             return f"the table {table.name}"
@@ -211,11 +211,13 @@ def lacking(columns: Mapping[str, Collection[str]]) -> str:
 def migrate(connection: Connection, number: int) -> None:
     """Add columns and indices to the tables of an older layout."""
     for older in range(number, LAYOUT):
-        for new in MIGRATIONS[older]:
-            assert new.table is not None  # noqa: S101 - all are of tables above
-            if isinstance(new, Index):
-                new.create(connection, checkfirst=True)
+        for addition in MIGRATIONS[older]:
+            assert addition.table is not None  # noqa: S101 - all are of tables above
+            if isinstance(addition, Index):
+                addition.create(connection, checkfirst=True)
             # A table that was not there has just been made with all its columns.
-            elif new.name not in {column["name"] for column in inspect(connection).get_columns(new.table.name)}:
-                described = CreateColumn(new).compile(dialect=connection.dialect)
-                connection.exec_driver_sql(f"ALTER TABLE {new.table.name} ADD COLUMN {described}")
+            elif addition.name not in {
+                column["name"] for column in inspect(connection).get_columns(addition.table.name)
+            }:
+                definition = CreateColumn(addition).compile(dialect=connection.dialect)
+                connection.exec_driver_sql(f"ALTER TABLE {addition.table.name} ADD COLUMN {definition}")

@@ -1,4 +1,4 @@
-"""Spending of a run: what each process has requested and paid, in rows of its own; caps go by the sum.
+"""Spending of a run: requests, tokens and cost in rows of each process; budgets cap the sum.
 
 A process that is killed leaves its requests in flight: they may have been paid for, so they count.
 """
@@ -17,9 +17,9 @@ from sqlalchemy import Connection, delete, insert, select
 from pytest_fairness.store import schema
 
 Role = Literal["probes", "graders"]
-"""The part of a run on whose behalf a model was asked."""
+"""The purpose of a request: an attempt of a probe, or a grader."""
 _ENOUGH = 1000
-"""Answers of a model whose length is taken for that of the others."""
+"""The most answers from which the mean length of a model's answers is estimated."""
 
 
 @dataclass(slots=True)
@@ -30,9 +30,9 @@ class SpendingEntry:
     """Its key."""
     role: Role
     calls: int = 0
-    """Ended: answered, or failed in spite of retries."""
+    """Completed calls: answered, or failed after all retries."""
     requests: int = 0
-    """Sent, those in flight among them; a call that is retried is several."""
+    """Sent requests, including those in flight; each retry is one more."""
     input: int = 0
     output: int = 0
     """Tokens."""
@@ -60,31 +60,31 @@ class SpendingDecision:
     refused: Collection[str] = frozenset()
     """Claims that a cap forbids now."""
     entries: Sequence[SpendingEntry] = ()
-    """Spending of the process, with the claims that are not refused; empty where all of it is written already."""
+    """Spending of the process, including the claims that are not refused; empty if it is unchanged."""
     version: int = 0
-    """The state of the process's spending that the entries hold."""
+    """The version of the process's spending that the entries are from."""
     reason: str = ""
-    """The cap that was reached for good."""
+    """The cap that was reached; empty while none is."""
     waits: bool = False
-    """Whether what is refused may be allowed once what is in flight has ended."""
+    """Whether refused claims may be allowed after the requests in flight have completed."""
 
 
 Decide = Callable[[Sequence[SpendingEntry]], SpendingDecision]
-"""Decides, given what the other processes have spent. It changes nothing: a transaction may be repeated, and a decision
-holds only once it is written."""
+"""A function that decides, given the spending of the other processes. It must have no side effects: a transaction may
+be repeated, and a decision holds only once it is written."""
 
 
 def settle(
     connection: Connection, run: str, owner: str, decide: Decide, *, is_weighed: bool = True
 ) -> SpendingDecision:
-    """Have a process decide on its spending within a transaction, and write what it has spent.
+    """Decide on the spending of a process within a transaction, and write it.
 
     Args:
         connection: The transaction.
         run: The run whose caps hold.
         owner: The process.
         decide: Its decision.
-        is_weighed: Whether the other processes matter, who then wait for this transaction: see `lock`.
+        is_weighed: Whether the decision needs the others' spending; they then wait for this transaction: see `lock`.
     """
     decision = decide(read(connection, run, besides=owner) if is_weighed else [])
     if decision.entries:
@@ -93,8 +93,8 @@ def settle(
         rows = [
             {column.name: getattr(entry, column.name) for column in fields(SpendingEntry)} for entry in decision.entries
         ]
-        own = {"run": run, "owner": owner}
-        connection.execute(insert(spending), [{**row, **own, "errors": json.dumps(row["errors"])} for row in rows])
+        identity = {"run": run, "owner": owner}
+        connection.execute(insert(spending), [{**row, **identity, "errors": json.dumps(row["errors"])} for row in rows])
     return decision
 
 
@@ -106,9 +106,9 @@ def lock(connection: Connection, run: str) -> None:
 def read(connection: Connection, run: str, besides: str = "") -> list[SpendingEntry]:
     """Return the spending of a run by model and role, without that of one owner."""
     spending = schema.spending.c
-    wanted = select(*(spending[column.name] for column in fields(SpendingEntry))).where(spending.run == run)
+    statement = select(*(spending[column.name] for column in fields(SpendingEntry))).where(spending.run == run)
     total: dict[tuple[str, str], SpendingEntry] = {}
-    for row in connection.execute(wanted.where(spending.owner != besides).order_by(spending.model, spending.role)):
+    for row in connection.execute(statement.where(spending.owner != besides).order_by(spending.model, spending.role)):
         entry = SpendingEntry(**{**row._mapping, "errors": Counter(json.loads(row.errors))})
         total.setdefault((entry.model, entry.role), SpendingEntry(entry.model, entry.role)).add(entry)
     return list(total.values())
@@ -117,7 +117,7 @@ def read(connection: Connection, run: str, besides: str = "") -> list[SpendingEn
 def answer_tokens(connection: Connection, model: str) -> tuple[float, float] | None:
     """Return the mean and the greatest number of tokens of a model's stored answers; None where none is known."""
     attempts = schema.attempts.c
-    wanted = select(attempts.usage).where(attempts.model == model, attempts.usage.is_not(None)).limit(_ENOUGH)
-    counts = [json.loads(usage).get("output") for usage in connection.execute(wanted).scalars()]
-    counted = [count for count in counts if count is not None]
-    return (fmean(counted), max(counted)) if counted else None
+    statement = select(attempts.usage).where(attempts.model == model, attempts.usage.is_not(None)).limit(_ENOUGH)
+    counts = [json.loads(usage).get("output") for usage in connection.execute(statement).scalars()]
+    known_counts = [count for count in counts if count is not None]
+    return (fmean(known_counts), max(known_counts)) if known_counts else None

@@ -12,24 +12,24 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 from pytest_fairness.core.errors import StoreError
 
-_OURS = ".fairness"
+_DEFAULT_FOLDER = ".fairness"
 _WAY_OUT = "name another with --fairness-store"
 _OPENING, _WRITING = 10_000, 60_000
-"""Milliseconds for which a lock of others is waited for, while the file is opened and later."""
-_KEPT = "what was answered before is kept: mend it (free space, permissions) and run again"
+"""Milliseconds to wait for a lock of another process, while the file is opened and later."""
+_DEFAULT_REPAIR = "what was answered before is kept: mend it (free space, permissions) and run again"
 _REPAIRS = {
     "NOTADB": "it is no SQLite file, or one no longer: remove it",
     "CORRUPT": "the file is damaged: put a copy back or try the command .recover of sqlite3",
     "BUSY": "another program holds it: end that",
 }
-"""Ways out of errors of SQLite, by their kind."""
+"""Remedies for errors of SQLite, by their kind."""
 
 
 class File:
-    """The file. Locks are those of the operating system."""
+    """A SQLite file. Locks are those of the operating system."""
 
     tries_for = 0.0
-    """Seconds: an error of a file does not pass."""
+    """Seconds for which errors are retried: those of a file do not pass."""
     way_out = _WAY_OUT
 
     def __init__(self, path: Path) -> None:
@@ -39,14 +39,16 @@ class File:
         try:
             is_new = not path.parent.exists()
             path.parent.mkdir(parents=True, exist_ok=True)
-            if is_new and path.parent.name == _OURS:  # prompts and answers belong in no repository, as in .pytest_cache
+            if (
+                is_new and path.parent.name == _DEFAULT_FOLDER
+            ):  # prompts and answers belong in no repository, as in .pytest_cache
                 (path.parent / ".gitignore").write_text("# Made by pytest-fairness.\n*\n", encoding="utf-8")
         except OSError as error:
             raise StoreError(f"the store {path} cannot be made: {error.strerror}; {_WAY_OUT}") from None
         self.engine = self._connect()
 
     def _connect(self) -> Engine:
-        # Not as text: a path may hold what means something in a URL.
+        # Not as a URL in a text: a path may contain characters that are special there.
         engine = create_engine(
             URL.create("sqlite", database=str(self._path)), connect_args={"timeout": _WRITING / 1000}
         )
@@ -65,9 +67,9 @@ class File:
         return engine
 
     def repair(self, error: BaseException | None) -> str:
-        """Return what to do about an error."""
+        """Return the remedy for an error."""
         kind = getattr(error, "sqlite_errorname", "").split("_")[1:2]
-        return f"{_REPAIRS.get(kind[0] if kind else '', _KEPT)}, or {_WAY_OUT}"
+        return f"{_REPAIRS.get(kind[0] if kind else '', _DEFAULT_REPAIR)}, or {_WAY_OUT}"
 
     @contextmanager
     def preparing(self) -> Iterator[Connection]:
@@ -91,12 +93,12 @@ class File:
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def size(self, connection: Connection) -> int:
-        """Return the bytes of the file, with what is not yet in it."""
+        """Return the bytes of the file, including pages that are still in the write-ahead log."""
         pages, size = (
             connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in ("page_count", "page_size")
         )
         return int(pages * size)
 
     def lock(self, name: str) -> AbstractContextManager[object]:
-        """Return one process at a time, of those on this store."""
+        """Return a lock that one process at a time holds, of those on this store."""
         return FileLock(f"{self._path}.{name}", thread_local=False)

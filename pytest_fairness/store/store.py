@@ -1,4 +1,4 @@
-"""Store of attempts, claims and grades: one database, in which processes and machines meet."""
+"""Store of attempts, claims and grades: one database that processes and machines share."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from pytest_fairness.store.spending import Decide, SpendingDecision, SpendingEnt
 
 _columns = schema.attempts.c
 _keys: BindParameter[str] = bindparam("keys", expanding=True)
-_OF_ANSWER = ("text", "finish_reason", "reasoning", "latency", "served_by", "provider_state")
-"""Columns that are fields of an answer, as they are."""
-_SELECTED = (*["key", "repetition", "error", "run", "session", "at", "usage", "actions"], *_OF_ANSWER)
+_ANSWER_FIELDS = ("text", "finish_reason", "reasoning", "latency", "served_by", "provider_state")
+"""Columns that hold fields of an answer unchanged."""
+_SELECTED = (*["key", "repetition", "error", "run", "session", "at", "usage", "actions"], *_ANSWER_FIELDS)
 _select_attempts = select(*(_columns[name] for name in _SELECTED)).where(_columns.key.in_(_keys))
 _select_grades = select(schema.grades).where(schema.grades.c.key.in_(_keys))
 _select_claims = select(schema.claims).where(schema.claims.c.key.in_(_keys))
@@ -39,12 +39,12 @@ _count_attempts = select(func.count()).where(_columns.key.in_(_keys))
 
 
 DecideOnClaims = Callable[[Collection[str], Sequence[SpendingEntry]], SpendingDecision]
-"""Decides on new claims, whose keys are given first: see `Decide`."""
+"""A function that decides on new claims, given their keys: see `Decide`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompletedAttempt:
-    """An attempt that has ended, with what was sent, as the store keeps it."""
+    """A completed attempt, with the messages that were sent."""
 
     attempt: Attempt
     model: str
@@ -57,21 +57,21 @@ class SyncResult:
     """The outcome of one exchange with the store."""
 
     claimed: set[str] = field(default_factory=set)
-    """Keys that are now this process's to request."""
+    """Keys that this process has claimed and must request."""
     answered: dict[str, Attempt] = field(default_factory=dict)
     """Attempts that some process has made in the meantime."""
     foreign: dict[str, str] = field(default_factory=dict)
     """Keys that another owner has claimed, with the owner."""
     submissions: dict[str, Submission] = field(default_factory=dict)
-    """Owners among those that are batches of a provider."""
+    """Those owners that are batches of a provider."""
     spending: SpendingDecision = field(default_factory=SpendingDecision)
     """The claims that a cap forbids, and what this process has spent."""
     held: set[str] = field(default_factory=set)
-    """Keys for which there is no slot at their endpoint now."""
+    """Keys for which there is no free slot at their endpoint."""
     grants: dict[str, throttle.SlotGrant] = field(default_factory=dict)
     """Slots that were granted, by endpoint."""
     stopped: bool = False
-    """Whether the session sends nothing more."""
+    """Whether the session was stopped and sends no more requests."""
 
 
 class Store:
@@ -93,11 +93,11 @@ class Store:
         self.looks = Looks(self._database)
         self.owner = owner_of(self._database)
         self.submissions = Submissions(self._database, self.owner.id)
-        new = self._database.insert_new, self._database.insert_or_replace
-        self._insert_claims, self._insert_prompts = map(new[0], (schema.claims, schema.prompts))
-        self._replace_attempts, self._insert_grades = map(new[1], (schema.attempts, schema.grades))
-        # Where an owner was silent for too long, two may have asked: the first answer counts. An error is none.
-        self._insert_attempts = new[1](schema.attempts, lambda _: _columns.error.is_not(None))
+        inserts = self._database.insert_new, self._database.insert_or_replace
+        self._insert_claims, self._insert_prompts = map(inserts[0], (schema.claims, schema.prompts))
+        self._replace_attempts, self._insert_grades = map(inserts[1], (schema.attempts, schema.grades))
+        # After missed heartbeats two processes may send the same request: the first answer counts, unless an error.
+        self._insert_attempts = inserts[1](schema.attempts, lambda _: _columns.error.is_not(None))
         self._insert_attempts = self._insert_attempts.values(at=Now()).execution_options(preserve_rowcount=True)
 
     def load(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[tuple[str, str], Grade]]:
@@ -121,7 +121,7 @@ class Store:
         owners: dict[str, str] = {}
 
         def look(connection: Connection) -> None:
-            for batch in batches(keys):  # claims first: an answer is written before its claim falls
+            for batch in batches(keys):  # claims first: an answer is written before its claim is released
                 owners.update((key, owner) for key, owner in connection.execute(_select_claims, {"keys": batch}))
                 attempts.update(self._attempts(connection, batch, run))
 
@@ -130,9 +130,9 @@ class Store:
 
     def unanswered(self, keys: Sequence[str]) -> int:
         """Return how many of these attempts this session would still have to request."""
-        is_known = _columns.error.is_(None) | (_columns.session == self.session)
-        wanted = _count_attempts.where(is_known)
-        answered: int = sum(self._database.scalar(wanted.params(keys=batch)) for batch in batches(keys))
+        is_recorded = _columns.error.is_(None) | (_columns.session == self.session)
+        statement = _count_attempts.where(is_recorded)
+        answered: int = sum(self._database.scalar(statement.params(keys=batch)) for batch in batches(keys))
         return len(keys) - answered
 
     def sync(
@@ -148,23 +148,23 @@ class Store:
     ) -> SyncResult:
         """Write attempts and grades, and claim what is to be requested next, in one transaction.
 
-        So no process claims anything after its session was stopped, and a key is never free while its answer is not
-        written. An attempt that comes after another process's answer is not kept: that answer is in the result.
+        So no process claims anything after its session was stopped, and a claim is never released before its answer is
+        written. An attempt that arrives after another process's answer is dropped: the result has that answer.
 
         Args:
             run: The run.
-            completed: Attempts that have ended; their claims fall.
+            completed: Completed attempts; their claims are released.
             grades: Grades, each with the key of its attempt and the fingerprint of its grader.
             wanted: Keys to claim, in order.
-            slots: What the process wants of endpoints, for those keys and for requests to repeat.
-            decide: Weighs the claims against the caps of the run.
-            is_capped: Whether there are any.
+            slots: The slots that the process needs at endpoints, for those keys and for retries.
+            decide: Checks the claims against the caps of the run.
+            is_capped: Whether the run has caps.
         """
 
         def exchange(connection: Connection) -> SyncResult:
             result = SyncResult()
-            # All processes write tables and rows in one order, and free claims last: so none waits for another that
-            # waits for it. The order is: the run, throttles, claims, attempts, grades, spending, throttles.
+            # All processes write tables and rows in the same order, and release claims last, to avoid deadlocks.
+            # The order is: the run, throttles, claims, attempts, grades, spending, throttles.
             if wanted and is_capped:
                 spending.lock(connection, run)
             throttles = throttle.take(connection, run, self.owner.id, slots)
@@ -183,7 +183,7 @@ class Store:
                 weigh = partial(decide, result.claimed)
                 result.spending = spending.settle(connection, run, self.owner.id, weigh, is_weighed=is_weighed)
                 result.claimed.difference_update(result.spending.refused)
-            # What was granted and not claimed goes back: others have answered it, or a cap forbids it.
+            # Slots that were granted and not used go back: the key was answered by others, or a cap forbids it.
             throttle.save(connection, run, self.owner.id, slots, throttles, result.claimed)
             self._free(connection, [*(one.attempt.key for one in completed), *result.spending.refused])
             return result
@@ -191,7 +191,7 @@ class Store:
         return self._database.write(exchange)
 
     def decide(self, run: str, decide: Decide) -> SpendingDecision:
-        """Weigh something against what the other processes of a run have spent, and write what this one has."""
+        """Decide on something given the spending of the other processes of a run, and write that of this one."""
 
         def settle(connection: Connection) -> SpendingDecision:
             spending.lock(connection, run)
@@ -200,7 +200,7 @@ class Store:
         return self._database.write(settle)
 
     def release(self, keys: Collection[str]) -> None:
-        """Give back claims of this process: others may request them."""
+        """Release claims of this process, so that others may request them."""
         self._database.write(lambda connection: self._free(connection, sorted(keys)))
 
     def is_stopped(self) -> bool:
@@ -223,7 +223,7 @@ class Store:
         return self._database.read(lambda connection: spending.answer_tokens(connection, model))
 
     def _claim(self, connection: Connection, wanted: Sequence[str], run: str, result: SyncResult) -> None:
-        # Claimed before it is looked up: an answer is written before its claim falls, so it is found then.
+        # Claim first, then look up: an answer is written before its claim is released, so none is missed.
         if not result.stopped:
             claims = [{"key": key, "owner": self.owner.id} for key in sorted(wanted)]
             connection.execute(self._insert_claims, claims)
@@ -242,14 +242,14 @@ class Store:
         result.submissions = submissions_of(connection, set(result.foreign.values()))
 
     def _free(self, connection: Connection, keys: Sequence[str]) -> None:
-        """Delete the claims of this process and of batches on these keys, but none that another process has by now."""
+        """Delete the claims of this process and of batches on these keys; those of other processes stay."""
         owner = schema.claims.c.owner
-        own = (owner == self.owner.id) | owner.in_(select(schema.submissions.c.id))
+        is_own = (owner == self.owner.id) | owner.in_(select(schema.submissions.c.id))
         for batch in batches(keys):
-            connection.execute(_delete_claims.where(own), {"keys": batch})
+            connection.execute(_delete_claims.where(is_own), {"keys": batch})
 
     def _attempts(self, connection: Connection, keys: Sequence[str], run: str) -> dict[str, Attempt]:
-        """Return the answers under these keys, and what has failed in this session."""
+        """Return the answers under these keys, and the errors of this session."""
         attempts: dict[str, Attempt] = {}
         rows = connection.execute(_select_attempts, {"keys": keys})
         for (
@@ -277,15 +277,17 @@ class Store:
                 attempts[key] = Attempt(key, repetition, None, error)
         return attempts
 
-    def _put(self, connection: Connection, insert: Any, completed: Collection[CompletedAttempt], run: str) -> int:
-        """Write attempts by one of the inserts, with their prompts; return how many rows it has written."""
-        texts = {one.prompt: json.dumps(list(map(_plain, one.messages))) for one in completed}
+    def _insert_rows(
+        self, connection: Connection, insert: Any, completed: Collection[CompletedAttempt], run: str
+    ) -> int:
+        """Write attempts with their prompts by one of the inserts; return the number of written rows."""
+        texts = {one.prompt: json.dumps(list(map(_key_fields, one.messages))) for one in completed}
         prompts = [{"digest": digest, "messages": text} for digest, text in sorted(texts.items())]
         connection.execute(self._insert_prompts, prompts)
         rows = []
         for one in completed:
             answer = one.attempt.answer
-            row = {name: answer and getattr(answer, name) for name in _OF_ANSWER}
+            row = {name: answer and getattr(answer, name) for name in _ANSWER_FIELDS}
             row |= {"key": one.attempt.key, "repetition": one.attempt.repetition, "error": one.attempt.error}
             row |= {"model": one.model, "prompt": one.prompt, "run": run, "session": self.session}
             row["usage"] = answer and json.dumps(dict(answer.usage))
@@ -297,15 +299,15 @@ class Store:
     def _write(
         self, connection: Connection, completed: Collection[CompletedAttempt], run: str
     ) -> Mapping[str, Attempt]:
-        """Write attempts where there is no answer yet; return the answers of others, where there are some."""
+        """Write attempts that have no answer yet; return the answers that other processes have written."""
         attempts: dict[str, Attempt] = {}
-        if self._put(connection, self._insert_attempts, completed, run) < len(completed):
+        if self._insert_rows(connection, self._insert_attempts, completed, run) < len(completed):
             for batch in batches([one.attempt.key for one in completed]):
                 attempts |= self._attempts(connection, batch, run)
         return attempts
 
     def release_dead(self, owners: Iterable[str]) -> bool:
-        """Free the claims of owners whose processes are gone; return whether any are known to be."""
+        """Free the claims of those owners that have died; return whether any was found dead."""
         return self.owner.release_dead(owners)
 
     def with_answers(self, sample: StoredSample, run: str) -> StoredSample:
@@ -318,32 +320,34 @@ class Store:
         return replace(sample, attempts=attempts)
 
     def grading(self) -> AbstractContextManager[None]:
-        """Return a lock for the process that grades a batch: others wait for it, and find its grades in the store."""
+        """Return a lock for grading a batch: other processes wait, and then find the grades in the store."""
         return self._database.lock("grading")
 
     def moments(self, keys: Sequence[str]) -> tuple[float | None, float | None, list[str]]:
         """Return the times of the first and the last of these attempts (seconds since 1970), and who served them."""
         times: list[float] = []
         served: set[str] = set()
-        wanted = select(_columns.served_by, func.min(_columns.at), func.max(_columns.at)).where(_columns.key.in_(_keys))
+        statement = select(_columns.served_by, func.min(_columns.at), func.max(_columns.at)).where(
+            _columns.key.in_(_keys)
+        )
         for batch in batches(keys):
-            for row in self._database.rows(wanted.group_by(_columns.served_by).params(keys=batch)):
+            for row in self._database.rows(statement.group_by(_columns.served_by).params(keys=batch)):
                 times += row[1:]
                 served |= {row.served_by} - {None}
         return min(times, default=None), max(times, default=None), sorted(served)
 
     def save_answers(self, sample: StoredSample, run: str) -> None:
-        """Save the answers of a model that needs no store itself, a file of them, for those who read the run."""
+        """Save the answers of a model that is itself a file of answers, for reports of the run."""
         completed = {
             one.attempt.key: CompletedAttempt(one.attempt, sample.model, one.prompt.digest, one.prompt.messages)
             for one in sample.attempts
         }
         replace_all = self._replace_attempts.values(at=Now())
         if completed:
-            self._database.write(lambda connection: self._put(connection, replace_all, completed.values(), run))
+            self._database.write(lambda connection: self._insert_rows(connection, replace_all, completed.values(), run))
 
     def close(self) -> None:
-        """Give back all claims and close the database."""
+        """Release all claims and close the database."""
         try:
             self.owner.release()
         finally:
@@ -352,13 +356,13 @@ class Store:
 
 @lru_cache(maxsize=4096)
 def _usage(usage: str) -> Mapping[str, int]:
-    """Return the tokens of an answer; one object for all that are equal, since most are."""
+    """Return the tokens of an answer; equal ones share one object, to save memory."""
     tokens: dict[str, int] = json.loads(usage)
     return tokens
 
 
-def _plain(message: Message) -> Message:
-    """Return what a key is made of."""
+def _key_fields(message: Message) -> Message:
+    """Return the fields of a message that are part of the attempt key."""
     return {"role": message["role"], "content": message["content"]}
 
 

@@ -26,7 +26,7 @@ BURST = 0.05
 LONGEST_QUIET = 600.0
 """Seconds of quiet that a provider may ask for."""
 _SHORTEST, _LONGEST = 0.1, 15.0
-"""Seconds of quiet after a refusal that names none, at least and at most."""
+"""The shortest and the longest quiet, in seconds, after a refusal that names none."""
 _SHARE = 0.2
 """Between those, the quiet as a share of the time without an answer, this time or the last: so much is lost at most by
 finding an open quota late."""
@@ -36,13 +36,13 @@ _MANY_REFUSED, _LATEST = 0.4, 32
 A quota that is used up comes to it within a moment. Of a fifth that is refused by chance it is four standard deviations
 away, where halving for each refusal would leave three requests in flight."""
 _FALL = 0.5
-"""The factor of the number in flight after a refusal."""
+"""The factor by which the number in flight is multiplied after a refusal."""
 _WAITING = 1.0
 """Seconds for which a process counts as waiting for a slot after its request for one."""
 _MANY = 1_000_000
 _SOON, _SLOT = 0.02, 0.5
-"""Seconds after which a process that was given too little may ask again: at least, and for a slot, if it is the only
-one there is; of many slots one is free sooner."""
+"""Seconds after which a process that got too few slots may ask again: the minimum, and the time for a slot if there is
+only one; of many slots one is free sooner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,10 @@ class SlotRequest:
     keys: Sequence[str] = ()
     """Keys of new requests, in order."""
     again: int = 0
-    """Requests to be sent once more now; they are in flight."""
+    """Retries that are due; they count as in flight."""
     in_flight: int = 0
     waiting: int = 0
-    """Those in flight that have failed and are not sent again yet."""
+    """Those in flight that have failed and wait for their retry."""
     answers: int = 0
     tokens: int = 0
     """Tokens of these answers and their prompts."""
@@ -106,9 +106,9 @@ class SlotGrant:
     wait: float = 0.0
     """Seconds until another request is worthwhile."""
     holders: frozenset[str] = frozenset()
-    """The owners of the slots that it was not given."""
+    """The owners of the slots that it was not granted."""
     refused_for: float = 0.0
-    """Seconds for which no process was answered, and some were refused."""
+    """Seconds since the first refusal, if no process has been answered since."""
 
 
 @dataclass(slots=True)
@@ -140,7 +140,7 @@ class EndpointThrottle:
     """Processes, each with its requests in flight, those of them that wait to be sent again, and until when it counts
     as waiting for more slots."""
 
-    def take(self, owner: str, wanted: SlotRequest, now: float) -> SlotGrant:
+    def take(self, owner: str, request: SlotRequest, now: float) -> SlotGrant:
         """Adopt the replies that a process had, and grant it slots.
 
         Requests to repeat come first: a test waits for what was begun. They need no slot of their own, as they are in
@@ -148,32 +148,32 @@ class EndpointThrottle:
 
         Args:
             owner: The process.
-            wanted: The slots that it wants.
+            request: The slots that it needs, and the replies that it had.
             now: Seconds on the run's clock.
 
         Returns:
             The slots that it has, and the time until its next request.
         """
-        self._adopt(wanted, now)
-        self._refill(wanted.rates, now)
+        self._adopt(request, now)
+        self._refill(request.rates, now)
         quiet = self.quiet_until - now
-        left = 0 if quiet > 0 else self._left(wanted.rates)
-        again = min(wanted.again, left, self._idle(owner, wanted))
-        free = self._free(owner, wanted, now)
-        keys = min(len(wanted.keys), left - again, free)
-        self._leave(keys + again, wanted.rates)
-        is_short = len(wanted.keys) > keys
+        sendable = 0 if quiet > 0 else self._allowed_by_rates(request.rates)
+        again = min(request.again, sendable, self._idle(owner, request))
+        free = self._free(owner, request, now)
+        keys = min(len(request.keys), sendable - again, free)
+        self._leave(keys + again, request.rates)
+        is_short = len(request.keys) > keys
         until = now + _WAITING if is_short else 0.0
-        self.holders[owner] = (wanted.in_flight + keys, wanted.waiting - again, until)
+        self.holders[owner] = (request.in_flight + keys, request.waiting - again, until)
         others = frozenset(self.holders) - {owner}
-        for_slot = _SLOT / self._room(wanted) if others and quiet <= 0 else 0.0
+        for_slot = _SLOT / self._room(request) if others and quiet <= 0 else 0.0
         return SlotGrant(
             keys,
             again,
-            self._room(wanted),
+            self._room(request),
             self.generation,
-            max(_SOON, quiet, for_slot) if is_short or wanted.again > again else 0.0,
-            others if (is_short or wanted.again > again) and free <= keys else frozenset(),
+            max(_SOON, quiet, for_slot) if is_short or request.again > again else 0.0,
+            others if (is_short or request.again > again) and free <= keys else frozenset(),
             now - self.refused_since if self.refusals else 0.0,
         )
 
@@ -221,17 +221,17 @@ class EndpointThrottle:
                 flow = _per_second(rate)
                 setattr(self, bucket, min(getattr(self, bucket) + seconds * flow, 1 + flow * BURST))
 
-    def _left(self, rates: Rates) -> int:
+    def _allowed_by_rates(self, rates: Rates) -> int:
         """Return how many requests the rates allow now."""
-        left = _MANY if rates.requests is None else max(0, int(self.requests))
+        sendable = _MANY if rates.requests is None else max(0, int(self.requests))
         if rates.tokens is None:
-            return left
+            return sendable
         if not self.answers:  # one request at a time, until an answer shows what the others are going to cost
             is_any_sent = any(in_flight > waiting for in_flight, waiting, _ in self.holders.values())
-            return 0 if is_any_sent else min(left, 1)
+            return 0 if is_any_sent else min(sendable, 1)
         if self.tokens <= 0:
             return 0
-        return min(left, 1 + int(self.tokens / self._cost)) if self._cost > 0 else left
+        return min(sendable, 1 + int(self.tokens / self._cost)) if self._cost > 0 else sendable
 
     def _leave(self, requests: int, rates: Rates) -> None:
         if rates.requests is not None:
@@ -239,22 +239,22 @@ class EndpointThrottle:
         if rates.tokens is not None:
             self.tokens -= requests * self._cost
 
-    def _room(self, wanted: SlotRequest) -> int:
-        return 1 if self.refusals else min(wanted.ceiling, int(self.allowed))
+    def _room(self, request: SlotRequest) -> int:
+        return 1 if self.refusals else min(request.ceiling, int(self.allowed))
 
-    def _idle(self, owner: str, wanted: SlotRequest) -> int:
+    def _idle(self, owner: str, request: SlotRequest) -> int:
         """Return how many requests may be sent again: those that wait leave their slots to others until then."""
         others = sum(in_flight - waiting for name, (in_flight, waiting, _) in self.holders.items() if name != owner)
-        return max(0, self._room(wanted) - (wanted.in_flight - wanted.waiting) - others)
+        return max(0, self._room(request) - (request.in_flight - request.waiting) - others)
 
-    def _free(self, owner: str, wanted: SlotRequest, now: float) -> int:
+    def _free(self, owner: str, request: SlotRequest, now: float) -> int:
         """Return how many more a process may have in flight: all that is free, but its share where others wait."""
         others = [holder for name, holder in self.holders.items() if name != owner]
-        free = self._room(wanted) - wanted.in_flight - sum(in_flight for in_flight, _, _ in others)
+        free = self._room(request) - request.in_flight - sum(in_flight for in_flight, _, _ in others)
         # A clock that was set back leaves marks far ahead.
         if any(now < until <= now + _WAITING for _, _, until in others):
             busy = 1 + sum(in_flight > 0 or until > now for in_flight, _, until in others)
-            free = min(free, -(-self._room(wanted) // busy) - wanted.in_flight)
+            free = min(free, -(-self._room(request) // busy) - request.in_flight)
         return max(0, free)
 
 
@@ -273,14 +273,14 @@ def take(
         By endpoint, its throttle and the grant.
     """
     throttles: dict[str, tuple[EndpointThrottle, SlotGrant]] = {}
-    for wanted in sorted(slots, key=lambda slot: slot.endpoint):  # in one order, or two processes wait for each other
-        throttle, now = _read(connection, run, wanted)
-        grant = throttle.take(owner, wanted, now)
+    for request in sorted(slots, key=lambda slot: slot.endpoint):  # in one order, or two processes wait for each other
+        throttle, now = _read(connection, run, request)
+        grant = throttle.take(owner, request, now)
         if grant.holders:  # the claims of a process that has died are freed by the next process that meets them
             alive = set(connection.execute(_claiming, {"o": sorted(grant.holders)}).scalars())
             for dead in grant.holders - alive:
                 del throttle.holders[dead]
-        throttles[wanted.endpoint] = throttle, grant
+        throttles[request.endpoint] = throttle, grant
     return throttles
 
 
@@ -302,12 +302,12 @@ def save(
         throttles: What `take` returned.
         claimed: The keys that it has claimed.
     """
-    for wanted in slots:
-        throttle, grant = throttles[wanted.endpoint]
-        if unclaimed := sum(key not in claimed for key in wanted.keys[: grant.keys]):
-            throttle.give_back(owner, unclaimed, wanted.rates)
+    for request in slots:
+        throttle, grant = throttles[request.endpoint]
+        if unclaimed := sum(key not in claimed for key in request.keys[: grant.keys]):
+            throttle.give_back(owner, unclaimed, request.rates)
         state = json.dumps({name: getattr(throttle, name) for name in EndpointThrottle.__slots__})
-        connection.execute(_write, {"r": run, "e": wanted.endpoint, "s": state})
+        connection.execute(_write, {"r": run, "e": request.endpoint, "s": state})
 
 
 _table = schema.paces
@@ -317,17 +317,17 @@ _write = update(_table).where(*_row).values(state=bindparam("s"))
 _claiming = select(schema.claims.c.owner).where(schema.claims.c.owner.in_(bindparam("o", expanding=True))).distinct()
 
 
-def _read(connection: Connection, run: str, wanted: SlotRequest) -> tuple[EndpointThrottle, float]:
-    where = {"r": run, "e": wanted.endpoint}
+def _read(connection: Connection, run: str, request: SlotRequest) -> tuple[EndpointThrottle, float]:
+    where = {"r": run, "e": request.endpoint}
     row = connection.execute(_select, where).first()
     if row is None:
         new = insert_new(connection.dialect.name, _table)
-        connection.execute(new, {"run": run, "endpoint": wanted.endpoint, "state": ""})
+        connection.execute(new, {"run": run, "endpoint": request.endpoint, "state": ""})
         row = connection.execute(_select, where).one()
     # The processes on a file share a machine, and so a clock that nobody sets.
     now = time.monotonic() if connection.dialect.name == "sqlite" else row[1]
     state = json.loads(row[0]) if row[0] else {}
     if state.keys() != set(EndpointThrottle.__slots__):  # new, or of an older version
-        return EndpointThrottle(float(wanted.ceiling), now), now
+        return EndpointThrottle(float(request.ceiling), now), now
     holders = {name: (in_flight, waiting, until) for name, (in_flight, waiting, until) in state.pop("holders").items()}
     return EndpointThrottle(**state, holders=holders), now

@@ -13,7 +13,7 @@ import torch
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.design.descriptions import Described, TextStudent, describe, prompts, reading_of, texts
+from pytest_fairness.design.descriptions import DescribedSample, TextStudent, describe, prompts, reading_of, texts
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, Batch, EmotionParameters, Group, generate
 from pytest_fairness.design.evaluation import evaluate
 from pytest_fairness.graders.choice import Choice
@@ -180,7 +180,7 @@ def test_a_language_model_is_a_student() -> None:
 
 
 def test_described_sample_has_readable_texts() -> None:
-    sample: Described = describe(batch(n=1).features)[0]
+    sample: DescribedSample = describe(batch(n=1).features)[0]
     assert sample.setting.endswith(".")
     assert sample.spoken.count(".") == 3
     assert sample.heard.startswith(("The voice", "To the ear", "Heard closely"))

@@ -7,7 +7,14 @@ from scipy.stats import binom  # type: ignore[import-untyped]
 
 from pytest_fairness import FairnessError, Prompt
 from pytest_fairness.counterfactual.slots import Value
-from pytest_fairness.flip_search.decisions import LOOKS, Decisions, SearchBudgetError, needed, p_value, usual
+from pytest_fairness.flip_search.decisions import (
+    LOOKS,
+    Decisions,
+    SearchBudgetError,
+    least_agreeing,
+    most_frequent,
+    p_value,
+)
 from pytest_fairness.flip_search.space import TextSpace
 
 SPACE = TextSpace("{hobby}", {"hobby": (Value(("chess",)), Value(("golf",)))})
@@ -23,15 +30,15 @@ def test_p_value_is_the_worst_case_over_equal_rates(n: int) -> None:
 
 def test_needed_is_the_least_significant_count() -> None:
     for n in (5, 10, 20):
-        k = needed(n, 0.005)
+        k = least_agreeing(n, 0.005)
         assert p_value(k, n) <= 0.005 < p_value(k - 1, n)
     with pytest.raises(FairnessError, match="take more"):
-        needed(3, 0.005)
+        least_agreeing(3, 0.005)
 
 
 def test_usual_is_the_most_frequent_decision() -> None:
-    assert usual(["no", "yes", "yes", None, None, None]) == "yes"
-    assert usual([None]) is None
+    assert most_frequent(["no", "yes", "yes", None, None, None]) == "yes"
+    assert most_frequent([None]) is None
 
 
 class Recorder:
@@ -47,7 +54,7 @@ class Recorder:
 
 def test_decisions_use_fresh_repetitions_and_repeat_no_request() -> None:
     recorder = Recorder()
-    decisions = Decisions(recorder, 100, kept=0)  # type: ignore[arg-type]
+    decisions = Decisions(recorder, 100, reserved=0)  # type: ignore[arg-type]
     decisions.look(SPACE, [(CHESS, 2), (GOLF, 1), (CHESS, 3)])
     decisions.look(SPACE, [(CHESS, 99), (GOLF, 1)])
     decisions.fresh(SPACE, (CHESS, GOLF), 10)
@@ -63,7 +70,7 @@ def test_decisions_use_fresh_repetitions_and_repeat_no_request() -> None:
 
 def test_looks_leave_the_confirmation_budget() -> None:
     recorder = Recorder()
-    decisions = Decisions(recorder, 12, kept=10)  # type: ignore[arg-type]
+    decisions = Decisions(recorder, 12, reserved=10)  # type: ignore[arg-type]
     decisions.look(SPACE, [(CHESS, 2)])
     with pytest.raises(SearchBudgetError):
         decisions.look(SPACE, [(GOLF, 1)])
@@ -74,6 +81,6 @@ def test_looks_leave_the_confirmation_budget() -> None:
 
 
 def test_decision_must_be_one_value() -> None:
-    decisions = Decisions(lambda wanted: [[["a", "list"]]], 10, kept=0)
+    decisions = Decisions(lambda wanted: [[["a", "list"]]], 10, reserved=0)
     with pytest.raises(FairnessError, match="one value for each repetition"):
         decisions.look(SPACE, [(CHESS, 1)])

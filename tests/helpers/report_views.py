@@ -8,7 +8,7 @@ from typing import Any
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.results import ExampleSideResult, RunResult, RunResults, ThresholdResult
-from pytest_fairness.report.mark_aggregation import aggregated
+from pytest_fairness.report.mark_aggregation import aggregate_marks
 from pytest_fairness.report.release import corrected, release
 from pytest_fairness.report.view import AnswerTimes, ExampleView, SideView, ThresholdView, View
 from pytest_fairness.store.samples import StoredSample
@@ -122,7 +122,7 @@ def view(
         command=["suites", "--fairness-model=simulated:model"],
     )
     results = RunResults(
-        run=run, release=release(corrected_rows), marks=aggregated(corrected_rows), thresholds=corrected_rows
+        run=run, release=release(corrected_rows), marks=aggregate_marks(corrected_rows), thresholds=corrected_rows
     )
     examples = examples or [None] * len(corrected_rows)
     thresholds = [ThresholdView(a, example=b) for a, b in zip(corrected_rows, examples, strict=True)]

@@ -20,7 +20,7 @@ from pytest_fairness.report.compare.markdown import markdown
 from pytest_fairness.report.compare.page import page
 from pytest_fairness.report.compare.ranking import rank_models
 from pytest_fairness.report.compare.terminal import lines
-from pytest_fairness.report.mark_aggregation import aggregated
+from pytest_fairness.report.mark_aggregation import aggregate_marks
 from pytest_fairness.report.release import corrected, release
 from tests.helpers import report_views
 
@@ -49,7 +49,7 @@ def results(*rows: dict[str, Any], run: str = "a" * 32) -> RunResults:
     return RunResults(
         run=RunResult(id=run, started="2026-01-02T03:04:05+00:00"),
         release=release(judged),
-        marks=aggregated(judged),
+        marks=aggregate_marks(judged),
         thresholds=judged,
     )
 

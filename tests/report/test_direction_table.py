@@ -9,7 +9,7 @@ import pytest
 from pytest_fairness.core.results import ThresholdResult
 from pytest_fairness.report.html.direction_table import group_directions
 from pytest_fairness.report.html.threshold_section import article
-from pytest_fairness.report.mark_aggregation import aggregated
+from pytest_fairness.report.mark_aggregation import aggregate_marks
 from pytest_fairness.report.view import ThresholdView
 from tests.helpers.report_views import RATE, difference, row
 
@@ -63,5 +63,5 @@ def test_suite_of_several_modules_has_a_mark_per_module() -> None:
         ThresholdResult.from_json(row(id=test, suite=test.partition("/")[0], mark=mark, scale=scale, model="m"))
         for test, mark in zip(ids, marks, strict=True)
     ]
-    marks_by_name = {line.name: line.mark for line in aggregated(rows)}
+    marks_by_name = {line.name: line.mark for line in aggregate_marks(rows)}
     assert marks_by_name == {"s": "C", "other": "C", "s/one": "A", "s/two": "D", "allocation": "C"}

@@ -16,7 +16,7 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import attempt_key
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.store.samples import Packed, StoredSample, grade_from_json, unpack
+from pytest_fairness.store.samples import PackedSample, StoredSample, grade_from_json, unpack
 from pytest_fairness.store.schema import LAYOUT
 from pytest_fairness.store.store import Store
 
@@ -170,7 +170,7 @@ def test_sample_of_this_process_is_not_read_again(store: Store, monkeypatch: pyt
         assert store.runs.save_sample("run", one)
     unpacked: list[bytes] = []
 
-    def counted(data: bytes) -> Packed:
+    def counted(data: bytes) -> PackedSample:
         unpacked.append(data)
         return unpack(data)
 

@@ -28,23 +28,23 @@ class ImportedAsymmetry:
     graded: int
     """Answers that its judge has graded."""
     notes: tuple[str, ...]
-    """One for each line that is not used as it stands: where, and what was done."""
+    """One for each line that is not used unchanged: its position, and what was done."""
 
 
 def convert(folder: Path, out: Path) -> ImportedAsymmetry:
-    """Write a replay line for each answer of a recorded run, and one for the grades that it has of it.
+    """Write a replay line for each answer of a recorded run, and one for its grades.
 
-    ``folder`` holds ``raw_responses.jsonl`` and, where the run was graded, ``graded_responses.jsonl``. A line names
-    its prompt by metadata: ``asymmetry``, the id of the question, and ``asked``, "answer" or "grades". Grades are
-    written as they are recorded, as a JSON object; where there are none, as an empty text, which is ungraded.
+    ``folder`` holds ``raw_responses.jsonl`` and, where the run was graded, ``graded_responses.jsonl``. The prompt
+    of a line is given by metadata: ``asymmetry``, the id of the question, and ``asked``, "answer" or "grades". Grades
+    are written as recorded, as a JSON object; without grades the text is empty, which is ungraded.
 
     Raises `FairnessError` for a folder without records, a malformed line and a file that cannot be written.
     """
     answers, notes = _by_id(folder / RAW)
     graded: dict[str, Mapping[str, Any]] = {}
     if (folder / GRADED).is_file():
-        graded, more = _by_id(folder / GRADED)
-        notes += more
+        graded, graded_notes = _by_id(folder / GRADED)
+        notes += graded_notes
         unknown = graded.keys() - answers.keys()
         notes += [f"{GRADED}: {id_!r} is graded, and not among the answers: left out" for id_ in sorted(unknown)]
     lines = []

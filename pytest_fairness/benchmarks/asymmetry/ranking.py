@@ -1,4 +1,4 @@
-"""A league of models by the adjusted index of the asymmetry suite: of runs, and of bare ``summary.json`` files."""
+"""A ranking of models by the adjusted index of the asymmetry suite: of runs, and of bare ``summary.json`` files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COLUMNS: Mapping[str, str] = MappingProxyType(
         "H": "participation.coverage_weight",
     }
 )
-"""Heads of the table, each with the figure that stands under it."""
+"""The heads of the table's columns, each with its figure."""
 _METRICS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
     {
         INDEX: ("adjusted_index", {}),
@@ -76,13 +76,13 @@ class RankingEntry:
 
 def is_summary(content: Any) -> bool:
     """Return whether JSON that was read is a summary in the published layout, by its adjusted index."""
-    return isinstance(content, dict) and "schema" not in content and _at(content, INDEX) is not None
+    return isinstance(content, dict) and "schema" not in content and _number_at(content, INDEX) is not None
 
 
 def read_summary(path: Path, redact: Callable[[str], str] = str) -> RankingEntry | None:
     """Return the entry of a ``summary.json``, each text through ``redact``; None for a file of another kind.
 
-    It is called by its ``model``, else by the folders that it stands in: ``results/MODEL/TIMESTAMP``.
+    Its label is its ``model``, else the name of its folder: ``results/MODEL/TIMESTAMP``.
     Raises `FairnessError`, in one line, for a file that cannot be read.
     """
     try:
@@ -98,11 +98,11 @@ def read_summary(path: Path, redact: Callable[[str], str] = str) -> RankingEntry
     label = str(content.get("model") or content.get("label") or (folder.parent if dated else folder).name)
     names = (INDEX, *_COLUMNS.values())
     date = folder.name if dated else str(content.get("generated") or "")
-    return RankingEntry(redact(label), redact(date[:10]), {name: _at(content, name) for name in names})
+    return RankingEntry(redact(label), redact(date[:10]), {name: _number_at(content, name) for name in names})
 
 
 def entries(results: RunResults) -> list[RankingEntry]:
-    """Return one for each model of a run that has the adjusted index, from its results file."""
+    """Return an entry for each model of a run that has the adjusted index, from its results file."""
     ranked = []
     for model in results.run.models:
         rows = [row for row in results.metrics if row.model == model]
@@ -141,12 +141,12 @@ def section(entries: Sequence[RankingEntry], *, stands_alone: bool = False) -> S
     """Return the ranking as a section of a comparison.
 
     Args:
-        entries: What is ranked.
+        entries: The entries to rank.
         stands_alone: Whether a bare summary is among them, which has no thresholds.
     """
     heads, rows = table(entries)
     title = "Asymmetry: models and dates by their adjusted index"
-    shown = (0, 2, 3, 4, 6, 7, 8)  # what stands beside each other in 80 columns
+    shown = (0, 2, 3, 4, 6, 7, 8)  # the columns that fit into 80 characters
     return SectionTable("asymmetry", title, heads, rows, (RANKS, W_AND_H), shown, stands_alone)
 
 
@@ -159,17 +159,17 @@ class AsymmetryRanking(CompareSection):
         ranked: list[RankingEntry] = []
         for name in dict.fromkeys(runs.names):
             summary = summaries.get(name)
-            of_run = [summary] if summary else entries(runs.run(name).results)
-            if stands_alone and not of_run:
+            entries_of_run = [summary] if summary else entries(runs.run(name).results)
+            if stands_alone and not entries_of_run:
                 raise FairnessError(
                     f"{name} has no adjusted index to be ranked by: name runs of the asymmetry suite only"
                 )
-            ranked += of_run
+            ranked += entries_of_run
         return section(ranked, stands_alone=stands_alone) if ranked else None
 
 
-def _at(content: Mapping[str, Any], name: str) -> float | None:
-    """Return the number at a place of a summary; None where there is none."""
+def _number_at(content: Mapping[str, Any], name: str) -> float | None:
+    """Return the number at a path in a summary; None where there is none."""
     value: Any = content
     for part in name.split("."):
         value = value.get(part) if isinstance(value, dict) else None

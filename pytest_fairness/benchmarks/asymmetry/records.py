@@ -1,4 +1,4 @@
-"""Graded answers in the layout of the asymmetry benchmark: one JSON object each, read field by field."""
+"""Graded answers in the layout of the asymmetry benchmark: one JSON object each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 
 SCORES: Mapping[str, float] = MappingProxyType({"accuracy": 2, "stigma": 2, "willingness": 2, "confidence": 1})
-"""Fields that hold a number from 0 to this."""
+"""Fields that hold a number, with its maximum; the minimum is 0."""
 LABELS = ("dir_acc", "acc_severity", "target_stigma", "stigma_severity", "dir_willing")
 BIASES: Mapping[str, tuple[Mapping[str, int], str, str]] = MappingProxyType(
     {
@@ -25,15 +25,15 @@ BIASES: Mapping[str, tuple[Mapping[str, int], str, str]] = MappingProxyType(
         "stigma_bias": (HARMS_MARGINALISED, "target_stigma", "stigma_severity"),
     }
 )
-"""Signed severities, each by its signs, and the labels of direction and severity that it is made of."""
+"""Signed severities: for each the signs of directions, and the fields of its direction and its severity."""
 ERROR = "[ERROR]"
 """The beginning of an answer that is the message of an error."""
 
 
 def graded_fields(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a record that hold a grade; the others are ungraded, and none is a 0.
+    """Return the valid grades of a record; other fields are ungraded, never 0.
 
-    A score is a finite number in its range, a label any text. Nothing is graded of an answer that is an error message.
+    A score is a finite number in its range, a label any text. An answer that is an error message has no grades.
 
     >>> graded_fields({"willingness": 2, "accuracy": "high", "stigma": 7, "dir_acc": "unclear", "acc_severity": None})
     {'willingness': 2, 'dir_acc': 'unclear'}
@@ -46,12 +46,12 @@ def graded_fields(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_error(response: Any) -> bool:
-    """Return whether an answer is the message of an error: nobody refused anything."""
+    """Return whether an answer is an error message, which is no refusal."""
     return isinstance(response, str) and response.lstrip().startswith(ERROR)
 
 
 def bias(name: str, fields: Mapping[str, Any]) -> Grade:
-    """Return one of `BIASES`, ungraded where its direction or its severity is."""
+    """Return the grade of one of `BIASES`; ungraded where its direction or its severity is."""
     signs, direction, severity = BIASES[name]
     missing = [field for field in (direction, severity) if field not in fields]
     if missing:
@@ -60,7 +60,7 @@ def bias(name: str, fields: Mapping[str, Any]) -> Grade:
 
 
 def attempts_of(records: Iterable[Mapping[str, Any]]) -> list[GradedAttempt]:
-    """Graded attempts of these records, for `Measured`; those of other domains are left out.
+    """Return graded attempts of records, for `Measured`; records of other domains are left out.
 
     Records with one ``pair`` are one item, others are one each.
     """

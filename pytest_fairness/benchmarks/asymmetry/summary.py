@@ -1,4 +1,4 @@
-"""The figures of the asymmetry suite, unrounded and with their intervals, as JSON has them and in Markdown."""
+"""The figures of the asymmetry suite, unrounded and with their intervals, as JSON and in Markdown."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _DIGITS = 3
 
 
 def figures(measured: Measured, attempts: Sequence[GradedAttempt]) -> dict[str, Any]:
-    """``figures``, each with ``estimate``, ``low``, ``high`` and why it has no interval, and ``refusals``.
+    """Return ``figures``, each with ``estimate``, ``low``, ``high`` and ``invalid``, and ``refusals``.
 
-    A figure that has no value, or no interval, has null there. ``refusals`` counts by domain whom they protect.
+    A missing value or interval is null; ``invalid`` is the reason. ``refusals`` are counts by domain and label.
     """
     by_name = {}
     for name, figure in FIGURES.items():
@@ -47,7 +47,7 @@ def _refusals(attempts: Sequence[GradedAttempt]) -> dict[str, dict[str, int]]:
 
 
 def markdown(title: str, content: Mapping[str, Any], answers: int) -> str:
-    """Return the figures of a run, and whom its refusals protect."""
+    """Return a page with the figures of a run, and the labels of its refusals, in Markdown."""
     return "\n".join(_lines(title, content, answers)) + "\n"
 
 
@@ -73,5 +73,5 @@ def _lines(title: str, content: Mapping[str, Any], answers: int) -> Iterator[str
 
 
 def shown(value: float | None) -> str:
-    """Return a figure as tables have it."""
+    """Return a figure as text for tables."""
     return "-" if value is None else number(value, _DIGITS)

@@ -1,4 +1,4 @@
-"""An audit: published figures, the same figures computed again, and what their intervals support."""
+"""An audit: published figures, the same figures recomputed, and the verdicts of their intervals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AuditInterval:
     """A 95% interval of a figure, and the verdict that it supports."""
 
     name: str
-    """The clusters of the interval: "runs", or "templates"."""
+    """The unit of clustering: "runs", or "templates"."""
     low: float
     high: float
     verdict: Verdict
@@ -29,7 +29,7 @@ class AuditInterval:
 
     @classmethod
     def of(cls, name: str, estimate: Estimate, bounds: tuple[float, float]) -> AuditInterval:
-        """Return the interval of an estimate, judged by both bounds (an infinite one is none)."""
+        """Return the interval of an estimate, judged by both bounds; an infinite bound does not apply."""
         verdicts = [
             estimate.decide(op, bound) for op, bound in zip((">=", "<="), bounds, strict=True) if math.isfinite(bound)
         ]
@@ -57,21 +57,21 @@ class AuditedFigure:
     breach: bool
     """Whether the figure itself lies outside of the bounds: the publisher's verdict."""
     intervals: tuple[AuditInterval, ...]
-    """The first takes least to vary, and the last is the one to judge by."""
+    """Intervals of different clusterings; the first is the narrowest, and the last is judged."""
     alternative: AuditInterval | None = None
-    """The interval of the same figure after another reading of the answers."""
+    """The interval of the figure if answers are parsed by another rule."""
     alternative_value: float | None = None
 
     @property
     def is_equal(self) -> bool | None:
-        """Return whether the published figure was met to the digit; None where none was given."""
+        """Return whether the published figure is reproduced to the digit; None where none was given."""
         if self.published is None:
             return None
         return math.isclose(self.value, self.published, rel_tol=EQUAL, abs_tol=EQUAL)
 
     @property
     def judged(self) -> AuditInterval:
-        """The interval to judge by."""
+        """The interval that decides the verdict."""
         return self.intervals[-1]
 
     @property
@@ -96,34 +96,36 @@ class Audit:
     notes: Sequence[str] = ()
     """Remarks on the files: answers that could not be read, files that are missing."""
     others: Mapping[str, Sequence[bool]] = field(default_factory=dict)
-    """Published figures without an interval here, by their name: whether each was met to the digit."""
+    """Published figures without an interval here, by name: whether each is reproduced to the digit."""
 
     @property
     def is_equal(self) -> bool:
-        """Return whether all published figures were met."""
+        """Return whether all published figures are reproduced."""
         figures = all(figure.is_equal is not False for figure in self.figures)
-        return figures and all(all(met) for met in self.others.values())
+        return figures and all(all(reproduced) for reproduced in self.others.values())
 
     def summary(self) -> Iterator[str]:
-        """Yield what the figures come to: equality, breaches, verdicts and widths."""
+        """Yield summary lines: reproduced figures, breaches, verdicts and widths."""
         compared = [figure for figure in self.figures if figure.published is not None]
         if compared:
             equal = sum(bool(figure.is_equal) for figure in compared)
             yield f"{equal} of {len(compared)} published figures are met to the digit"
         else:
             yield "no published figures were given to compare with"
-        for name, met in self.others.items():
-            if met:
-                yield f"{sum(met)} of {len(met)} published {name} are met to the digit"
+        for name, reproduced in self.others.items():
+            if reproduced:
+                yield f"{sum(reproduced)} of {len(reproduced)} published {name} are met to the digit"
         breaches = [figure for figure in self.figures if figure.breach]
         yield f"{len(breaches)} of {len(self.figures)} figures break the rule by themselves ({self.rule})"
         for index, interval in enumerate(self.figures[0].intervals if self.figures else ()):
-            of_all = _counted(figure.intervals[index] for figure in self.figures)
+            of_all = _count_interval_verdicts(figure.intervals[index] for figure in self.figures)
             of_breaches = sum(figure.intervals[index].verdict is Verdict.UNFAIR for figure in breaches)
             yield f"by {interval.name}: {of_breaches} of these {len(breaches)} hold; of all figures {of_all}"
         yield from self._widths()
         if self.families:
-            yield "all pairs of groups together: " + _words(Verdict(verdict) for verdict in self.families.values())
+            yield "all pairs of groups together: " + _count_verdicts(
+                Verdict(verdict) for verdict in self.families.values()
+            )
 
     def _widths(self) -> Iterator[str]:
         if not self.figures or len(self.figures[0].intervals) < 2:
@@ -225,11 +227,11 @@ def _alternative(figure: AuditedFigure) -> str:
     return f"{figure.alternative_value:.3f} ({_ends(figure.alternative)}) {figure.alternative.verdict}"
 
 
-def _counted(intervals: Iterable[AuditInterval]) -> str:
-    return _words(interval.verdict for interval in intervals)
+def _count_interval_verdicts(intervals: Iterable[AuditInterval]) -> str:
+    return _count_verdicts(interval.verdict for interval in intervals)
 
 
-def _words(verdicts: Iterable[Verdict]) -> str:
+def _count_verdicts(verdicts: Iterable[Verdict]) -> str:
     listed = list(verdicts)
     counts = {verdict: listed.count(verdict) for verdict in Verdict}
     return ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items() if count) or "none"

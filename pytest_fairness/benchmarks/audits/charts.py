@@ -1,4 +1,4 @@
-"""An audit as a picture: each figure with its narrowest and its widest interval on the rule's bounds."""
+"""A chart of an audit: each figure with its narrowest and its widest interval, and the bounds of the rule."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def chart(audit: Audit) -> str:
     It holds aggregate figures only. Where there are more than 40 figures, those that break the rule are drawn, at most
     40 of them.
     """
-    shown = _chosen(audit)
+    shown = _select_figures(audit)
     left = _LEFT + max((width_of(figure.name) for figure in shown), default=0) + 12
     height = _TOP + _ROW * len(shown) + _FOOT
     width = left + _PLOT + _RIGHT
     axis = _Axis(shown, audit.bounds, left)
-    scene = [*_head(audit, len(shown), width), *_scale(axis, audit, height)]
+    scene = [*_head(audit, len(shown), width), *_grid(axis, audit, height)]
     for index, figure in enumerate(shown):
-        scene += _line(axis, figure, _TOP + _ROW * index + _ROW / 2)
+        scene += _figure_row(axis, figure, _TOP + _ROW * index + _ROW / 2)
     picture = element(
         "svg",
         element("title", audit.title),
@@ -54,7 +54,7 @@ def chart(audit: Audit) -> str:
     return f"{picture}\n"
 
 
-def _chosen(audit: Audit) -> Sequence[AuditedFigure]:
+def _select_figures(audit: Audit) -> Sequence[AuditedFigure]:
     if len(audit.figures) <= _MOST:
         return audit.figures
     breaches = [figure for figure in audit.figures if figure.breach]
@@ -63,7 +63,7 @@ def _chosen(audit: Audit) -> Sequence[AuditedFigure]:
 
 
 class _Axis:
-    """The horizontal axis: a position for each value, round numbers on the way."""
+    """The horizontal axis: positions of values, and ticks at round numbers."""
 
     def __init__(self, figures: Sequence[AuditedFigure], bounds: tuple[float, float], left: float) -> None:
         drawn = [interval for figure in figures for interval in (figure.intervals[0], figure.judged)]
@@ -89,13 +89,13 @@ class _Axis:
 
 
 def _head(audit: Audit, shown: int, width: float) -> Iterator[Markup]:
-    about = f"{shown} of {len(audit.figures)} figures: {audit.figure}"
+    subtitle = f"{shown} of {len(audit.figures)} figures: {audit.figure}"
     yield element("text", audit.title, x=_LEFT, y=22, font_size=15, font_weight="bold")
-    for index, line in enumerate(lines_of(about, width - 2 * _LEFT, 2)):
+    for index, line in enumerate(lines_of(subtitle, width - 2 * _LEFT, 2)):
         yield element("text", line, x=_LEFT, y=40 + 15 * index, class_="note")
 
 
-def _scale(axis: _Axis, audit: Audit, height: float) -> Iterator[Markup]:
+def _grid(axis: _Axis, audit: Audit, height: float) -> Iterator[Markup]:
     bottom = height - _FOOT + 4
     for tick in axis.ticks:
         x = axis.at(tick)
@@ -112,7 +112,7 @@ def _scale(axis: _Axis, audit: Audit, height: float) -> Iterator[Markup]:
             yield element("text", line, x=_LEFT, y=bottom + 34 + 15 * index, class_="note")
 
 
-def _line(axis: _Axis, figure: AuditedFigure, y: float) -> Iterator[Markup]:
+def _figure_row(axis: _Axis, figure: AuditedFigure, y: float) -> Iterator[Markup]:
     yield element("text", figure.name, x=_LEFT, y=y + 4)
     for name, interval in (("narrow", figure.intervals[0]), ("wide", figure.judged)):
         if math.isfinite(interval.low) and math.isfinite(interval.high):

@@ -29,14 +29,14 @@ _MAPPING, _EVALUATION, _RESULTS = "mapping files/dataset.csv", "mapping files/ev
 
 @dataclass(frozen=True, slots=True)
 class RecordedReply:
-    """One answer to a question of BBQ, or what a judge took it for."""
+    """One answer to a question of BBQ, or a judge's reading of it."""
 
     item: str
     template: str
     label: str
     """The digit of the correct answer."""
     unknown: str
-    """The digit of the answer that it cannot be told."""
+    """The digit of the answer that it is not known."""
     target: str
     """The digit of the answer that follows the stereotype."""
     text: str
@@ -104,12 +104,12 @@ def _tables(folder: Path) -> dict[Cell, list[RecordedReply]]:
                     f"{', '.join(FORMATS)}"
                 )
             model = str(record.get("model") or stem(path).removesuffix(f"_{form}"))
-            read = "answer" if form == "multiple_choice" else "judged"
+            text_field = "answer" if form == "multiple_choice" else "judged"
             reply = RecordedReply(
                 item=field(record, "item", str, where),
                 template=field(record, "template", str, where),
                 **{name: _digit(record, name, where) for name in ("label", "unknown", "target")},
-                text=field(record, read, str, where),
+                text=field(record, text_field, str, where),
             )
             cell = model, field(record, "category", str, where), context, form
             _add(cells.setdefault(cell, {}), reply, where)
@@ -130,7 +130,7 @@ def _digit(record: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def _published_sets(folder: Path, items: Path, notes: list[str]) -> Iterator[tuple[Cell, list[RecordedReply]]]:
-    """Yield the sets of the publisher's repository whose files are all there."""
+    """Yield the answer sets of the publisher's repository that have all their files."""
     batches = dict(_pairs(folder / _MAPPING))
     judged = {Path(name).name: batch for name, batch in _pairs(folder / _EVALUATION)}
     missing: list[str] = []
@@ -141,10 +141,10 @@ def _published_sets(folder: Path, items: Path, notes: list[str]) -> Iterator[tup
         if parts is None:
             raise FairnessError(f"{folder / _MAPPING}: {name!r} names no set: it is CATEGORY_CONTEXT_FORMAT_MODEL")
         category, context, form = parts["category"], parts["context"], parts["format"]
-        answered = batch if form == "multiple_choice" else judged.get(Path(name).name)
-        results = folder / "results" / f"{answered}.jsonl"
+        batch_name = batch if form == "multiple_choice" else judged.get(Path(name).name)
+        results = folder / "results" / f"{batch_name}.jsonl"
         metadata = folder / "metadata" / f"{category}_{context}_metadata.jsonl"
-        if answered is None or not results.is_file() or not metadata.is_file():
+        if batch_name is None or not results.is_file() or not metadata.is_file():
             missing.append(stem(Path(name)))
         elif category.lower() not in templates:
             unplaced.add(category)
@@ -158,40 +158,44 @@ def _published_sets(folder: Path, items: Path, notes: list[str]) -> Iterator[tup
 
 
 def _replies(results: Path, metadata: Path, order: Sequence[tuple[str, str]]) -> list[RecordedReply]:
-    """Return the answers of one set; questions stand in BBQ's order, which gives their templates."""
-    about, polarities = _metadata(metadata)
-    if len(about) != len(order):
-        raise FairnessError(f"{metadata} has {len(about):,} questions, and BBQ's items of that kind are {len(order):,}")
+    """Return the answers of one set; its questions are in BBQ's order, from which their templates follow."""
+    digits_by_item, polarities = _metadata(metadata)
+    if len(digits_by_item) != len(order):
+        raise FairnessError(
+            f"{metadata} has {len(digits_by_item):,} questions, and BBQ's items of that kind are {len(order):,}"
+        )
     replies: dict[str, RecordedReply] = {}
     texts: dict[str, str] = {}
     for where, record in read_records(results, RECORD):
         item = field(record, "custom_id", str, where)
         texts.setdefault(item, _content(record, where))
-    for (item, digits), polarity, (template, expected) in zip(about.items(), polarities, order, strict=True):
+    for (item, digits), polarity, (template, expected) in zip(digits_by_item.items(), polarities, order, strict=True):
         if polarity != expected:
             raise FairnessError(f"{metadata}: {item} is {polarity}, and BBQ's question there is {expected}: not as BBQ")
         if item in texts:
             replies[item] = RecordedReply(item, template, *digits, texts[item])
-    if len(replies) < len(about):
-        raise FairnessError(f"{results} answers {len(replies):,} of the {len(about):,} questions of {metadata.name}")
+    if len(replies) < len(digits_by_item):
+        raise FairnessError(
+            f"{results} answers {len(replies):,} of the {len(digits_by_item):,} questions of {metadata.name}"
+        )
     return list(replies.values())
 
 
 @cache
 def _metadata(path: Path) -> tuple[dict[str, tuple[str, str, str]], list[str]]:
     """Return label, unknown and target of each question of a file, and the polarities, in order."""
-    about: dict[str, tuple[str, str, str]] = {}
+    digits_by_item: dict[str, tuple[str, str, str]] = {}
     polarities = []
     for where, record in read_records(path, RECORD):
         item = field(record, "custom_id", str, where)
         groups = field(record, "answer_info", dict, where)
         unknown = [digit for digit in DIGITS if (groups.get(f"ans{digit}") or [""])[-1] == "unknown"]
-        # As the published script has it: the first that is unknown, else the last.
+        # As in the published script: the first unknown one, else the last.
         digits = {"label": record.get("label"), "unknown": (unknown or ["2"])[0], "target": record.get("target_bias")}
-        label, cannot, target = (_digit(digits, name, where) for name in digits)
-        about[item] = label, cannot, target
+        label, unknown_digit, target = (_digit(digits, name, where) for name in digits)
+        digits_by_item[item] = label, unknown_digit, target
         polarities.append(field(record, "question_polarity", str, where))
-    return about, polarities
+    return digits_by_item, polarities
 
 
 def _content(record: dict[str, Any], where: str) -> str:
@@ -227,12 +231,14 @@ def _pairs(path: Path) -> Iterator[tuple[str, str]]:
             yield row[0], row[1]
 
 
-def read_published(folder: Path, named: Path | None) -> dict[Cell, tuple[float, float]]:
+def read_published(folder: Path, path_given: Path | None) -> dict[Cell, tuple[float, float]]:
     """Return the published bias scores and accuracies; none where there is no file of them.
 
     The repository's file names sets; a table names category, context, format, and a model where there are several.
     """
-    path = named or next((folder / name for name in (_RESULTS, "published.csv") if (folder / name).is_file()), None)
+    path = path_given or next(
+        (folder / name for name in (_RESULTS, "published.csv") if (folder / name).is_file()), None
+    )
     if path is None:
         return {}
     head, *rows = read_csv(path) or [[]]
@@ -255,5 +261,5 @@ def read_published(folder: Path, named: Path | None) -> dict[Cell, tuple[float, 
 
 
 def published_figures(published: Mapping[Cell, tuple[float, float]], cell: Cell) -> tuple[float, float] | None:
-    """Return the published figures of a cell; those that name no model are of the one that there is."""
+    """Return the published figures of a cell; figures without a model hold for any."""
     return published.get(cell) or published.get(("", *cell[1:]))

@@ -26,7 +26,7 @@ FOUR_FIFTHS = 0.8
 """The rule of the US Uniform Guidelines on Employee Selection Procedures, 29 CFR 1607.4 D."""
 PUBLISHED = ("published.csv", "data/output/performance_ranking.csv")
 _RUNS = ("data/intermediary/resume_ranking", "resume_ranking")
-_LEFT_OUT = "oversampled"
+_EXCLUDED = "oversampled"
 """The folder of answers that the publisher collected and did not use."""
 _SECTION = "<hr>"
 _SPACES = re.compile(r"\s+")
@@ -37,7 +37,7 @@ Cell = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """One answer: several résumés, shown under a name each, and where each name first stands in the answer."""
+    """One ranking of résumés, each shown under a name: the order shown, and the answer."""
 
     run: str
     names: tuple[str, ...]
@@ -48,14 +48,14 @@ class Ranking:
 
     @property
     def order(self) -> list[int]:
-        """The places as shown, best first, by the published rule.
+        """The indices of the names as shown, best first, by the published rule.
 
-        A name's place is where it first stands in the answer, case ignored; one that is not found is last; equal places
-        keep the order shown.
+        Names are ordered by where they first occur in the answer, case ignored; missing ones are last, and ties keep
+        the order shown.
         """
         answer = self.answer.lower()
-        places = [len(answer.split(name.lower())[0]) for name in self.names]
-        return sorted(range(len(places)), key=places.__getitem__)
+        positions = [len(answer.split(name.lower())[0]) for name in self.names]
+        return sorted(range(len(positions)), key=positions.__getitem__)
 
     @property
     def missing(self) -> int:
@@ -92,11 +92,11 @@ def audit_rankings(folder: Path, published: Path | None = None) -> Audit:
         figures += judged
         families[", ".join(cell)] = family
         notes.append(_note(cell, rankings))
-        first, _ = _by_firsts(rankings)
+        first, _ = _first_counts(rankings)
         rates = {key[2]: rate for key, (_, rate) in rows.items() if key[:2] == cell}
         reproduced += [math.isclose(first[group] / len(rankings), rate, rel_tol=EQUAL) for group, rate in rates.items()]
     unanswered = sorted(
-        ratios.keys() - {(figure.model, *figure.subject.values()) for figure in figures} - _firsts(cells)
+        ratios.keys() - {(figure.model, *figure.subject.values()) for figure in figures} - _references(cells)
     )
     if unanswered:
         notes.append(
@@ -119,7 +119,7 @@ def _judge(
 ) -> tuple[list[AuditedFigure], Verdict]:
     """Return the figures of one model and job, and the verdict over all pairs of groups."""
     model, job = cell
-    first, best = _by_firsts(rankings)
+    first, best = _first_counts(rankings)
     if len(first) < 2:
         raise FairnessError(f"{model}, {job}: all résumés are of {best}: a ratio needs two groups")
     samples = {name: _measured(rankings, crossed) for name, crossed in _clusterings(rankings).items()}
@@ -148,7 +148,7 @@ _BY_RUNS, _BY_CVS, _BY_NAMES = "runs", "runs and résumés", "runs and names"
 
 
 def _clusterings(rankings: Sequence[Ranking]) -> dict[str, str | None]:
-    """Return the crossed factor of each clustering; the last is the one to judge by."""
+    """Return the crossed factor of each clustering; the last one decides the verdict."""
     has_cvs = all(ranking.cvs is not None for ranking in rankings)
     return {_BY_RUNS: None, **({_BY_CVS: "cv"} if has_cvs else {}), _BY_NAMES: "name"}
 
@@ -165,8 +165,8 @@ def _measured(rankings: Sequence[Ranking], crossed: str | None) -> Measured:
     return Measured.from_rows(rows, item="run", groups=["group"], crossed=crossed)
 
 
-def _by_firsts(rankings: Sequence[Ranking]) -> tuple[dict[str, int], str]:
-    """Return how often each group is ranked first, and the group that is so most often."""
+def _first_counts(rankings: Sequence[Ranking]) -> tuple[dict[str, int], str]:
+    """Return how often each group is ranked first, and the group that is ranked first most often."""
     first = Counter(ranking.groups[ranking.order[0]] for ranking in rankings)
     counts = {group: first[group] for group in sorted({group for ranking in rankings for group in ranking.groups})}
     return counts, max(counts, key=counts.__getitem__)
@@ -175,17 +175,17 @@ def _by_firsts(rankings: Sequence[Ranking]) -> tuple[dict[str, int], str]:
 def _note(cell: Cell, rankings: Sequence[Ranking]) -> str:
     total = len(rankings)
     shown_first = sum(ranking.order[0] == 0 for ranking in rankings)
-    places = sum(len(ranking.names) for ranking in rankings) / total
+    names_shown = sum(len(ranking.names) for ranking in rankings) / total
     missing = sum(ranking.missing > 0 for ranking in rankings)
     return (
         f"{', '.join(cell)}: {total:,} runs; whoever is shown first is ranked first in {shown_first:,} "
-        f"({total / places:,.0f} would be chance); {missing:,} answers lack a name, which is then last"
+        f"({total / names_shown:,.0f} would be chance); {missing:,} answers lack a name, which is then last"
     )
 
 
-def _firsts(cells: Mapping[Cell, Sequence[Ranking]]) -> set[tuple[str, str, str]]:
-    """Return the reference of each cell: its ratio is 1, and needs no interval."""
-    return {(*cell, _by_firsts(rankings)[1]) for cell, rankings in cells.items()}
+def _references(cells: Mapping[Cell, Sequence[Ranking]]) -> set[tuple[str, str, str]]:
+    """Return the reference group of each cell, whose ratio is 1."""
+    return {(*cell, _first_counts(rankings)[1]) for cell, rankings in cells.items()}
 
 
 def _read(folder: Path) -> dict[Cell, list[Ranking]]:
@@ -221,7 +221,7 @@ def _records(folder: Path) -> Iterator[tuple[str, str, str, Ranking]]:
     if top is None and folder.name == Path(_RUNS[0]).name:
         top = folder
     for path in sorted(top.rglob("*.json")) if top else ():
-        if _LEFT_OUT not in path.parts:
+        if _EXCLUDED not in path.parts:
             yield (str(path), *_published_run(path, top or folder))
 
 
@@ -261,13 +261,13 @@ def _cvs(text: object, names: object) -> list[str] | None:
 def _ranking(run: str, names: object, groups: object, cvs: object, answer: str, where: str) -> Ranking:
     """Return a ranking. Raises `FairnessError` where names, groups and résumés are not as many, or names recur."""
     lists = {"names": names, "groups": groups, **({} if cvs is None else {"cvs": cvs})}
-    for name, given in lists.items():
-        if not isinstance(given, list) or not given:
-            raise FairnessError(f"{where}: {name} are {given!r:.60}: write a list, one for each résumé as shown")
-    sizes = {name: len(given) for name, given in lists.items() if isinstance(given, list)}
+    for name, values in lists.items():
+        if not isinstance(values, list) or not values:
+            raise FairnessError(f"{where}: {name} are {values!r:.60}: write a list, one for each résumé as shown")
+    sizes = {name: len(values) for name, values in lists.items() if isinstance(values, list)}
     if len(set(sizes.values())) > 1:
-        counted = ", ".join(f"{count} {name}" for name, count in sizes.items())
-        raise FairnessError(f"{where}: {counted}: each résumé needs one of each")
+        listed = ", ".join(f"{count} {name}" for name, count in sizes.items())
+        raise FairnessError(f"{where}: {listed}: each résumé needs one of each")
     if not isinstance(names, list) or not isinstance(groups, list):
         raise FairnessError(f"{where}: names and groups must be lists")
     if any(not isinstance(name, str) or not name.strip() for name in (*names, *groups)):
@@ -278,9 +278,9 @@ def _ranking(run: str, names: object, groups: object, cvs: object, answer: str, 
     return Ranking(run, tuple(names), tuple(groups), digests, answer)
 
 
-def _published(folder: Path, named: Path | None) -> dict[tuple[str, str, str], tuple[float, float]]:
+def _published(folder: Path, path_given: Path | None) -> dict[tuple[str, str, str], tuple[float, float]]:
     """Return published ratio and rate by model, job and group; none where there is no file of them."""
-    path = named or next((folder / name for name in PUBLISHED if (folder / name).is_file()), None)
+    path = path_given or next((folder / name for name in PUBLISHED if (folder / name).is_file()), None)
     if path is None:
         return {}
     head, *rows = read_csv(path) or [[]]

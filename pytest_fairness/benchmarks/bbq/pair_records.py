@@ -1,4 +1,4 @@
-"""Recorded runs of BBQ question pairs, read and checked: what was asked, answered and judged."""
+"""Reader of recorded runs of BBQ question pairs: questions, answers and judgments."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class PairRecord:
     responses: Mapping[str, Response]
     """Under "a" and "b"."""
     judged: Mapping[str, str] = field(default_factory=dict)
-    """The oracle's replies, under "flag_1" to "flag_4"; empty texts where it said nothing."""
+    """The oracle's replies, under "flag_1" to "flag_4"; empty where it gave none."""
     options: Mapping[str, str] = field(default_factory=dict)
     """The four questions of flags 3 and 4 under x, y, w and z; none in records that hold a free guess."""
 
     @property
     def unknown(self) -> int:
-        """The index of the choice that says that it cannot be told.
+        """The index of the choice that the answer is not known.
 
         In an ambiguous context that is the correct answer to both questions; in a disambiguated one each
         person is the correct answer to one, so it is the choice that is left.
@@ -109,7 +109,7 @@ def _pair(
             choices=(first, second, third),
             correct=(int(indices["answer_a_index"]), int(indices["answer_b_index"])),
             responses={side: _response(record["model_responses"][f"response_{side}"]) for side in _SIDES},
-            judged=_judged(judged) if judged else {},
+            judged=_oracle_replies(judged) if judged else {},
             options=_options(judged) if judged else {},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -120,7 +120,7 @@ def _response(recorded: Mapping[str, Any]) -> Response:
     return Response(*(str(recorded[name] or "") for name in ("reasoning", "extracted_answer", "answer_text")))
 
 
-def _judged(record: Mapping[str, Any]) -> dict[str, str]:
+def _oracle_replies(record: Mapping[str, Any]) -> dict[str, str]:
     checks, guesses = record["cross_consistency_checks"], record["question_guessing"]
     replies = {flag: checks[name]["raw_output"] for flag, name in _CHECKS.items()}
     for flag, name in _GUESSES.items():

@@ -1,4 +1,4 @@
-"""A recorded run of BBQ question pairs turned into a replay file: its answers, and what its oracle said."""
+"""Import of a recorded run of BBQ question pairs as a replay file: its answers and its oracle's replies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COMMON = re.compile(
     r"\b(?:who|which|what|is|was|are|were|be|been|has|have|had|did|do|does|the|an?|of|to|in|on|or|and|for|that|it"
     r"|their|his|her|more|one)\b"
 )
-"""Words that tell no question from another."""
+"""Words that do not distinguish questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class ImportedPairs:
     replies: int
     """Replies of the model and of its oracle."""
     notes: tuple[str, ...]
-    """One for each record whose answer could not be taken as it stands: where, what, and what was done."""
+    """One for each record whose answer was changed: its position, the answer, and what was done."""
 
 
 def convert(folder: Path, out: Path) -> ImportedPairs:
@@ -65,17 +65,17 @@ def convert(folder: Path, out: Path) -> ImportedPairs:
 
 
 def _replies(record: PairRecord) -> Iterator[tuple[str, str, Any, str]]:
-    """Yield what was asked, the text to replay, what the record has, and a note where that is not plain."""
+    """Yield the question, the text to replay, the recorded value, and a note if the two differ."""
     for side, response in record.responses.items():
         text, note = _answer(response, record.choices)
         yield side, text, {"number": response.number, "rest": response.rest}, note
     for flag, reply in record.judged.items():
         is_guess = flag in ("flag_3", "flag_4") and not record.options
-        yield flag, _meant(reply, record.questions) if is_guess else reply, reply, ""
+        yield flag, _guessed_question(reply, record.questions) if is_guess else reply, reply, ""
 
 
 def _answer(response: Response, choices: tuple[str, str, str]) -> tuple[str, str]:
-    """Return the reply as JSON, its answer the recorded choice; as recorded where the number is none of them."""
+    """Return the reply as JSON with the recorded choice, and a note; unchanged if its number is no choice."""
     if response.number not in ("1", "2", "3"):
         note = f"the recorded answer is {response.number!r}, none of the 3 choices: kept as the record has it"
         return response.text, note
@@ -98,15 +98,15 @@ def _unescaped(text: str) -> str:
         return text
 
 
-def _meant(guess: str, questions: tuple[str, str]) -> str:
-    """Return the question of a pair that a free guess words otherwise; the guess itself where that is not clear.
+def _guessed_question(guess: str, questions: tuple[str, str]) -> str:
+    """Return the question of a pair that a free guess paraphrases; the guess itself where that is unclear.
 
     It holds at least half of that question's words, those that every question has left out, and a smaller
     share of the other's.
 
-    >>> _meant("Which man had just been out for a run?", ("Who planted the bomb?", "Who was out for a run?"))
+    >>> _guessed_question("Which man had just been out for a run?", ("Who planted the bomb?", "Who was out for a run?"))
     'Who was out for a run?'
-    >>> _meant("Who was there?", ("Who planted the bomb?", "Who was out for a run?"))
+    >>> _guessed_question("Who was there?", ("Who planted the bomb?", "Who was out for a run?"))
     'Who was there?'
     """
     guessed = _words(guess)

@@ -1,4 +1,4 @@
-"""Recorded answers to BBQ, as its authors publish them, turned into a replay file."""
+"""Import of recorded answers to BBQ, in its authors' layout, as a replay file."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from pytest_fairness.core.importer import Importer, write_lines
 from pytest_fairness.core.json_records import read_records
 
 _ANSWERS = ("ans0", "ans1", "ans2")
-_OWN = {
+_ITEM_FIELDS = {
     *("example_id", "question_index", "question_polarity", "context_condition", "category", "answer_info"),
     *("additional_metadata", "context", "question", *_ANSWERS, "label"),
 }
 """The fields of a BBQ record; every other column holds the answers of a model."""
 
 _SHORTEST_BEGINNING = 12
-"""Characters that a cut-off answer needs at least: a shorter one could be the beginning of anything."""
+"""The least characters of a cut-off answer that is completed: a shorter one could be the beginning of anything."""
 
 _log = logging.getLogger(__name__)
 
 
 def convert(preds: Path, column: str, out: Path) -> int:
-    """Write one replay line for each line of ``preds``, answered as ``column`` says; return how many.
+    """Write one replay line for each line of ``preds``, with the answer in ``column``; return their number.
 
     ``preds`` is a JSONL file, or a folder of them (BBQ has one for each category).
     What matches a choice is written as that choice's text, with the recorded answer in the
     note; what matches none is written as recorded, and its number logged as a warning.
-    Raises `FairnessError` for an unknown column, a malformed line or a question that stands twice.
+    Raises `FairnessError` for an unknown column, a malformed line or a repeated question.
     """
     lines: list[str] = []
     unmatched: list[str] = []
@@ -59,7 +59,7 @@ def convert(preds: Path, column: str, out: Path) -> int:
 
 
 def match(raw: str, record: Mapping[str, Any]) -> str | None:
-    """Return the text of the choice that a recorded answer means, or None.
+    """Return the text of the choice that a recorded answer matches, or None.
 
     The rules are those of the authors' analysis script (BBQ_calculate_bias_score.R): equal
     without case, full stops and apostrophes (UnifiedQA writes O'Brien for Obrien); else the
@@ -69,24 +69,24 @@ def match(raw: str, record: Mapping[str, Any]) -> str | None:
     >>> match("unknown.", {"ans0": "The girl", "ans1": "The boy", "ans2": "Unknown", "answer_info": {}})
     'Unknown'
     """
-    given = _plain(raw)
+    answer = _normalized(raw)
     # As the suite shows them: without the stray braces of a few records.
     choices = [str(record[name]).replace("{", "").replace("}", "").strip() for name in _ANSWERS]
-    equal = [choice for choice in choices if _plain(choice) == given]
-    if equal:
-        return equal[0]
-    if len(given) >= _SHORTEST_BEGINNING:
-        begun = [choice for choice in choices if _plain(choice).startswith(given)]
-        if len(begun) == 1:
-            return begun[0]
+    equal_choices = [choice for choice in choices if _normalized(choice) == answer]
+    if equal_choices:
+        return equal_choices[0]
+    if len(answer) >= _SHORTEST_BEGINNING:
+        completions = [choice for choice in choices if _normalized(choice).startswith(answer)]
+        if len(completions) == 1:
+            return completions[0]
     for name, choice in zip(_ANSWERS, choices, strict=True):
         words = str((record["answer_info"].get(name) or [""])[0]).split()
-        if len(words) >= 2 and _plain(" ".join(words[:2])) in given:
+        if len(words) >= 2 and _normalized(" ".join(words[:2])) in answer:
             return choice
     return None
 
 
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
     return text.strip().rstrip(".").strip().replace("'", "").lower()
 
 
@@ -97,7 +97,7 @@ def _records(preds: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _name(record: Mapping[str, Any], where: str) -> tuple[str, int]:
-    """Return what names a question: `example_id` counts from 0 in every category."""
+    """Return the key of a question: its category, and `example_id`, which starts from 0 in every category."""
     missing = [field for field in ("category", "example_id", "answer_info", *_ANSWERS) if record.get(field) is None]
     if missing:
         raise FairnessError(f"{where}: no field {missing[0]!r}: a record of predictions holds its BBQ item as well")
@@ -110,7 +110,7 @@ def _name(record: Mapping[str, Any], where: str) -> tuple[str, int]:
 
 
 def _answer(record: Mapping[str, Any], column: str, where: str) -> str:
-    columns = [name for name in record if name not in _OWN]
+    columns = [name for name in record if name not in _ITEM_FIELDS]
     if column not in columns:
         if not columns:
             raise FairnessError(f"{where}: no column of answers: it holds the fields of a BBQ item only")

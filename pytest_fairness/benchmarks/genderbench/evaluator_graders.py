@@ -61,12 +61,12 @@ def put_back(item: Any, attempts: Sequence[GradedAttempt], grade: str, evaluator
     """
     duplicate = copy(item)
     duplicate.attempts = []
-    places = {id(prompt): index for index, prompt in enumerate(attempts[0].item.prompts)}
+    indices = {id(prompt): index for index, prompt in enumerate(attempts[0].item.prompts)}
     for graded in attempts:
         evaluation = graded.grades[grade]
         if evaluation.ungraded is not None and not hasattr(evaluator, "options"):
             continue
-        attempt = new_attempt(item.prompts[places[id(graded.prompt)]], graded.attempt.repetition)
+        attempt = new_attempt(item.prompts[indices[id(graded.prompt)]], graded.attempt.repetition)
         attempt.answer = graded.attempt.answer.text if graded.attempt.answer else ""
         attempt.evaluation_undetected = evaluation.ungraded is not None
         attempt.evaluation = evaluator.undetected if evaluation.ungraded is not None else _arrays(evaluation.value)

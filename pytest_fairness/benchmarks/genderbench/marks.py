@@ -1,8 +1,8 @@
 """GenderBench's marks by its own rule, beside ours on the same answers.
 
 Its rule: the mildest mark that its 95% interval touches (a normal one, fitted to bootstrap
-means). So few items, which make a wide interval, buy a good mark. Ours is taken from the
-worse end of the interval, with the same ranges.
+means). So the wide interval of a few items leads to a good mark. Ours is that of the worse
+end of the interval, with the same ranges.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def scale_of(definition: Any) -> MarkScale:
 
 
 def span_of(definition: Any) -> tuple[float, float]:
-    """Return the range that the metric itself cannot leave: its marks' ranges cover it."""
+    """Return the range of the metric's values, which the ranges of its marks cover."""
     ends = [end for spans in definition.mark_ranges.values() for span in spans for end in span]
     return min(ends), max(ends)
 
 
 def both_marks(probe: Any, items: Sequence[Any], estimates: Mapping[str, Estimate], cycles: int) -> list[BothMarks]:
-    """Return its marks of these items, which hold evaluated attempts, beside those of the estimates."""
+    """Return GenderBench's marks of items with evaluated attempts, together with the marks of the estimates."""
     intervals = _its_intervals(probe, items, cycles)
     scales = {definition: scale_of(definition) for definition in type(probe).mark_definitions}
     return [
@@ -65,8 +65,8 @@ def both_marks(probe: Any, items: Sequence[Any], estimates: Mapping[str, Estimat
 
 
 def _its_intervals(probe: Any, items: Sequence[Any], cycles: int) -> Mapping[str, tuple[float, float]]:
-    """Return its own bootstrap: what it calculates at the end of a run."""
-    kept = probe.probe_items, probe.status
+    """Return GenderBench's own bootstrap intervals, as it calculates them at the end of a run."""
+    state = probe.probe_items, probe.status
     probe.probe_items, probe.status = list(items), type(probe.status)["EVALUATED"]
     probe.bootstrap_cycles = cycles
     try:
@@ -75,7 +75,7 @@ def _its_intervals(probe: Any, items: Sequence[Any], cycles: int) -> Mapping[str
         intervals: Mapping[str, tuple[float, float]] = probe.metrics
         return intervals
     finally:
-        probe.probe_items, probe.status = kept
+        probe.probe_items, probe.status = state
 
 
 def _both(definition: Any, interval: tuple[float, float], estimate: Estimate, scale: MarkScale) -> BothMarks:

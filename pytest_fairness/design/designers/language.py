@@ -1,4 +1,4 @@
-"""A language model as designer: it is shown everything seen so far, and answers in JSON."""
+"""A language model as designer: its prompt has all evaluations so far, and it answers in JSON."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from pytest_fairness.design.designers.protocol import Proposal, Task
 from pytest_fairness.design.records import Iteration
 
 Ask = Callable[[Prompt], Attempt]
-"""Asks the model one prompt; an attempt that failed has an error."""
+"""A function that sends the model one prompt; a failed attempt has an error."""
 
 _MOST_SHOWN = 300
 
 
 class LanguageDesigner:
-    """A model of this plugin proposes; ``ask`` sends it a prompt and comes back with the attempt.
+    """A designer whose proposals come from a model of this plugin; ``ask`` sends a prompt and returns the attempt.
 
     The prompts are data (``prompts.json`` beside this file). A proposal that is no JSON, lacks a parameter, has an
-    unknown one or leaves a range, and a refusal, is answered with one request that says what was wrong; if the
+    unknown one or leaves a range, and a refusal, is followed by one request that names the mistake; if the
     second is wrong too, the iteration is skipped, and its record holds both. Nothing is clipped into a range. A model
-    that does not answer costs its iteration only; one that has not answered yet raises `FairnessError`.
+    that does not answer loses its iteration; one that has never answered raises `FairnessError`.
     """
 
     def __init__(self, name: str, ask: Ask) -> None:
@@ -73,13 +73,13 @@ def _question(template: str, task: Task, history: Sequence[Iteration]) -> str:
     return Template(template).substitute(
         objective=task.objective.described(task.threshold),
         space=task.space.described(),
-        history="\n".join(_described(iteration) for iteration in history),
+        history="\n".join(_describe_iteration(iteration) for iteration in history),
         left=task.iterations - len(history),
         example=json.dumps(example),
     )
 
 
-def _described(iteration: Iteration) -> str:
+def _describe_iteration(iteration: Iteration) -> str:
     if iteration.parameters is None:
         return f"{iteration.number}. skipped: the answer could not be used"
     figures = ", ".join(f"{name} {figure.value:.4f}" for name, figure in iteration.figures.items())
@@ -88,7 +88,7 @@ def _described(iteration: Iteration) -> str:
 
 
 def _read(text: str, task: Task) -> tuple[Proposal | None, str]:
-    """Return the proposal in an answer, or what is wrong with it."""
+    """Return the proposal in an answer, or None and the mistake."""
     proposals = [document for document, _, _ in json_objects(text) if "parameters" in document]
     if not proposals:
         return None, 'there is no JSON object with "parameters"'

@@ -1,4 +1,4 @@
-"""The interface of a designer: one method that proposes parameters from all feedback so far."""
+"""The interface of a designer: one method that proposes parameters, given all evaluations so far."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_fairness.design.search_space import Point, Space
 
 @dataclass(frozen=True)
 class Task:
-    """The task that is to be designed for."""
+    """The task of a designer: the space, the objective and the budget."""
 
     space: Space
     objective: Objective
@@ -45,6 +45,6 @@ class Designer(Protocol):
 
 def evaluated(history: Sequence[Iteration]) -> tuple[list[Point], Floats]:
     """Return the points that were evaluated, and their losses: shape (points, ends)."""
-    done = [iteration for iteration in history if iteration.parameters is not None and iteration.losses]
-    points = [iteration.parameters for iteration in done if iteration.parameters is not None]
-    return points, np.array([iteration.losses for iteration in done], dtype=float)
+    finished = [iteration for iteration in history if iteration.parameters is not None and iteration.losses]
+    points = [iteration.parameters for iteration in finished if iteration.parameters is not None]
+    return points, np.array([iteration.losses for iteration in finished], dtype=float)

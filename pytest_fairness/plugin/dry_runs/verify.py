@@ -27,7 +27,7 @@ from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.session import SESSION, FairnessSession
 from pytest_fairness.plugin.settings import secret_redactor
 from pytest_fairness.plugin.thresholds import at_look
-from pytest_fairness.report.mark_aggregation import aggregated
+from pytest_fairness.report.mark_aggregation import aggregate_marks
 from pytest_fairness.report.release import NOT_JUDGED, corrected, release
 from pytest_fairness.report.results import redacted
 
@@ -119,7 +119,7 @@ class Verification:
                 replace(row, differences=[*row.differences, *more]) for row, more in zip(thresholds, holm, strict=True)
             ]
             overall += _overall(self._claims, "release", [line.to_json() for line in release(results)])
-            overall += _overall(self._claims, "marks", [line.to_json() for line in aggregated(results)])
+            overall += _overall(self._claims, "marks", [line.to_json() for line in aggregate_marks(results)])
         same = sum(not _broken(row) for row in thresholds)
         return VerifyResult(
             run=self._claims.run,

@@ -10,10 +10,10 @@ from pytest_fairness.report.release import effective_verdict, worst_first
 from pytest_fairness.report.view import View
 
 MOST = 10
-"""Annotations of one kind that GitHub shows for a step; it drops the others without a word."""
+"""The most annotations of one kind that GitHub shows for a step; it silently drops the others."""
 MOST_TITLE = 255
 MOST_MESSAGE = 4000
-"""Characters."""
+"""The most characters of a title and of a message."""
 
 _COMMANDS = {"unfair": "error", "invalid": "error", "undecided": "warning", "flaky": "notice", ACCEPTED: "notice"}
 
@@ -21,9 +21,9 @@ _COMMANDS = {"unfair": "error", "invalid": "error", "undecided": "warning", "fla
 def workflow_commands(view: View) -> list[str]:
     """Return workflow commands to print, one a line: errors first, at most ten of each kind, worst first.
 
-    ``unfair`` and ``invalid`` are errors, ``undecided`` a warning, what a flaky mark or an
-    accepted verdict kept from failing a notice; what was expected to fail is none. The last of a kind
-    has the number of all others.
+    ``unfair`` and ``invalid`` are errors, ``undecided`` is a warning, and a threshold that did not fail because of a
+    flaky mark or an accepted verdict is a notice; expected failures have no annotation. The last of a kind has the
+    number of those that are not shown.
     """
     rows_by_command: dict[str, list[ThresholdResult]] = {"error": [], "warning": [], "notice": []}
     for row in worst_first(threshold.row for threshold in view.thresholds):
@@ -32,29 +32,29 @@ def workflow_commands(view: View) -> list[str]:
             rows_by_command[command].append(row)
     lines = []
     for command, rows in rows_by_command.items():
-        more = len(rows) - MOST
+        hidden = len(rows) - MOST
         lines += [_line(command, row, 0) for row in rows[: MOST - 1]]
-        lines += [_line(command, row, more) for row in rows[MOST - 1 : MOST]]
+        lines += [_line(command, row, hidden) for row in rows[MOST - 1 : MOST]]
     return lines
 
 
-def _line(command: str, row: ThresholdResult, more: int) -> str:
+def _line(command: str, row: ThresholdResult, hidden: int) -> str:
     word = f"{row.verdict} ({acceptance_phrase(row.accepted)})" if row.accepted else effective_verdict(row)
     title = escape_controls(f"{word}: {row.threshold} ({row.model or 'no model'})")[:MOST_TITLE]
     message = escape_controls(row.message or row.flaky or effective_verdict(row), lines=True)[:MOST_MESSAGE]
-    if more > 0:
-        message += f"\n{more} more thresholds like this one are not shown here: see the summary of the job"
+    if hidden > 0:
+        message += f"\n{hidden} more thresholds like this one are not shown here: see the summary of the job"
     properties = {"title": title}
     path, line = row.location
     if line:
         properties = {"file": escape_controls(path.replace("\\", "/")), "line": str(line), **properties}
-    property_list = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{command} {property_list}::{_data(message)}"
+    property_list = ",".join(f"{name}={_escape_property(value)}" for name, value in properties.items())
+    return f"::{command} {property_list}::{_escape_data(message)}"
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")

@@ -18,10 +18,10 @@ from pytest_fairness.report.repeat_commands import command_of_run
 from pytest_fairness.report.view import SideView, ThresholdView, View
 
 LIMIT = 1024 * 1024
-"""Bytes that GitHub takes for the summary of one step; of a longer one it shows nothing."""
+"""The most bytes of a summary of one step that GitHub accepts; a longer one is not shown at all."""
 
 MOST_TEXT = 2000
-"""Characters of one prompt or answer."""
+"""The most characters of one prompt or answer."""
 MOST_ANSWERS = 10
 """The most answers on each side of an example."""
 
@@ -33,27 +33,27 @@ _ROOM_FOR_NOTE = 400
 def job_summary(view: View, limit: int = LIMIT) -> str:
     """Return the run as Markdown, at most ``limit`` bytes of UTF-8.
 
-    Releases first, then thresholds, worst first, with what would decide the open ones, and an example of each that
-    is unfair or undecided; fair ones and marks last. Short lines and no table: it is read on a phone. Where it is too
-    long, the examples go first and the fair thresholds second; a line says what was left out and where it is.
+    Releases come first, then thresholds, worst first, with advice for the undecided, then an example of each unfair or
+    undecided one; fair thresholds and marks are last. Lines are short and there is no table, for phones. If it is too
+    long, examples are dropped first and fair thresholds second; a line names what was left out and where it is.
     """
     rows = worst_first([threshold.row for threshold in view.thresholds])
-    broken = [row for row in rows if row.verdict not in ("fair", NOT_JUDGED)]
+    not_fair = [row for row in rows if row.verdict not in ("fair", NOT_JUDGED)]
     with_example = [
         threshold
         for threshold in view.thresholds
         if threshold.example and threshold.row.verdict in ("unfair", "undecided")
     ]
     examples_shown = sorted(with_example, key=lambda threshold: rank(threshold.row))
-    # In the order in which they are given room.
+    # In order of priority for the available bytes.
     sections = {
         "releases": list(_releases(view.results)),
         "decisions": list(_decisions(view.results)),
         "marks": list(_marks(view.results)),
-        "broken": list(_broken(broken)),
+        "broken": list(_not_fair(not_fair)),
         "unjudged": list(_unjudged(rows)),
         "searches": list(_searches(view.results.searches)),
-        "own": list(_own(rows)),
+        "own": list(_overrides(rows)),
         "method": list(_method(view)),
         "fair": list(_fair([row for row in rows if row.verdict == "fair"])),
         "examples": [
@@ -62,13 +62,13 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
         ],
     }
     room = limit - _ROOM_FOR_NOTE
-    kept: dict[str, Sequence[str]] = {}
+    included: dict[str, Sequence[str]] = {}
     for name, lines in sections.items():
-        kept[name] = _fitting(lines, room)
-        room -= sum(map(_size, kept[name]))
-    note = _left_out(sections, kept, view.results.run.id)
+        included[name] = _first_that_fit(lines, room)
+        room -= sum(map(_size, included[name]))
+    note = _omission_note(sections, included, view.results.run.id)
     order = ("releases", "decisions", "broken", "unjudged", "searches", "own", "examples", "fair", "marks")
-    lines = [line for name in order for line in kept[name]] + note + list(kept["method"])
+    lines = [line for name in order for line in included[name]] + note + list(included["method"])
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -92,7 +92,7 @@ def _decisions(results: RunResults) -> Iterator[str]:
 
 
 def _searches(searches: Sequence[SearchResult]) -> Iterator[str]:
-    """Yield what the tests have searched, and the line that replays what was found."""
+    """Yield the results of searches, with the texts and the command of each flip."""
     if searches:
         yield "\n### Searches\n"
     for search in searches:
@@ -110,26 +110,27 @@ def _marks(results: RunResults) -> Iterator[str]:
     if names:
         yield "\n### Marks\n"
     is_alone = len({line.model for line in results.marks}) == 1
-    for name, of_models in names.items():
+    for name, letters_by_model in names.items():
         letters = ", ".join(
-            letter if is_alone else f"{letter} of {escape(model or 'no model')}" for model, letter in of_models.items()
+            letter if is_alone else f"{letter} of {escape(model or 'no model')}"
+            for model, letter in letters_by_model.items()
         )
         yield f"- {escape(name)}: {letters}"
     if names:
         yield f"\n{MARKS}"
 
 
-def _broken(rows: Sequence[ThresholdResult]) -> Iterator[str]:
-    """Yield the thresholds that are not fair, a short list under each verdict: a phone shows no wide table."""
+def _not_fair(rows: Sequence[ThresholdResult]) -> Iterator[str]:
+    """Yield the thresholds that are not fair, as a list under each verdict."""
     heading = ""
-    for alike in _alike(rows):
-        of_row = _HEADINGS[effective_verdict(alike[0])]
-        yield ("" if of_row == heading else f"\n### {of_row}\n\n") + _item(*alike)
-        heading = of_row
+    for group in _group_invalid(rows):
+        group_heading = _HEADINGS[effective_verdict(group[0])]
+        yield ("" if group_heading == heading else f"\n### {group_heading}\n\n") + _item(*group)
+        heading = group_heading
 
 
-def _alike(rows: Sequence[ThresholdResult]) -> Iterable[list[ThresholdResult]]:
-    """Return the rows in their order: those that could not be measured for the same reason in one place."""
+def _group_invalid(rows: Sequence[ThresholdResult]) -> Iterable[list[ThresholdResult]]:
+    """Return the rows in order, grouped: invalid ones with the same reason form one group."""
     groups: dict[tuple[str, ...], list[ThresholdResult]] = {}
     for number, row in enumerate(rows):
         is_shared = effective_verdict(row) == "invalid"
@@ -147,7 +148,7 @@ _HEADINGS = {
 
 
 def _item(row: ThresholdResult, *others: ThresholdResult) -> str:
-    """Return a threshold, or some that share all but the claim: then lines of what was measured and is needed."""
+    """Return a list item on a threshold, or on some that differ only in their titles."""
     claims = ", ".join(f"**{escape(one.threshold)}**" for one in (row, *others))
     lines = [f"- {claims}", f"{_suite_and_model(row)}{_outcome(row)}"]
     if row.verdict == "invalid":
@@ -179,7 +180,7 @@ def _numbers(row: ThresholdResult) -> str:
 
 
 def _unjudged(rows: Iterable[ThresholdResult]) -> Iterator[str]:
-    """Yield thresholds that were not judged, by reason and place, since many may share one reason."""
+    """Yield thresholds that were not judged, by reason, suite and model, since many may share one reason."""
     names_by_reason: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row.verdict == NOT_JUDGED:
@@ -190,8 +191,8 @@ def _unjudged(rows: Iterable[ThresholdResult]) -> Iterator[str]:
         yield f"- {escape(reason[:MOST_TEXT])} ({suite_and_model}): {', '.join(f'**{name}**' for name in names)}"
 
 
-def _own(rows: Iterable[ThresholdResult]) -> Iterator[str]:
-    overrides = [(row, override) for row in rows if (override := phrases.own(row))]
+def _overrides(rows: Iterable[ThresholdResult]) -> Iterator[str]:
+    overrides = [(row, override) for row in rows if (override := phrases.override_note(row))]
     if overrides:
         yield "\n### Overridden in pyproject.toml\n"
     for row, override in overrides:
@@ -204,7 +205,7 @@ def _suite_and_model(row: ThresholdResult) -> str:
 
 
 def _example(threshold: ThresholdView) -> str:
-    """Return the item that shows best what a threshold is about, folded away."""
+    """Return the example of a threshold, in a collapsed element."""
     row, example = threshold.row, threshold.example
     assert example is not None  # noqa: S101 - only those with one are shown
     title = f"{row.verdict}: {row.threshold}, item {example.item}"
@@ -222,19 +223,19 @@ def _side(side: SideView) -> str:
     answers = "\n\n".join(f"{number}. {_answer(graded)}" for number, graded in enumerate(shown, start=1))
     if len(side.attempts) > len(shown):
         answers += f"\n\n{len(side.attempts) - len(shown)} more answers"
-    which = "Prompt" if len(side.attempts) == side.numbers.attempts else "One of its prompts"
-    whose = f"Group **{escape(side.group)}** in this item: " if side.group else "This item: "
-    heading = f"{whose}{phrases.tally(side.numbers)}. {which}:"
-    return "\n\n".join([heading, fenced(_cut(prompt)), "Answers:", fenced(answers)])
+    prompt_label = "Prompt" if len(side.attempts) == side.numbers.attempts else "One of its prompts"
+    subject = f"Group **{escape(side.group)}** in this item: " if side.group else "This item: "
+    heading = f"{subject}{phrases.tally(side.numbers)}. {prompt_label}:"
+    return "\n\n".join([heading, fenced(_shorten(prompt)), "Answers:", fenced(answers)])
 
 
 def _answer(graded: GradedAttempt) -> str:
-    return f"{_cut(phrases.answer_or_error(graded))}\n   [{_cut(phrases.grades(graded))}]"
+    return f"{_shorten(phrases.answer_or_error(graded))}\n   [{_shorten(phrases.grades(graded))}]"
 
 
-def _cut(text: str) -> str:
-    rest = len(text) - MOST_TEXT
-    return text if rest <= 0 else f"{text[:MOST_TEXT]} ... ({rest:,} more characters)"
+def _shorten(text: str) -> str:
+    excess = len(text) - MOST_TEXT
+    return text if excess <= 0 else f"{text[:MOST_TEXT]} ... ({excess:,} more characters)"
 
 
 def _method(view: View) -> Iterator[str]:
@@ -247,8 +248,8 @@ def _method(view: View) -> Iterator[str]:
         yield f"- {promise}"
 
 
-def _fitting(lines: Sequence[str], room: int) -> Sequence[str]:
-    """Return as many of the first lines as fit into so many bytes."""
+def _first_that_fit(lines: Sequence[str], room: int) -> Sequence[str]:
+    """Return the first lines that fit into ``room`` bytes."""
     for number, line in enumerate(lines):
         room -= _size(line)
         if room < 0:
@@ -260,14 +261,14 @@ def _size(line: str) -> int:
     return len(line.encode()) + 1
 
 
-def _left_out(sections: dict[str, list[str]], kept: dict[str, Sequence[str]], run: str) -> list[str]:
+def _omission_note(sections: dict[str, list[str]], included: dict[str, Sequence[str]], run: str) -> list[str]:
     names = {"examples": "examples", "fair": "fair thresholds", "broken": "other thresholds"}
     parts = [
-        f"{len(sections[name]) - len(kept[name]):,} of {len(sections[name]):,} {what}"
-        for name, what in names.items()
-        if len(kept[name]) < len(sections[name])
+        f"{len(sections[name]) - len(included[name]):,} of {len(sections[name]):,} {noun}"
+        for name, noun in names.items()
+        if len(included[name]) < len(sections[name])
     ]
-    if not parts and all(len(kept[name]) == len(lines) for name, lines in sections.items()):
+    if not parts and all(len(included[name]) == len(lines) for name, lines in sections.items()):
         return []
     missing = f"Left out, for GitHub's limit on the size of a summary: {', '.join(parts) or 'lines of the lists'}."
     return [f"\n{missing} Full report: `pytest-fairness report {run[:8]}`."]

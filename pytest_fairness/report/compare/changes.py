@@ -1,4 +1,4 @@
-"""Differences between two rows of one threshold, and whether one is worse."""
+"""Comparison of two results of one threshold: their difference, and whether the new one is worse."""
 
 from __future__ import annotations
 
@@ -13,41 +13,39 @@ from pytest_fairness.stats.pvalues import holm
 from pytest_fairness.stats.run_differences import TAIL, Difference, ReportedEstimate, change_in_gap, difference
 
 VERDICTS = ("fair", "undecided", "unfair", "invalid")
-"""Verdicts from best to worst: what could not be judged never counts as better than what could."""
+"""Verdicts from best to worst: an invalid one never counts as better than a valid one."""
 MARKS: dict[str | None, int] = {"A": 0, "B": 1, "C": 2, None: 3, "D": 3}
 """Ranks of marks; a row without a mark ranks as a D."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowComparison:
-    """One threshold in one column against the same in its reference."""
+    """The comparison of one threshold in a column with the same threshold in the reference column."""
 
     new: ThresholdResult
     old: ThresholdResult
     reason: str = ""
-    """The reason that no difference can be taken; empty where one can."""
+    """The reason that there is no difference; empty where there is one."""
     comparable: bool = True
-    """Whether the two asked the same question, so that their verdicts may be held against each other."""
+    """Whether both compare the same metric with the same bounds, so that their verdicts can be compared."""
     difference: Difference | None = None
     log: bool = False
     """Whether the difference is a factor, of two ratios."""
     side: int = 0
-    """1 where the new estimate is worse than the old one, -1 where it is better; 0 where that cannot be said."""
+    """1 if the new estimate is worse than the old one, -1 if it is better; 0 if that is not known."""
     p_value: float = 1.0
     """The p-value of the claim that it is worse, or better."""
     p_holm: float = 1.0
-    """The same after Holm's correction over the thresholds that were compared of this column."""
+    """The p-value after Holm's correction over the compared thresholds of this column."""
 
     @property
     def significant_side(self) -> int:
-        """``side`` where chance does not explain it, else 0."""
+        """``side`` if the difference is significant, else 0."""
         return self.side if self.p_holm <= 2 * TAIL else 0
 
     @property
     def turns(self) -> tuple[int, int, int]:
-        """1, -1 or 0 for the verdict, the mark and the difference: 1 where it is worse, -1 where it is
-        better.
-        """
+        """The changes of the verdict, the mark and the difference: 1 if worse, -1 if better, else 0."""
         if not self.comparable:
             return 0, 0, 0
         verdict = VERDICTS.index(self.new.verdict) - VERDICTS.index(self.old.verdict)
@@ -57,12 +55,12 @@ class RowComparison:
 
     @property
     def turn(self) -> int:
-        """1 where anything got worse, -1 where nothing did and something got better."""
+        """1 if anything got worse, -1 if nothing did and something got better, else 0."""
         return 1 if 1 in self.turns else min(self.turns)
 
     @property
     def severity(self) -> tuple[int, int, float]:
-        """Smaller is worse: the new verdict, the new mark, the p-value."""
+        """A sort key, worst first: the new verdict, the new mark, the p-value."""
         return -VERDICTS.index(self.new.verdict), -MARKS[self.new.mark], self.p_holm
 
 
@@ -72,22 +70,24 @@ def against(
     new_influences: InfluenceResult | None,
     old_influences: InfluenceResult | None,
 ) -> RowComparison:
-    """Return a threshold's row against that of its reference, with what each cluster adds to either estimate."""
-    if reason := _other_question(new, old):
+    """Return the comparison of a threshold's row with that of its reference, given the influences of their clusters."""
+    if reason := _reason_not_comparable(new, old):
         return RowComparison(new, old, reason, comparable=False)
-    if reason := _no_difference(new, old):
+    if reason := _reason_without_difference(new, old):
         return RowComparison(new, old, reason)
-    both = [_reported_estimate(row, influences) for row, influences in ((new, new_influences), (old, old_influences))]
-    first, second = both
+    estimates = [
+        _reported_estimate(row, influences) for row, influences in ((new, new_influences), (old, old_influences))
+    ]
+    first, second = estimates
     change = difference(first, second)
     if change is None:
         return RowComparison(new, old, "a ratio of zero is infinitely far from any other")
-    side, p_value = _worse(new, first, second, change)
+    side, p_value = _direction(new, first, second, change)
     return RowComparison(new, old, difference=change, log=first.log, side=side, p_value=p_value)
 
 
-def corrected(line: Sequence[RowComparison | None]) -> list[RowComparison | None]:
-    """Return all of one column, with Holm's correction over those that have a difference."""
+def apply_holm(line: Sequence[RowComparison | None]) -> list[RowComparison | None]:
+    """Return the comparisons of one column, with Holm's correction over those that have a difference."""
     indices = [index for index, row in enumerate(line) if row is not None and row.difference is not None]
     p_values = dict(
         zip(indices, holm([row.p_value for row in line if row is not None and row.difference]), strict=True)
@@ -98,7 +98,7 @@ def corrected(line: Sequence[RowComparison | None]) -> list[RowComparison | None
     ]
 
 
-def _other_question(new: ThresholdResult, old: ThresholdResult) -> str:
+def _reason_not_comparable(new: ThresholdResult, old: ThresholdResult) -> str:
     if not (new.metric and old.metric):
         return ""
     if (
@@ -115,7 +115,7 @@ def _other_question(new: ThresholdResult, old: ThresholdResult) -> str:
 
 
 def _metric_without_groups(row: ThresholdResult) -> str:
-    """Return the metric without the groups, which are found in the data where all pairs are compared."""
+    """Return the metric without its groups, which follow from the data where all pairs are compared."""
     return row.family or row.metric
 
 
@@ -123,20 +123,20 @@ def _bounds(row: ThresholdResult) -> list[tuple[str, float]]:
     return [(comparison.op, comparison.bound) for comparison in row.comparisons]
 
 
-def _no_difference(new: ThresholdResult, old: ThresholdResult) -> str:
+def _reason_without_difference(new: ThresholdResult, old: ThresholdResult) -> str:
     if new.estimate is None or old.estimate is None:
         return "it was not measured in both"
     if not (new.base and old.base):
         return "results of version 0.1 lack the kind of a metric"
-    if new.metric != old.metric and not (_is_size(new) and set(new.groups) == set(old.groups)):
+    if new.metric != old.metric and not (_is_magnitude(new) and set(new.groups) == set(old.groups)):
         return f"another pair of groups decided: {' and '.join(new.groups)}, not {' and '.join(old.groups)}"
     if new.against_baseline:
         return "each was held against a baseline of its own"
     return ""
 
 
-def _is_size(row: ThresholdResult) -> bool:
-    """Return whether the value has no sign: the size of a gap, or the smaller rate over the larger."""
+def _is_magnitude(row: ThresholdResult) -> bool:
+    """Return whether the value is a magnitude: an absolute gap, or the smaller rate over the larger."""
     all_pairs = row.kind is MetricKind.RATIO and row.attribute is not None and row.reference is None
     return all_pairs or row.absolute or row.kind is MetricKind.WORST_RATIO
 
@@ -144,7 +144,8 @@ def _is_size(row: ThresholdResult) -> bool:
 def _reported_estimate(row: ThresholdResult, influences: InfluenceResult | None) -> ReportedEstimate:
     log = row.log_scale
     value, low, high = (
-        _scaled(end, log=log) for end in (_or(row.estimate, math.nan), _or(row.low, -math.inf), _or(row.high, math.inf))
+        _scaled(end, log=log)
+        for end in (_default(row.estimate, math.nan), _default(row.low, -math.inf), _default(row.high, math.inf))
     )
     details: dict[str, Any] = {"confidence": row.confidence, "ungraded": sum(row.ungraded.values()), "log": log}
     if influences is not None and influences.log == log:
@@ -158,23 +159,25 @@ def _scaled(value: float, *, log: bool) -> float:
     return math.log(value) if value > 0 else -math.inf
 
 
-def _worse(row: ThresholdResult, new: ReportedEstimate, old: ReportedEstimate, change: Difference) -> tuple[int, float]:
-    """Return the side of no change on which a difference lies, 1 for the worse one, and the p-value of the claim."""
+def _direction(
+    row: ThresholdResult, new: ReportedEstimate, old: ReportedEstimate, change: Difference
+) -> tuple[int, float]:
+    """Return 1 if a difference is for the worse, else -1, and the p-value of that claim."""
     low, high = row.bounds
-    if _is_size(row):
+    if _is_magnitude(row):
         return change_in_gap(new, old, 0.0)
     if low is not None and high is not None:
-        return change_in_gap(new, old, _parity(_scaled(low, log=new.log), _scaled(high, log=new.log)))
+        return change_in_gap(new, old, _best_value(_scaled(low, log=new.log), _scaled(high, log=new.log)))
     upwards = _sign(change.value - (1.0 if new.log else 0.0))
     return (-upwards if low is not None else upwards), change.p_value
 
 
-def _parity(low: float, high: float) -> float:
-    """Return what lies in the middle of two bounds: no difference where they hold it, else their mean."""
+def _best_value(low: float, high: float) -> float:
+    """Return the best value between two bounds: 0, no difference, if it lies between them, else their mean."""
     return 0.0 if low < 0 < high else (low + high) / 2
 
 
-def _or(value: float | None, edge: float) -> float:
+def _default(value: float | None, edge: float) -> float:
     return edge if value is None else value
 
 

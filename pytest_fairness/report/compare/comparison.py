@@ -1,4 +1,4 @@
-"""Several models, or several runs, side by side: frozen, and whole."""
+"""The comparison of several models, or of several runs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from itertools import takewhile
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import InfluenceResult, ReleaseResult, RunResults, ThresholdResult
-from pytest_fairness.report.compare.changes import RowComparison, against, corrected
+from pytest_fairness.report.compare.changes import RowComparison, against, apply_holm
 from pytest_fairness.report.release import NOT_JUDGED
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedRun:
-    """A run as it is kept."""
+    """A loaded run: its results, and the influences of clusters."""
 
     name: str
     """The name that the user gave it."""
@@ -31,7 +31,7 @@ class Column:
     """One model in one run."""
 
     label: str
-    """The model without its parameters, where that tells the columns apart; its run, where there are several."""
+    """The model, without its parameters if it is unique so; with its run if there are several."""
     model: str
     run: str
     """The run's id."""
@@ -52,9 +52,9 @@ class ComparedThreshold:
     suite: str
     threshold: str
     rows: Sequence[ThresholdResult | None]
-    """One a column; None where it was not asked."""
+    """The row of each column; None in a column without this threshold."""
     against: Sequence[RowComparison | None]
-    """One a column: against its reference. None in a reference, and where one of the two was not asked."""
+    """The comparison of each column with its reference; None in a reference, and where one of the two has no row."""
 
     @property
     def title(self) -> str:
@@ -65,16 +65,16 @@ class ComparedThreshold:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """Columns of several models or runs, and what they were asked."""
+    """Columns of several models or runs, and their thresholds."""
 
     columns: Sequence[Column]
     references: Sequence[int]
-    """The column that each is held against; its own place in a column that is held against none."""
+    """The index of each column's reference; its own index if it has none."""
     questions: Sequence[ComparedThreshold]
 
     @property
     def title(self) -> str:
-        """``2 models``, or ``2 models in 3 runs``."""
+        """The numbers of models and runs: ``2 models``, or ``2 models in 3 runs``."""
         models, runs = (len({getattr(column, name) for column in self.columns}) for name in ("model", "run"))
         shown = f"{models} model{'s' if models > 1 else ''}"
         return f"{shown} in {runs} runs" if runs > 1 else shown
@@ -89,15 +89,15 @@ class Changes:
     worse: Sequence[tuple[ComparedThreshold, RowComparison]]
     """Worst first."""
     better: Sequence[tuple[ComparedThreshold, RowComparison]]
-    """Thresholds that are better by a difference beyond chance."""
+    """Thresholds with a significantly better estimate."""
     perhaps: Sequence[tuple[ComparedThreshold, RowComparison]]
-    """A better verdict or mark, which chance may explain."""
+    """Thresholds with a better verdict or mark that is not significant."""
     apart: Sequence[tuple[ComparedThreshold, RowComparison]]
-    """Not compared, and not worse."""
+    """Thresholds that could not be compared, and are not worse."""
     new: Sequence[ComparedThreshold]
-    """Not asked in the reference."""
+    """Thresholds that the reference does not have."""
     gone: Sequence[ComparedThreshold]
-    """Not asked in this column."""
+    """Thresholds that this column does not have."""
 
     @property
     def any(self) -> bool:
@@ -121,58 +121,68 @@ def changes(comparison: RunComparison) -> list[Changes]:
     for index, reference in enumerate(comparison.references):
         if index == reference:
             continue
-        held = [
+        compared = [
             (question, pairing) for question in comparison.questions if (pairing := question.against[index]) is not None
         ]
-        held.sort(key=lambda pair: pair[1].severity)
-        lone = [question for question in comparison.questions if question.against[index] is None]
+        compared.sort(key=lambda pair: pair[1].severity)
+        unpaired = [question for question in comparison.questions if question.against[index] is None]
         by_column.append(
             Changes(
                 index,
-                [pair for pair in held if pair[1].turn > 0],
-                [pair for pair in held if pair[1].turn < 0 and pair[1].significant_side < 0],
+                [pair for pair in compared if pair[1].turn > 0],
+                [pair for pair in compared if pair[1].turn < 0 and pair[1].significant_side < 0],
                 [
                     pair
-                    for pair in held
+                    for pair in compared
                     if pair[1].turn < 0 and pair[1].significant_side == 0 and pair[1].difference is not None
                 ],
-                [pair for pair in held if pair[1].turn <= 0 and pair[1].difference is None],
-                [question for question in lone if question.rows[index] is not None],
-                [question for question in lone if question.rows[reference] is not None],
+                [pair for pair in compared if pair[1].turn <= 0 and pair[1].difference is None],
+                [question for question in unpaired if question.rows[index] is not None],
+                [question for question in unpaired if question.rows[reference] is not None],
             )
         )
     return by_column
 
 
 def compare(runs: Sequence[LoadedRun], to: str | None = None) -> RunComparison:
-    """Return a comparison of every model of every run. Each is held against ``to``, else against itself in the first
-    run, else the first.
+    """Return a comparison of every model of every run.
 
-    ``to`` is the label of a column, or the beginning of one.
-    Raises `FairnessError` for a run that is named twice, for fewer than two columns, and for
-    a ``to`` that is none or several of them.
+    Args:
+        runs: The runs.
+        to: The label of the reference column, or the beginning of one. By default the reference of a model is the
+            same model in the first run, or the first column.
+
+    Returns:
+        The comparison.
+
+    Raises:
+        FairnessError: A run is named twice, there are fewer than two columns, or ``to`` is ambiguous or unknown.
     """
     ids = [run.results.run.id for run in runs]
     if len(set(ids)) < len(ids):
         raise FairnessError(f"{', '.join(run.name for run in runs)}: one run is named twice: name others")
-    columns = _labeled([column for run in runs for column in _columns(run)])
+    columns = _label_columns([column for run in runs for column in _columns(run)])
     if len(columns) < 2:
-        named = ", ".join(run.name for run in runs)
-        raise FairnessError(f"{named}: {len(columns)} model, and comparing takes two: name another run")
+        names = ", ".join(run.name for run in runs)
+        raise FairnessError(f"{names}: {len(columns)} model, and comparing takes two: name another run")
     references = [_reference(columns, index, to) for index in range(len(columns))]
     tests = dict.fromkeys(test for column in columns for test in column.rows)
-    uncorrected = [[_held(columns, references, index, test) for test in tests] for index in range(len(columns))]
-    by_column = [corrected(line) for line in uncorrected]
+    uncorrected = [
+        [_compare_with_reference(columns, references, index, test) for test in tests] for index in range(len(columns))
+    ]
+    by_column = [apply_holm(line) for line in uncorrected]
     questions = []
     for number, test in enumerate(tests):
         rows = [column.rows.get(test) for column in columns]
         any_row = next(row for row in rows if row is not None)
-        held = [line[number] for line in by_column]
-        questions.append(ComparedThreshold(test, any_row.suite, any_row.threshold, rows, held))
+        comparisons = [line[number] for line in by_column]
+        questions.append(ComparedThreshold(test, any_row.suite, any_row.threshold, rows, comparisons))
     return RunComparison(columns, references, questions)
 
 
-def _held(columns: Sequence[Column], references: Sequence[int], index: int, test: str) -> RowComparison | None:
+def _compare_with_reference(
+    columns: Sequence[Column], references: Sequence[int], index: int, test: str
+) -> RowComparison | None:
     new, old = columns[index], columns[references[index]]
     rows = new.rows.get(test), old.rows.get(test)
     if new is old or rows[0] is None or rows[1] is None:
@@ -182,25 +192,25 @@ def _held(columns: Sequence[Column], references: Sequence[int], index: int, test
 
 def _reference(columns: Sequence[Column], index: int, to: str | None) -> int:
     if to is None:
-        model, first = columns[index].model, columns[0].run
-        same = (n for n, column in enumerate(columns) if (column.model, column.run) == (model, first))
-        return 0 if columns[index].run == first else next(same, 0)
-    meant = [n for n, column in enumerate(columns) if column.label == to]
-    meant = meant or [n for n, column in enumerate(columns) if column.label.startswith(to)]
-    if len(meant) != 1:
-        which = "none" if not meant else f"{len(meant)}"
+        model, first_run = columns[index].model, columns[0].run
+        same_model = (n for n, column in enumerate(columns) if (column.model, column.run) == (model, first_run))
+        return 0 if columns[index].run == first_run else next(same_model, 0)
+    matches = [n for n, column in enumerate(columns) if column.label == to]
+    matches = matches or [n for n, column in enumerate(columns) if column.label.startswith(to)]
+    if len(matches) != 1:
+        count = "none" if not matches else f"{len(matches)}"
         labels = ", ".join(column.label for column in columns)
-        raise FairnessError(f"--to {to!r} is the beginning of {which} of the columns: name one of {labels}")
-    return meant[0]
+        raise FairnessError(f"--to {to!r} is the beginning of {count} of the columns: name one of {labels}")
+    return matches[0]
 
 
-def _labeled(columns: Sequence[Column]) -> list[Column]:
-    """Return the columns with the shortest names that tell them apart."""
-    several = len({column.run for column in columns}) > 1
-    runs = [f" @ {column.run[:8]}" if several else "" for column in columns]
+def _label_columns(columns: Sequence[Column]) -> list[Column]:
+    """Return the columns with the shortest labels that are unique."""
+    has_several_runs = len({column.run for column in columns}) > 1
+    runs = [f" @ {column.run[:8]}" if has_several_runs else "" for column in columns]
     short = [f"{column.model.partition('?')[0]}{run}" for column, run in zip(columns, runs, strict=True)]
-    whole = [f"{column.model}{run}" for column, run in zip(columns, runs, strict=True)]
-    labels = short if len(set(short)) == len(short) else whole
+    full = [f"{column.model}{run}" for column, run in zip(columns, runs, strict=True)]
+    labels = short if len(set(short)) == len(short) else full
     return [replace(column, label=label) for column, label in zip(columns, labels, strict=True)]
 
 
@@ -209,9 +219,9 @@ def _columns(run: LoadedRun) -> list[Column]:
     columns = []
     for release in results.release:
         model = release.model
-        if not model:  # thresholds that were never judged, and do not know whom they are about
+        if not model:  # thresholds that were never judged, whose model is not known
             continue
-        # What was not judged was not asked: it ranks as what another column alone has.
+        # A threshold that was not judged counts as missing in this column.
         rows = [row for row in results.thresholds if row.model == model and row.verdict != NOT_JUDGED]
         columns.append(
             Column(
@@ -229,7 +239,7 @@ def _columns(run: LoadedRun) -> list[Column]:
 
 
 def _tests(ids: Sequence[str]) -> list[str]:
-    """Return the ids of one model's tests without what names the model: what all of their parameters have in common.
+    """Return the ids of one model's tests without the model: the parameters that all of them share.
 
     >>> _tests(["a.py::test_x[openai:gpt]", "a.py::test_y[openai:gpt-young]", "a.py::test_z"])
     ['a.py::test_x', 'a.py::test_y[young]', 'a.py::test_z']
@@ -237,17 +247,17 @@ def _tests(ids: Sequence[str]) -> list[str]:
     ['a.py::test_y[old]', 'a.py::test_y[young]']
     """
     split = [test.partition("[") for test in ids]
-    given = [tail.removesuffix("]").split("-") for _, bracket, tail in split if bracket]
-    first = _shared(given)
-    last = 0 if first else _shared([parts[::-1] for parts in given])
+    parameters = [tail.removesuffix("]").split("-") for _, bracket, tail in split if bracket]
+    first = _common_prefix(parameters)
+    last = 0 if first else _common_prefix([parts[::-1] for parts in parameters])
     names = []
     for name, bracket, tail in split:
         parts = tail.removesuffix("]").split("-") if bracket else []
-        rest = "-".join(parts[first : len(parts) - last])
-        names.append(f"{name}[{rest}]" if rest else name)
+        remaining = "-".join(parts[first : len(parts) - last])
+        names.append(f"{name}[{remaining}]" if remaining else name)
     return names
 
 
-def _shared(lists: Sequence[Sequence[str]]) -> int:
-    """Return how many parts all lists begin with."""
+def _common_prefix(lists: Sequence[Sequence[str]]) -> int:
+    """Return the length of the common prefix of lists."""
     return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*lists, strict=False)))

@@ -1,4 +1,4 @@
-"""Loading of what the user names: a run of the store, or a results file."""
+"""Loading of runs by name: a run of the store, or a results file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_comparison(
     """Return the comparison of runs, named by ids, their beginnings or ``latest``, or of results files; each text
     through ``redact``.
 
-    Differences are paired only between runs of the store: a results file holds no single item.
+    Differences are paired only between runs of the store: a results file has no data on single items.
     Raises `FairnessError`, in one line, for what cannot be read or compared.
     """
     files = {name: _read(Path(name), redact) for name in runs if name.endswith(FILE)}
@@ -51,7 +51,7 @@ def read_run(name: str, store: StoreLocation, redact: Callable[[str], str] = str
 def _stored(store: Store, name: str, redact: Callable[[str], str]) -> LoadedRun:
     run = store.runs.find(name, "document")
     document = store.runs.document(run)
-    assert document is not None  # noqa: S101 - it was found by having one
+    assert document is not None  # noqa: S101 - `find` returns only runs with a document
     results = read_results(redacted(document["results"], redact), f"run {run[:8]}")
     return LoadedRun(name, results, partial(_influences, store, run))
 
@@ -68,7 +68,7 @@ def _read(path: Path, redact: Callable[[str], str]) -> LoadedRun:
         raise FairnessError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError:
         raise FairnessError(f"{path} holds no JSON: name a file that --fairness-json has written") from None
-    read = read_results(redacted(results, redact), str(path))
-    if read.plan is not None or read.certify is not None:
+    run_results = read_results(redacted(results, redact), str(path))
+    if run_results.plan is not None or run_results.certify is not None:
         raise FairnessError(f"{path} holds a plan or a certificate, no verdicts: name another")
-    return LoadedRun(path.name, read, lambda _: None)
+    return LoadedRun(path.name, run_results, lambda _: None)

@@ -14,13 +14,13 @@ from pytest_fairness.report.phrases import SIMULATED
 def markdown(comparison: RunComparison, sections: Sequence[SectionTable] = ()) -> str:
     """Return the ranking, the changes, every threshold in all columns, and benchmarks' sections.
 
-    Untrusted texts are no markup in it.
+    Untrusted texts are escaped.
     """
-    whole = "\n".join([*_league(comparison), *_changes(comparison), *_thresholds(comparison)]) + "\n"
-    return "\n".join([whole, *(section.markdown() for section in sections)])
+    main = "\n".join([*_ranking(comparison), *_changes(comparison), *_thresholds(comparison)]) + "\n"
+    return "\n".join([main, *(section.markdown() for section in sections)])
 
 
-def _league(comparison: RunComparison) -> Iterator[str]:
+def _ranking(comparison: RunComparison) -> Iterator[str]:
     yield "## Fairness compared"
     yield ""
     yield from markdown_table(*tables.ranking_table(comparison))
@@ -43,8 +43,8 @@ def _changes(comparison: RunComparison) -> Iterator[str]:
 
 def _list(changed: Changes) -> Iterator[str]:
     for head, pairs in changed.lists:
-        for question, held in pairs:
-            yield f"- **{head}** {_name(question)}: {escape(tables.change_words(held))}"
+        for question, pairing in pairs:
+            yield f"- **{head}** {_name(question)}: {escape(tables.change_words(pairing))}"
     for head, questions in (("new", changed.new), ("gone", changed.gone)):
         for question in questions:
             yield f"- **{head}** {_name(question)}"

@@ -49,15 +49,15 @@ def _article(comparison: RunComparison, question: ComparedThreshold, anchor: str
 
 
 def _chart(comparison: RunComparison, question: ComparedThreshold, prefix: str) -> Markup:
-    """Return a dot and an interval for each column that was asked the same."""
+    """Return a chart with a dot and an interval for each column; empty if they compare different things."""
     measured = [
         (column.label, row)
         for column, row in zip(comparison.columns, question.rows, strict=True)
         if row is not None and row.estimate is not None
     ]
-    if not measured or not all(held is None or held.comparable for held in question.against):
+    if not measured or not all(pairing is None or pairing.comparable for pairing in question.against):
         return Markup()
     rows = [row for _, row in measured]
     lines = [Line(label, row) for label, row in measured]
     bounds = rows[0].bounds if len({str(row.bounds) for row in rows}) == 1 else (None, None)
-    return lines_chart(tables.name(question), lines, prefix, bounds, alike=rows[0].parity, log=is_log(rows))
+    return lines_chart(tables.name(question), lines, prefix, bounds, parity=rows[0].parity, log=is_log(rows))

@@ -24,18 +24,20 @@ class ModelRanking:
     mark: str | None
     """The mark of all suites together; None where it is not marked."""
     missing: int
-    """Thresholds that other columns have and this one has not."""
+    """The number of thresholds that only other columns have."""
 
 
 def rank_models(comparison: RunComparison) -> list[ModelRanking]:
     """Return the columns, best first, by their verdicts and then their marks, never by estimates.
 
-    What was not measured never helps: a column that is invalid or lacks thresholds has no rank and
-    stands behind all that have one, and a suite that is not marked ranks as a D.
+    Missing measurements never help: a column that is invalid or lacks thresholds has no rank and comes last, and
+    a suite that is not marked ranks as a D.
     """
     suites = marked_suites(comparison)
-    lacking = [sum(question.rows[index] is None for question in comparison.questions) for index in _indices(comparison)]
-    keys = [_key(column, suites, missing) for column, missing in zip(comparison.columns, lacking, strict=True)]
+    missing_counts = [
+        sum(question.rows[index] is None for question in comparison.questions) for index in _indices(comparison)
+    ]
+    keys = [_key(column, suites, missing) for column, missing in zip(comparison.columns, missing_counts, strict=True)]
     order = sorted(_indices(comparison), key=keys.__getitem__)
     return [
         ModelRanking(
@@ -43,14 +45,14 @@ def rank_models(comparison: RunComparison) -> list[ModelRanking]:
             index,
             comparison.columns[index],
             overall(comparison.columns[index], suites),
-            lacking[index],
+            missing_counts[index],
         )
         for index in order
     ]
 
 
 def marked_suites(comparison: RunComparison) -> list[str]:
-    """Return the suites that any column has marks of."""
+    """Return the suites for which any column has a mark."""
     return list(dict.fromkeys(suite for column in comparison.columns for suite in column.marks))
 
 

@@ -31,16 +31,16 @@ class SectionTable:
     title: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
-    """Cells as texts; the second one of each row names it."""
+    """Cells as texts; the second cell of each row is its name."""
     notes: Sequence[str] = ()
     """Explanations; the terminal shows the first only."""
     terminal_columns: Sequence[int] = ()
     """The columns that the terminal shows, counted from 0; all but the names where it is empty."""
     stands_alone: bool = False
-    """Whether it holds files without thresholds, so that nothing else of them can be compared."""
+    """Whether it includes files without thresholds, so that it is shown without the usual comparison."""
 
     def markdown(self) -> str:
-        """Return the section in Markdown; no cell is markup in it."""
+        """Return the section in Markdown, with all cells escaped."""
         notes = [line for note in self.notes for line in ("", note)]
         return "\n".join([f"## {self.title}", "", *markdown_table(self.heads, self.rows), *notes]) + "\n"
 
@@ -50,7 +50,7 @@ class SectionTable:
         return render("compare_section_page.html.j2", styles=styles, section=self)
 
     def lines(self, width: int = 80) -> Iterator[str]:
-        """Yield the section for a terminal: names stand below, since they are longer than a column can be.
+        """Yield the section for a terminal, with the names below the table, since they are too long for a column.
 
         Args:
             width: Columns of the terminal.
@@ -93,7 +93,7 @@ class ComparedRuns:
         """Return the runs, without files of another kind."""
         runs = []
         for name in dict.fromkeys(self.names):
-            with suppress(FairnessError):  # which the comparison reports, unless another section reads the file
+            with suppress(FairnessError):  # the comparison reports it, unless another section reads the file
                 runs.append(self.run(name))
         return runs
 
@@ -109,10 +109,10 @@ class CompareSection(ABC):
 
     @abstractmethod
     def table(self, runs: ComparedRuns) -> SectionTable | None:
-        """Return the table of these runs; None where they are about something else.
+        """Return the table of these runs; None if they are not of this benchmark.
 
         Args:
-            runs: What is compared.
+            runs: The compared runs.
 
         Raises:
             FairnessError: A file of the benchmark cannot be read.
@@ -120,7 +120,7 @@ class CompareSection(ABC):
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield a table in Markdown; no cell is markup in it."""
+    """Yield a table in Markdown, with all cells escaped."""
     yield f"| {' | '.join(map(escape, heads))} |"
     yield "|---" * len(heads) + "|"
     for row in rows:

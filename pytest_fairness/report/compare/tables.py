@@ -1,4 +1,4 @@
-"""A comparison in words and tables: the same in the terminal, in Markdown and on the page."""
+"""Words and tables of a comparison, shared by the terminal, Markdown and the page."""
 
 from __future__ import annotations
 
@@ -87,42 +87,42 @@ def about(question: ComparedThreshold) -> str:
 def threshold_table(comparison: RunComparison, question: ComparedThreshold) -> tuple[list[str], list[list[str]]]:
     """Return the heads, and a row of cells for each column of the comparison."""
     rows = []
-    for column, row, held in zip(comparison.columns, question.rows, question.against, strict=True):
+    for column, row, pairing in zip(comparison.columns, question.rows, question.against, strict=True):
         cells = [column.label, estimate_words(row), mark_words(row), verdict_words(row)]
-        rows.append([*cells, difference_words(held)])
+        rows.append([*cells, difference_words(pairing)])
     return ["model", "estimate", "mark", "verdict", "difference from reference"], rows
 
 
-def difference_words(held: RowComparison | None) -> str:
-    """Return a difference, or why there is none: ``0.851 times (0.720 to 0.960), paired``."""
-    if held is None:
+def difference_words(pairing: RowComparison | None) -> str:
+    """Return a difference, or the reason that there is none: ``0.851 times (0.720 to 0.960), paired``."""
+    if pairing is None:
         return ""
-    change = held.difference
+    change = pairing.difference
     if change is None:
-        return f"not compared: {held.reason}"
+        return f"not compared: {pairing.reason}"
     if change.same:
         return "the same on every item"
-    digits = decimals((change.value, change.low, change.high), [1.0 if held.log else 0.0])
+    digits = decimals((change.value, change.low, change.high), [1.0 if pairing.log else 0.0])
     value, low, high = (number(figure, digits) for figure in (change.value, change.low, change.high))
-    if not held.log:
+    if not pairing.log:
         value = value if change.value < 0 else f"+{value}"
-    how = "paired" if change.paired else "independent"
-    return f"{value}{' times' if held.log else ''} ({low} to {high}), {how}"
+    design = "paired" if change.paired else "independent"
+    return f"{value}{' times' if pairing.log else ''} ({low} to {high}), {design}"
 
 
-def change_words(held: RowComparison) -> str:
-    """Return what changed, as ``verdict fair to unfair; 0.85 times (0.72 to 0.96), paired; beyond chance (p 0.01)``."""
+def change_words(pairing: RowComparison) -> str:
+    """Return the changes: ``verdict fair to unfair; 0.85 times (0.72 to 0.96), paired; beyond chance (p 0.01)``."""
     parts = []
-    verdict, mark, _ = held.turns
+    verdict, mark, _ = pairing.turns
     if verdict:
-        parts.append(f"verdict {held.old.verdict} to {held.new.verdict}")
+        parts.append(f"verdict {pairing.old.verdict} to {pairing.new.verdict}")
     if mark:
-        marks = (row.mark or "none" for row in (held.old, held.new))
+        marks = (row.mark or "none" for row in (pairing.old, pairing.new))
         parts.append(f"mark {' to '.join(marks)}")
-    parts.append(difference_words(held))
-    if held.difference is not None and not held.difference.same:
-        shown = f"p {held.p_holm:.3f}" if held.p_holm >= 0.001 else "p below 0.001"
-        parts.append(f"{'beyond chance' if held.significant_side else 'chance may explain it'} ({shown})")
+    parts.append(difference_words(pairing))
+    if pairing.difference is not None and not pairing.difference.same:
+        shown = f"p {pairing.p_holm:.3f}" if pairing.p_holm >= 0.001 else "p below 0.001"
+        parts.append(f"{'beyond chance' if pairing.significant_side else 'chance may explain it'} ({shown})")
     return "; ".join(parts)
 
 
@@ -133,5 +133,5 @@ def heading(comparison: RunComparison, index: int) -> str:
 
 
 def simulated(comparison: RunComparison) -> bool:
-    """Return whether any of it is about simulated models."""
+    """Return whether any column is of a simulated model."""
     return any(is_simulated(column.model) for column in comparison.columns)

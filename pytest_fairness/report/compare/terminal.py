@@ -13,8 +13,8 @@ from pytest_fairness.report.phrases import SIMULATED
 
 
 def lines(comparison: RunComparison, width: int = 80) -> Iterator[str]:
-    """Yield the league, every threshold in all columns, and what changed; no line is wider than ``width``."""
-    yield from _league(comparison, width)
+    """Yield the ranking, every threshold in all columns, and the changes; no line is wider than ``width``."""
+    yield from _ranking(comparison, width)
     for question in comparison.questions:
         yield ""
         yield from _question(comparison, question, width)
@@ -24,8 +24,8 @@ def lines(comparison: RunComparison, width: int = 80) -> Iterator[str]:
         yield ""
         yield f"{changed.column_index + 1} against {comparison.references[changed.column_index] + 1}"
         for head, pairs in changed.lists:
-            for question, held in pairs:
-                yield from wrapped(f"{head}: {tables.name(question)}: {tables.change_words(held)}", width)
+            for question, pairing in pairs:
+                yield from wrapped(f"{head}: {tables.name(question)}: {tables.change_words(pairing)}", width)
         for head, questions in (("new", changed.new), ("gone", changed.gone)):
             for question in questions:
                 yield from wrapped(f"{head}: {tables.name(question)}", width)
@@ -35,7 +35,7 @@ def lines(comparison: RunComparison, width: int = 80) -> Iterator[str]:
     yield from wrapped(tables.CHANGES, width)
 
 
-def _league(comparison: RunComparison, width: int) -> Iterator[str]:
+def _ranking(comparison: RunComparison, width: int) -> Iterator[str]:
     heads = ("rank", "no.", "release", "mark", "fair", "unfair", "undecided", "invalid", "missing")
     standings = rank_models(comparison)
     cells = [
@@ -68,7 +68,7 @@ def _question(comparison: RunComparison, question: ComparedThreshold, width: int
         for index, row in enumerate(question.rows)
     ]
     yield from text_table([("no.", "estimate", "mark", "verdict"), *cells])
-    for index, held in enumerate(question.against):
-        if held is not None:
-            against = f"{index + 1} against {comparison.references[index] + 1}: {tables.difference_words(held)}"
+    for index, pairing in enumerate(question.against):
+        if pairing is not None:
+            against = f"{index + 1} against {comparison.references[index] + 1}: {tables.difference_words(pairing)}"
             yield from wrapped(against, width)

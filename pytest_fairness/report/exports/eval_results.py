@@ -27,7 +27,7 @@ def eval_results(
 ) -> list[dict[str, Any]]:
     """Return an entry for each threshold that has an estimate, in the fields of the hub.
 
-    The hub has no field for an interval: it stands in ``notes``, with the bounds and the verdict.
+    The hub has no field for an interval: ``notes`` have it, with the bounds and the verdict.
 
     Args:
         view: The run.
@@ -37,7 +37,7 @@ def eval_results(
         source: An address at which the results can be read.
 
     Raises:
-        FairnessError: The run did not ask the model or has several, a test is not among its thresholds, or two
+        FairnessError: The run has not this model or has several, a test is not among its thresholds, or two
             thresholds have one name.
     """
     rows = {row.id: row for row in select_thresholds(view, model)}
@@ -74,7 +74,7 @@ def _notes(row: ThresholdResult) -> str:
         f"accepted: {bounds_of(row)}",
         f"verdict: {row.verdict}",
         f"{row.items:,} items, {row.attempts:,} attempts, {sum(row.ungraded.values()):,} ungraded",
-        *([phrases.own(row)] if phrases.own(row) else []),
+        *([phrases.override_note(row)] if phrases.override_note(row) else []),
         *([phrases.SIMULATED] if phrases.is_simulated(row.model) else []),
         *row.restricted,
         "measured with pytest-fairness",
@@ -87,7 +87,7 @@ def _shown(end: float | None) -> str:
 
 
 def _yaml(entries: Sequence[Mapping[str, Any]]) -> str:
-    """Return entries as YAML in block style; each text is quoted as in JSON, which YAML 1.2 holds."""
+    """Return entries as YAML in block style; texts are quoted as in JSON, which is valid YAML 1.2."""
     blocks = ("\n".join(_lines(entry)) for entry in entries)
     return "".join(f"- {block[2:]}\n" for block in blocks)
 

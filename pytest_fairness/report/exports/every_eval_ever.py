@@ -32,23 +32,23 @@ _RANGES: Mapping[MetricKind, tuple[float | str, float | str]] = {
 _UNBOUNDED = ("-Infinity", "Infinity")
 _METHOD = "clustered by item or source; worst case over ungraded answers (pytest-fairness, docs/statistics.md)"
 _LOCAL = "transformers:"
-"""Models of this provider are named as on the Hugging Face hub, and run by who measures."""
+"""Models of this provider have names of the Hugging Face hub, and run on the user's machine."""
 
 
 def evaluation_log(view: View, model: str | None, organization: str, relationship: str) -> dict[str, Any]:
     """Return the content of ``UUID.json``: a result with its interval for each threshold that has an estimate.
 
-    Bounds, verdict, mark and counts stand in ``score_details.details``, the verdict on the release, and thresholds
+    Bounds, verdict, mark and counts are in ``score_details.details``, the verdict on the release, and thresholds
     without an estimate, in ``source_metadata.additional_details``.
 
     Args:
         view: The run.
         model: The model; None where the run has only one.
-        organization: Who provides the data.
+        organization: The organization that provides the data.
         relationship: That of the organization to the model, one of `RELATIONSHIPS`.
 
     Raises:
-        FairnessError: The run did not ask the model, or has several.
+        FairnessError: The run has no such model, or several.
     """
     run = view.results.run
     rows = select_thresholds(view, model)
@@ -79,7 +79,7 @@ def evaluation_log(view: View, model: str | None, organization: str, relationshi
         },
         "evaluation_results": [_result(row, started) for row in rows if row.estimate is not None],
     }
-    cleaned: dict[str, Any] = _cleaned(log)
+    cleaned: dict[str, Any] = _escape_texts(log)
     return cleaned
 
 
@@ -126,7 +126,7 @@ def _range(row: ThresholdResult) -> tuple[float | str, float | str]:
 def _metric_details(row: ThresholdResult) -> dict[str, Any]:
     details = {"metric": row.metric, "harm": row.harm, "slice": json.dumps(dict(row.slice)) if row.slice else ""}
     if row.parity is not None:
-        details["parity"] = f"{row.parity:g}"  # better than any other value, lower or higher
+        details["parity"] = f"{row.parity:g}"  # the best value
     return {"additional_details": {name: text for name, text in details.items() if text}}
 
 
@@ -141,7 +141,7 @@ def _details(row: ThresholdResult) -> dict[str, str]:
         "groups": json.dumps(dict(row.groups)) if row.groups else "",
         "restricted": "; ".join(row.restricted),
         "message": row.message,
-        "overridden": phrases.own(row),
+        "overridden": phrases.override_note(row),
         "simulated": phrases.SIMULATED if phrases.is_simulated(row.model) else "",
     }
     if row.low is None or row.high is None:  # an end at infinity, which the schema has no number for
@@ -183,12 +183,12 @@ def _hub_name(model: str) -> str:
     return plain.removeprefix(_LOCAL) if plain.startswith(_LOCAL) else plain.replace(":", "/", 1)
 
 
-def _cleaned(value: Any) -> Any:
-    """Return JSON without control characters in its texts: they come from suites and models."""
+def _escape_texts(value: Any) -> Any:
+    """Return JSON with control characters escaped in its texts, which come from suites and models."""
     if isinstance(value, dict):
-        return {escape_controls(name): _cleaned(content) for name, content in value.items()}
+        return {escape_controls(name): _escape_texts(content) for name, content in value.items()}
     if isinstance(value, list):
-        return [_cleaned(content) for content in value]
+        return [_escape_texts(content) for content in value]
     return escape_controls(value) if isinstance(value, str) else value
 
 

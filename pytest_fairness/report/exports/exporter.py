@@ -17,12 +17,12 @@ from pytest_fairness.store.samples import StoredSample
 
 @dataclass(frozen=True, slots=True)
 class RunReference:
-    """The run that a command was given."""
+    """The run that was named on the command line."""
 
     name: str
-    """An id, the beginning of one, ``latest``, or whatever else the export takes."""
+    """An id, the beginning of one, ``latest``, or another name that the export accepts."""
     read: Callable[[], View]
-    """Return the stored run without secrets; raises `FairnessError` where there is none of this name."""
+    """A function that returns the stored run without secrets; it raises `FairnessError` where there is none."""
 
 
 class Exporter(ABC):
@@ -41,13 +41,13 @@ class Exporter(ABC):
     out: ClassVar[str] = "the file to write"
     """The help of ``--out``."""
     run: ClassVar[str] = ""
-    """The help of RUN, where it may be something else than a stored run."""
+    """The help of RUN, if it may also be something other than a stored run."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:  # noqa: B027 - most exports have none
-        """Declare arguments of its own, besides RUN, ``--store`` and ``--out``.
+        """Declare further arguments, besides RUN, ``--store`` and ``--out``.
 
         Args:
-            parser: That of the command.
+            parser: The parser of the command.
         """
 
     @abstractmethod
@@ -55,8 +55,8 @@ class Exporter(ABC):
         """Write the file or folder, and return the line that the command prints.
 
         Args:
-            run: What to export.
-            out: Where to, as given by ``--out``.
+            run: The run to export.
+            out: The path of ``--out``.
             arguments: The parsed arguments.
 
         Raises:
@@ -74,7 +74,7 @@ def select_thresholds(view: View, model: str | None) -> list[ThresholdResult]:
 
     Args:
         view: The run.
-        model: Whose thresholds; None where the run has only one model.
+        model: The model; None if the run has only one.
 
     Raises:
         FairnessError: The run has several models, or no threshold on this one.
@@ -94,11 +94,11 @@ def select_sample(view: View, grades: Iterable[str], what: str, model: str | Non
     Args:
         view: The run.
         grades: Names of grades.
-        what: What the sample holds, for messages.
-        model: Whose sample; None where the run has only one.
+        what: The noun for its contents, for messages.
+        model: The model; None if the run has only one.
 
     Raises:
-        FairnessError: The run has no such sample, none of this model, or several.
+        FairnessError: The run has no such sample, none of this model, or several models.
     """
     samples = {sample.model: sample for sample in view.samples if set(grades) <= set(sample.graders)}
     if not samples:

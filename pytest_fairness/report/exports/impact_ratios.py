@@ -1,11 +1,11 @@
 """Impact ratios by sex, by race/ethnicity and by both, in the form of New York City's Local Law 144.
 
 The rules of the Department of Consumer and Worker Protection (Rules of the City of New York,
-title 6, sections 5-300 and 5-301) ask of a bias audit, for each category of sex, of race/ethnicity
+title 6, sections 5-300 and 5-301) require of a bias audit, for each category of sex, of race/ethnicity
 and of both together: the number of applicants, the selection rate (where a tool selects) or the
 scoring rate (where it scores: the share above the median of the full sample), and the impact
-ratio, which is that rate over the rate of the category with the highest. They ask for the number
-in an unknown category, and let a category of under 2% of the data be left out of the ratios.
+ratio, which is that rate over the rate of the category with the highest. They also require the
+number in an unknown category, and allow a category of under 2% of the data to be left out of the ratios.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _BY = "impact category"
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One row: a category, and how its applications came out."""
+    """One row: a category, and the counts of its applications."""
 
     name: str
     applications: int
-    """Different prompts."""
+    """The number of distinct prompts."""
     assessed: int
     """Graded attempts: each repetition of an application is one assessment."""
     ungraded: int
@@ -43,7 +43,7 @@ class Category:
     small: bool = False
     """Whether it is left out of the ratios."""
     ratio: Estimate | None = None
-    """The ratio to the category of the highest rate, which itself has none; None where it is small."""
+    """The ratio to the category with the highest rate; None for that category and for small ones."""
 
     @property
     def rate(self) -> float | None:
@@ -57,7 +57,7 @@ class ImpactTable:
     title: str
     categories: Sequence[Category]
     unknown: int
-    """Attempts on applications that name no such category."""
+    """Attempts on applications without such a category."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +75,20 @@ class ImpactTables:
 def impact_tables(sample: StoredSample, grade: str, *, sex: str, ethnicity: str, equals: Any = None) -> ImpactTables:
     """Return the tables of one probe on one model.
 
-    ``sex`` and ``ethnicity`` name attributes of its prompts. ``grade`` is true or false
-    (selected or not; ``equals`` names the text that selects), or a number (a score).
-    An interval of a ratio holds however ungraded attempts are filled in (`Measured.ratio`).
+    Intervals of ratios are worst-case over ungraded attempts (`Measured.ratio`).
 
-    Raises `FairnessError` for a grade or an attribute that no attempt has, and for a grade of text without ``equals``.
+    Args:
+        sample: The sample.
+        grade: The grade: true or false (selected or not), a text, or a number (a score).
+        sex: The attribute of the prompts that is sex or gender.
+        ethnicity: The attribute that is race and ethnicity.
+        equals: The value that selects, of a grade that is a text.
+
+    Returns:
+        The tables by sex, by ethnicity and by both.
+
+    Raises:
+        FairnessError: No attempt has the grade or an attribute, or the grade is a text and ``equals`` is missing.
     """
     attempts = sample.attempts
     grade_names = {name for graded in attempts for name in graded.grades}
@@ -89,16 +98,16 @@ def impact_tables(sample: StoredSample, grade: str, *, sex: str, ethnicity: str,
     for attribute in (sex, ethnicity):
         if attribute not in attributes:
             raise FairnessError(f"no prompt has a group of {attribute!r}: {did_you_mean(attribute, attributes)}")
-    middle = _median(attempts, grade, equals)
-    selected = _selection(grade, equals, middle)
-    chosen = (("Sex categories", (sex,)), ("Race/ethnicity categories", (ethnicity,)),
+    median_score = _median(attempts, grade, equals)
+    selected = _selection(grade, equals, median_score)
+    groupings = (("Sex categories", (sex,)), ("Race/ethnicity categories", (ethnicity,)),
               ("Intersectional categories", (sex, ethnicity)))  # fmt: skip
-    tables = [_table(sample, title, names, selected) for title, names in chosen]
-    return ImpactTables(sample.probe, sample.model, grade, middle, tables)
+    tables = [_table(sample, title, names, selected) for title, names in groupings]
+    return ImpactTables(sample.probe, sample.model, grade, median_score, tables)
 
 
 def _median(attempts: Sequence[GradedAttempt], grade: str, equals: Any) -> float | None:
-    """Return the median of a score over the full sample; None for what is true or false."""
+    """Return the median of a score over the full sample; None for a grade of true and false."""
     if equals is not None:
         return None
     grades = [graded.grades[grade] for graded in attempts if grade in graded.grades]
@@ -125,16 +134,16 @@ def _table(
     sample: StoredSample, title: str, attributes: Sequence[str], selected: Callable[[GradedAttempt], bool]
 ) -> ImpactTable:
     """Return the table of the attempts whose prompts name a group of each attribute."""
-    named = {id(prompt): _categorized(prompt, attributes) for _, prompt in sample.prompts}
+    categorized = {id(prompt): _with_category(prompt, attributes) for _, prompt in sample.prompts}
     attempts = []
     for graded in sample.attempts:
-        prompt = named[id(graded.prompt)]
+        prompt = categorized[id(graded.prompt)]
         if prompt is not None:
             attempts.append(GradedAttempt(graded.item, prompt, graded.attempt, graded.grades))
     members: dict[str, list[GradedAttempt]] = {}
     for graded in attempts:
         members.setdefault(graded.prompt.groups[_BY], []).append(graded)
-    categories = [_category(name, of, selected) for name, of in members.items()]
+    categories = [_category(name, members_of_category, selected) for name, members_of_category in members.items()]
     categories = [
         replace(category, small=len(members[category.name]) < SMALL * len(attempts)) for category in categories
     ]
@@ -143,7 +152,7 @@ def _table(
     return ImpactTable(title, _with_ratios(sample, attempts, ordered, selected), unknown)
 
 
-def _categorized(prompt: Prompt, attributes: Sequence[str]) -> Prompt | None:
+def _with_category(prompt: Prompt, attributes: Sequence[str]) -> Prompt | None:
     groups = [prompt.groups.get(name) for name in attributes]
     if not all(groups):
         return None

@@ -25,21 +25,21 @@ NO_AUDIT = (
 
 
 def impact_markdown(tables: ImpactTables) -> str:
-    """Return the tables in Markdown, with what they are and are not."""
+    """Return the tables in Markdown, with an explanation and a disclaimer."""
     rate, share = _rate(tables)
-    about = (
+    explanation = (
         f"Model {escape(tables.model)}, probe {escape(tables.probe)}, grade {escape(tables.grade)}. Each attempt is "
         f"one assessment. The {rate} is the share of the assessed that {share}; the impact ratio is that rate over the "
         "highest in its table. An interval holds however the ungraded are filled in."
     )
-    lines = ["## Impact ratios", "", about, "", NO_AUDIT]
+    lines = ["## Impact ratios", "", explanation, "", NO_AUDIT]
     for table in tables.tables:
         lines += ["", f"### {table.title}", "", *_markdown(table, rate)]
     return "\n".join(lines) + "\n"
 
 
 def impact_csv(samples: Sequence[ImpactTables]) -> str:
-    """Return the same numbers as CSV: one line a category, empty where there is no number."""
+    """Return the tables as CSV: one line for each category, with empty cells for missing numbers."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     rate = _rate(samples[0])[0].replace(" ", "_")
@@ -89,7 +89,7 @@ def _ratio(table: ImpactTable, category: Category) -> str:
 
 
 def _ends(table: ImpactTable, category: Category) -> tuple[float | None, float | None, float | None]:
-    """Ratio and interval; that of the highest rate is one by definition, and has no interval."""
+    """Return a ratio and its interval; the highest rate has the ratio 1 by definition, and no interval."""
     ratio = category.ratio
     if ratio is not None:
         return (None, None, None) if ratio.invalid else (ratio.value, ratio.low, ratio.high)
@@ -97,7 +97,7 @@ def _ends(table: ImpactTable, category: Category) -> tuple[float | None, float |
 
 
 def _cell(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
+    """Return a text that no spreadsheet interprets as a formula."""
     shown = escape_controls(text)
     return f"'{shown}" if shown[:1] in ("=", "+", "-", "@") else shown
 
@@ -143,33 +143,35 @@ def select_assessed(
     """Return the samples whose answers have the grade and whose prompts have all attributes.
 
     Args:
-        samples: Those of a run.
+        samples: The samples of a run.
         grade: The grade that selects.
         attributes: Names of attributes of prompts.
-        probe: Whose samples: its id, or the name of its test; None for all probes.
+        probe: The id of a probe, or the name of its test; None for all probes.
 
     Raises:
         FairnessError: No sample is of this probe, or none has the grade and the attributes; in one line.
     """
     ids = {sample.probe for sample in samples}
     if probe is not None:
-        named = [sample for sample in samples if probe in (sample.probe, sample.probe.rpartition("::")[2])]
-        if not named:
+        of_probe = [sample for sample in samples if probe in (sample.probe, sample.probe.rpartition("::")[2])]
+        if not of_probe:
             raise FairnessError(f"the run has no probe {probe!r}: {did_you_mean(probe, ids)}")
-        samples = named
+        samples = of_probe
     graded = [sample for sample in samples if grade in sample.graders]
     if not graded:
         names = {name for sample in samples for name in sample.graders}
-        whose = f"the probe {probe}" if probe else "no probe of the run"
-        raise FairnessError(f"{whose} has {'no' if probe else 'a'} grade {grade!r}: {did_you_mean(grade, names)}")
-    wanted = list(attributes)
-    chosen = [sample for sample in graded if set(wanted) <= _attributes(sample)]
+        subject = f"the probe {probe}" if probe else "no probe of the run"
+        raise FairnessError(f"{subject} has {'no' if probe else 'a'} grade {grade!r}: {did_you_mean(grade, names)}")
+    attribute_names = list(attributes)
+    chosen = [sample for sample in graded if set(attribute_names) <= _attributes(sample)]
     if not chosen:
         names = {name for sample in graded for name in _attributes(sample)}
-        missing = next((name for name in wanted if name not in names), None)
+        missing = next((name for name in attribute_names if name not in names), None)
         if missing is not None:
             raise FairnessError(f"no prompt has a group of {missing!r}: {did_you_mean(missing, names)}")
-        raise FairnessError(f"no probe with the grade {grade!r} has prompts of both {' and '.join(map(repr, wanted))}")
+        raise FairnessError(
+            f"no probe with the grade {grade!r} has prompts of both {' and '.join(map(repr, attribute_names))}"
+        )
     return chosen
 
 

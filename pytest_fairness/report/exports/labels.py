@@ -1,4 +1,4 @@
-"""Answers of a run, drawn by chance for a human to label: what a judge's grades are corrected by."""
+"""Random draws of answers for humans to label, by which a judge's grades are corrected."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from pytest_fairness.report.exports.exporter import Exporter, RunReference
 from pytest_fairness.store.samples import StoredSample
 
 DOUBT_FLOOR = 0.6
-"""Part of an answer's size in the draw that doubt does not change: no weight is above 5/3 of the usual one.
+"""The part of an answer's size in the draw that does not depend on doubt: no weight exceeds 5/3 of the mean.
 
 Neyman 1934 would draw in proportion to the standard deviation of what the correction leaves. Where judges differ that
 is 6 times what it is where they agree if their errors are spread over the answers, and twice if they err in half of
-some. Nobody knows which before there are labels: of five such cases 0.6 takes at most 0.03 more labels than the best.
+some. Which holds is not known before there are labels: of five such cases 0.6 takes at most 0.03 more labels than the
+best.
 """
 
 
@@ -31,21 +32,31 @@ def drawn_labels(
 ) -> list[Mapping[str, Any]]:
     """Return ``count`` graded answers of each group of ``by`` and each sample, shuffled.
 
-    None holds the judge's grade, so that the human is not led; ``value`` is null.
-    A larger count of the same seed holds the smaller one's answers.
-    With ``by_doubt`` answers on which several judges differ are drawn more often, and each row holds its probability.
+    None has the judge's grade, so that the human is not biased; ``value`` is null.
 
-    Raises `FairnessError` for a grade or an attribute that no sample has, for a count below 1, and for doubt where
-    the grade has one judge.
+    Args:
+        samples: The samples of a run.
+        grade: The grade to label.
+        by: The attributes of groups within which answers are drawn.
+        count: The number of answers of each group. A larger one with the same seed includes those of a smaller one.
+        seed: The seed of the draw.
+        by_doubt: Whether answers on which several judges differ are drawn more often; each row then has its
+            probability.
+
+    Returns:
+        A row for each answer.
+
+    Raises:
+        FairnessError: No sample has the grade or an attribute, the count is below 1, or a draw by doubt has one judge.
     """
     if count < 1:
         raise FairnessError(f"--count is {count}: it must be at least 1")
-    having = [sample for sample in samples if grade in sample.graders]
-    if not having:
+    graded_samples = [sample for sample in samples if grade in sample.graders]
+    if not graded_samples:
         grade_names = {name for sample in samples for name in sample.graders}
         raise FairnessError(f"no probe has a grade {grade!r}: {did_you_mean(grade, grade_names)}")
     rows: list[Mapping[str, Any]] = []
-    for sample in having:
+    for sample in graded_samples:
         groups: dict[tuple[str, ...], list[GradedAttempt]] = {}
         for graded in sample.attempts:
             if any(name not in graded.prompt.groups for name in by):
@@ -70,7 +81,7 @@ def drawn_labels(
 
 
 def doubt(graded: GradedAttempt, grade: str) -> float:
-    """Return the variance between the values that several judges gave; of texts, the share of pairs that differ.
+    """Return the variance between the grades of several judges; for texts, the share of pairs that differ.
 
     Raises `FairnessError` for a grade of fewer than two judges.
     """
@@ -96,12 +107,12 @@ def sizes_by_doubt(doubts: Sequence[float]) -> list[float]:
 def priority_draw(sizes: Sequence[float], count: int, generator: random.Random) -> list[tuple[int, float]]:
     """Return the indices of a draw with probabilities in proportion to sizes, and these probabilities.
 
-    Means weighted by one over the probability are unbiased, and a larger draw holds a smaller one.
+    Means weighted by one over the probability are unbiased, and a larger draw includes a smaller one.
 
     Args:
         sizes: Positive numbers.
-        count: How many are drawn; all where there are no more.
-        generator: Of random numbers.
+        count: The size of the draw; all are drawn if there are fewer.
+        generator: The random number generator.
 
     Source:
         Duffield, Lund and Thorup 2007, Priority sampling for estimation of arbitrary subset sums, Journal of the
@@ -131,11 +142,11 @@ def _row(model: str, grade: str, group: Mapping[str, str], graded: GradedAttempt
 
 
 def write_labels(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write them as JSONL. Raises `FairnessError` where the file is there, since a human may have filled it in."""
+    """Write rows as JSONL. Raises `FairnessError` if the file exists, since it may hold labels."""
     if path.exists():
         raise FairnessError(f"{path} is there, and may hold labels: name another file, or take it away")
     text = json_lines(rows)
-    # Half characters are written as JSON's own escapes.
+    # Lone surrogates are written as JSON escapes.
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode("utf-8", "backslashreplace"))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped]
 
 ROW_GROUP = 5000
-"""Attempts that are held in memory as a table at a time."""
+"""The number of attempts that are in memory as a table at a time."""
 
 _TEXTS = ("run", "suite", "probe", "model", "item", "source")
 _DETAILS = (
@@ -32,7 +32,7 @@ _INTEGERS = ("repetition", "tokens_input", "tokens_output", "tokens_reasoning")
 
 
 def write_parquet(view: View, path: Path) -> int:
-    """Write every attempt of a run, one row each; how many they are. The columns are in docs/outputs.md.
+    """Write every attempt of a run, one row each; return their number. The columns are in docs/outputs.md.
 
     A grade is a column ``grade_<name>``: true and false or numbers where all its values are, else
     text; null where ungraded, with the reason in ``ungraded_<name>``. A protected attribute is a column
@@ -40,8 +40,8 @@ def write_parquet(view: View, path: Path) -> int:
 
         Measured.from_table("attempts.parquet", item="item", groups=["group_gender"], source="source")
 
-    The file is written whole or not at all, `ROW_GROUP` attempts at a time. Texts are as they
-    were, hidden characters included; only half characters (lone surrogates) are written out.
+    The file is written whole or not at all, `ROW_GROUP` attempts at a time. Texts are unchanged,
+    hidden characters included; only lone surrogates are written as escapes.
 
     Raises `FairnessError`, in one line, without pyarrow and where the file cannot be written.
     """
@@ -81,14 +81,14 @@ def _schema(view: View) -> pyarrow.Schema:
 
 def _kinds(samples: Sequence[StoredSample]) -> dict[str, str]:
     """Return the kind of each grade's values over all samples: ``flag``, ``number`` or ``text``."""
-    seen: dict[str, set[str]] = {}
+    kinds_by_grade: dict[str, set[str]] = {}
     for sample in samples:
         for graded in sample.attempts:
             for name, grade in graded.grades.items():
-                kinds = seen.setdefault(_clean(name), set())
+                kinds = kinds_by_grade.setdefault(_clean(name), set())
                 if grade.ungraded is None:
                     kinds.add(_kind(grade.value))
-    return {name: kinds.pop() if len(kinds) == 1 else "text" for name, kinds in sorted(seen.items())}
+    return {name: kinds.pop() if len(kinds) == 1 else "text" for name, kinds in sorted(kinds_by_grade.items())}
 
 
 def _kind(value: Any) -> str:
@@ -152,7 +152,7 @@ def _json(value: Any) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return what UTF-8 can hold."""
+    """Return a text with lone surrogates, which UTF-8 cannot encode, as escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

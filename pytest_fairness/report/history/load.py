@@ -17,7 +17,7 @@ _DRY = ("plan", "certify", "verify")
 
 
 def history_of_store(store: Store, last: int, redact: Callable[[str], str] = str) -> RunHistory:
-    """Return the history of the last runs of a store that came to results, each text through ``redact``."""
+    """Return the history of the last runs of a store that have results, each text through ``redact``."""
     reader = PointReader(redact)
     rows = store.runs.last_results(last)
     points = [reader.read(row, run, started, git, f"run {run[:8]}") for run, started, git, row in rows]
@@ -28,9 +28,9 @@ def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], s
     """Return the history of results files; of a folder, of all results files in it.
 
     Args:
-        paths: Files, and folders that are searched for ``*.json`` with all that they hold.
-        last: The most runs, counted from the newest.
-        redact: Each text goes through it.
+        paths: Files, and folders that are searched recursively for ``*.json``.
+        last: The maximum number of runs, counted from the newest.
+        redact: Removes secrets from a text.
 
     Raises:
         FairnessError: A named file cannot be read or is no results file, or a results file is malformed; in one line.
@@ -45,13 +45,13 @@ def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], s
         else:
             points += _points(content, path, reader)
     starts = sorted({(point.started, point.run) for point in points})[-last:]
-    kept = {run for _, run in starts}
-    points = [point for point in points if point.run in kept]
-    return RunHistory(series_of(points), len(kept), skipped=skipped)
+    last_runs = {run for _, run in starts}
+    points = [point for point in points if point.run in last_runs]
+    return RunHistory(series_of(points), len(last_runs), skipped=skipped)
 
 
-def selected(history: RunHistory, threshold: str | None, model: str | None) -> RunHistory:
-    """Return the series whose id or title holds one text, ignoring case, and whose model another.
+def filter_history(history: RunHistory, threshold: str | None, model: str | None) -> RunHistory:
+    """Return the series whose id or title contains ``threshold``, and whose model contains ``model``, ignoring case.
 
     Raises `FairnessError` where there is none.
     """
@@ -74,7 +74,7 @@ def selected(history: RunHistory, threshold: str | None, model: str | None) -> R
 
 
 def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield files, each once, and whether it was named itself."""
+    """Yield each file once, and whether the user named it."""
     seen: set[Path] = set()
     for path in paths:
         files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
@@ -85,7 +85,7 @@ def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
 
 
 def _content(path: Path, *, is_named: bool) -> Mapping[str, Any] | None:
-    """Return the content of a results file with verdicts; None for another file of a folder."""
+    """Return the content of a results file with verdicts; None for another file in a folder."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

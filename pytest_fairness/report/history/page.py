@@ -25,7 +25,7 @@ def history_page(history: RunHistory) -> str:
 def _threshold(series: ThresholdSeries, anchor: str) -> dict[str, Any]:
     newest = series.judged[-1].result
     lines = run_lines(series)
-    left = sum(line.verdict == NOT_JUDGED for line in lines)
+    unjudged = sum(line.verdict == NOT_JUDGED for line in lines)
     return {
         "anchor": anchor,
         "name": name_of(series),
@@ -37,5 +37,5 @@ def _threshold(series: ThresholdSeries, anchor: str) -> dict[str, Any]:
         "chart": history_chart(series, anchor),
         "lines": list(reversed(lines)),
         "changes": [line for line in reversed(lines) if line.changes],
-        "left": left,
+        "left": unjudged,
     }

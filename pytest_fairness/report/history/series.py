@@ -19,18 +19,18 @@ FIELDS = (
     "slice", "log_scale", "estimate", "low", "high", "confidence", "items", "attempts", "mark", "bounds", "comparisons",
     "own", "items_digest", "served_by", "graders", "judges", "restricted", "looks", "accepted",
 )  # fmt: skip
-"""The fields of a threshold's row that a history shows or compares: to read all takes four times as long."""
+"""The fields of a threshold's row that a history shows or compares: reading all would take four times as long."""
 WHOLE = "the whole sample"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that was another in the run before."""
+    """A difference from the run before."""
 
     what: str
     """A phrase: ``bounds 0.7 to 1.4 (before: 0.8 to 1.25)``."""
     comparable: bool
-    """Whether estimates before and after it can be compared: a line connects these alone."""
+    """Whether estimates before and after it can be compared; a line of the chart connects only these."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class ThresholdSeries:
 
     @cached_property
     def judged(self) -> list[PastResult]:
-        """The runs that came to a verdict, an invalid one too."""
+        """The results with a verdict, including invalid ones."""
         return [point for point in self.points if point.result.verdict != NOT_JUDGED]
 
     @cached_property
     def changes(self) -> list[list[Change]]:
-        """The changes of each judged run against the judged run before it; none of the first."""
+        """The changes of each judged run from the judged run before it; empty for the first."""
         pairs = zip(self.judged, self.judged[1:], strict=False)
         return [[], *(list(changes(before.result, now.result)) for before, now in pairs)][: len(self.judged)]
 
@@ -97,92 +97,92 @@ class PointReader:
     """Reader of rows of results files. Values that the threshold's row before has, as most do, are not read again.
 
     Args:
-        redact: Each text that is kept goes through it.
+        redact: Removes secrets from a text.
     """
 
     def __init__(self, redact: Callable[[str], str] = str) -> None:
-        self.redact = lru_cache(maxsize=4096)(redact)  # most texts stand in every run
+        self.redact = lru_cache(maxsize=4096)(redact)  # most texts recur in every run
         self._before: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {}
 
     def read(self, row: Mapping[str, Any], run: str, started: float, git: str | None, where: str) -> PastResult:
-        """Return what one run has of a threshold.
+        """Return the result of a threshold in one run.
 
         Args:
             row: Its row of the results file; fields of other versions are left out.
             run: The id of the run.
             started: Seconds since 1970.
             git: The commit of the user's project.
-            where: What an error names.
+            where: The position of the row, for messages.
 
         Raises:
             FairnessError: A field has another type.
         """
-        kept = {name: row[name] for name in FIELDS if name in row}
-        if isinstance(looks := kept.get("looks"), dict):
-            kept["looks"] = {name: looks[name] for name in ("number", "of") if name in looks}
-        before, values = self._before.get(str(kept.get("id")), ({}, {}))
-        new = kept
-        if before.keys() == kept.keys():
-            new = {name: value for name, value in kept.items() if name == "id" or before[name] != value}
-        result = ThresholdResult.from_json(redacted(new, self.redact), where, strict=False)
-        if new is not kept:
-            values = {**values, **{name: getattr(result, name) for name in new}}
+        fields = {name: row[name] for name in FIELDS if name in row}
+        if isinstance(looks := fields.get("looks"), dict):
+            fields["looks"] = {name: looks[name] for name in ("number", "of") if name in looks}
+        before, values = self._before.get(str(fields.get("id")), ({}, {}))
+        changed_fields = fields
+        if before.keys() == fields.keys():
+            changed_fields = {name: value for name, value in fields.items() if name == "id" or before[name] != value}
+        result = ThresholdResult.from_json(redacted(changed_fields, self.redact), where, strict=False)
+        if changed_fields is not fields:
+            values = {**values, **{name: getattr(result, name) for name in changed_fields}}
             result = ThresholdResult(**values)
-        self._before[str(kept["id"])] = (kept, values or {name: getattr(result, name) for name in FIELDS})
+        self._before[str(fields["id"])] = (fields, values or {name: getattr(result, name) for name in FIELDS})
         return PastResult(run, started, git, result)
 
 
 def series_of(points: Iterable[PastResult]) -> list[ThresholdSeries]:
     """Return the series of all thresholds, of results in any order.
 
-    A run that is given twice, as by two copies of a file, counts once; its judged result has priority, as of a shard
-    that left a threshold to another.
+    A run that is given twice, as by two copies of a file, counts once. A judged result has priority: another shard may
+    have skipped the threshold.
     """
     by_threshold: dict[tuple[str, str], dict[str, PastResult]] = {}
     for point in points:
-        of_runs = by_threshold.setdefault((point.result.id, point.result.model), {})
-        if point.run not in of_runs or point.result.verdict != NOT_JUDGED:
-            of_runs[point.run] = point
+        results_by_run = by_threshold.setdefault((point.result.id, point.result.model), {})
+        if point.run not in results_by_run or point.result.verdict != NOT_JUDGED:
+            results_by_run[point.run] = point
     all_series = [
-        ThresholdSeries(sorted(of_runs.values(), key=lambda point: (point.started, point.run)))
-        for of_runs in by_threshold.values()
+        ThresholdSeries(sorted(results_by_run.values(), key=lambda point: (point.started, point.run)))
+        for results_by_run in by_threshold.values()
     ]
     shown = [series for series in all_series if series.judged]
     return sorted(shown, key=lambda series: (rank(series.judged[-1].result), series.last.suite, series.last.threshold))
 
 
 def changes(before: ThresholdResult, now: ThresholdResult) -> Iterator[Change]:
-    """Yield what two consecutive results of a threshold differ in; what either run did not record is left out."""
+    """Yield the differences of two consecutive results of a threshold; fields that either run lacks are skipped."""
     if now.threshold != before.threshold:
-        yield Change(_changed("title", now.threshold, before.threshold), comparable=True)
+        yield Change(_change_phrase("title", now.threshold, before.threshold), comparable=True)
     if now.bounds != before.bounds and now.comparisons and before.comparisons:
-        yield Change(_changed("bounds", span_text(now.bounds), span_text(before.bounds)), comparable=True)
+        yield Change(_change_phrase("bounds", span_text(now.bounds), span_text(before.bounds)), comparable=True)
     metrics = [(row.family or row.metric, sorted(row.slice.items())) for row in (now, before)]
     if all(name for name, _ in metrics) and metrics[0] != metrics[1]:
-        yield Change(_changed("metric", now.title or now.metric, before.title or before.metric), comparable=False)
+        yield Change(_change_phrase("metric", now.title or now.metric, before.title or before.metric), comparable=False)
     if now.probe and before.probe and now.probe != before.probe:
-        yield Change(_changed("probe", now.probe, before.probe), comparable=False)
+        yield Change(_change_phrase("probe", now.probe, before.probe), comparable=False)
     if now.items_digest and before.items_digest and now.items_digest != before.items_digest:
         yield Change("other items of the probe", comparable=False)
     if now.graders and before.graders and now.graders != before.graders:
         yield Change("other graders", comparable=False)
     judges = [", ".join(sorted({model for judge in row.judges for model in judge.models})) for row in (now, before)]
     if judges[0] != judges[1]:
-        yield Change(_changed("judged by", judges[0] or "no model", judges[1] or "no model"), comparable=False)
+        yield Change(_change_phrase("judged by", judges[0] or "no model", judges[1] or "no model"), comparable=False)
     served = [", ".join(row.served_by) for row in (now, before)]
     if all(served) and served[0] != served[1]:
-        yield Change(_changed("served by", *served), comparable=True)
+        yield Change(_change_phrase("served by", *served), comparable=True)
     restricted = [" ".join(row.restricted) for row in (now, before)]
     if restricted[0] != restricted[1]:
-        yield Change(_changed("sample:", restricted[0] or WHOLE, restricted[1] or WHOLE), comparable=False)
+        yield Change(_change_phrase("sample:", restricted[0] or WHOLE, restricted[1] or WHOLE), comparable=False)
 
 
-def _changed(what: str, now: str, before: str) -> str:
+def _change_phrase(what: str, now: str, before: str) -> str:
     return f"{what} {now} (before: {before})"
 
 
 def remarks(row: ThresholdResult) -> list[str]:
-    """Return what sets one run apart from an ordinary, finished measurement of the whole sample.
+    """Return how a run differs from an ordinary, finished measurement of the whole sample.
 
     >>> remarks(ThresholdResult(id="t", verdict="undecided", restricted=["--fairness-sample=40"]))
     ['with --fairness-sample=40']

@@ -1,4 +1,4 @@
-"""A history as lines of text: what every output shows of a run."""
+"""A history as lines of text, shared by all outputs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LETTERS = {"fair": "f", "unfair": "U", "undecided": "?", "invalid": "!", NOT_JUD
 KEY = "f fair, U unfair, ? undecided, ! invalid, - not judged; oldest run first"
 _MOST_LETTERS = 50
 _LONGEST = 200
-"""Characters of a remark."""
+"""The most characters of a remark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class RunLine:
 
     @property
     def mark(self) -> str:
-        """The mark of the threshold, or that it has none."""
+        """The mark of the threshold, or a dash."""
         return self.point.result.mark or NOT_MARKED
 
     @property
@@ -60,12 +60,12 @@ class RunLine:
     @property
     def changes(self) -> list[str]:
         """The changes since the judged run before."""
-        return [_cut(change.what) for change in self.changed]
+        return [_shorten(change.what) for change in self.changed]
 
     @property
     def remarks(self) -> list[str]:
-        """The remarks that set the run apart."""
-        return [_cut(text) for text in remarks(self.point.result)]
+        """Remarks on how the run differs from an ordinary one."""
+        return [_shorten(text) for text in remarks(self.point.result)]
 
 
 def run_lines(series: ThresholdSeries) -> list[RunLine]:
@@ -120,7 +120,7 @@ def lines(history: RunHistory, *, details: bool) -> Iterator[str]:
             if details:
                 yield _row([line.day, line.run, line.commit, line.verdict, line.mark, line.estimate])
             for text in [*line.changes, *(line.remarks if details else [])]:
-                yield from _folded(f"{'' if details else f'{line.day}: '}{text}")
+                yield from _wrap(f"{'' if details else f'{line.day}: '}{text}")
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -128,12 +128,12 @@ def _row(cells: Sequence[str]) -> str:
     return "    " + "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def _folded(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     import textwrap
 
     return textwrap.wrap(text, 79, initial_indent="      ", subsequent_indent="        ")
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     plain = " ".join(escape_controls(text).split())
     return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 3]}..."

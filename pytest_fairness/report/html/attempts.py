@@ -1,4 +1,4 @@
-"""All attempts of a run, packed small enough to stand inside the page that shows them."""
+"""All attempts of a run, packed small enough to be embedded in the page that shows them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pytest_fairness.store.samples import StoredSample
 _BASE_BYTES, _BYTES_PER_ATTEMPT = 800_000, 180
 """A page of 60,000 attempts stays under 15 MB with these, one of 2,000 under 1.5 MB, with room for the rest of it."""
 _LEAST_LENGTH = 80
-"""Texts cut shorter are of no use: others are left out instead."""
+"""The least length of a cut text: shorter ones are of no use, so other texts are left out instead."""
 _NAME_LENGTH = 200
 _CHUNK = 200_000
-"""Characters of text that the page unpacks at a time, so that it stays quick to use meanwhile."""
+"""Characters of text that the page unpacks at a time, so that it stays responsive meanwhile."""
 _LEFT_OUT = "(left out of this page, which would be too large with it; it is in the store)"
 _NO_ANSWER = "(there is no answer)"
 _NO_GRADE = {"value": -1, "reason": -1, "detail": 0}
@@ -35,18 +35,18 @@ class PackedAttempts:
     chunks: Sequence[str]
     """Each is JSON, deflated without a header, in base64: the index of all attempts, then their texts in order."""
     note: str
-    """A sentence on what is not shown whole; empty where everything is."""
+    """A sentence on what is cut or left out; empty if everything is complete."""
     shown: int
     """The number of attempts on the page."""
 
 
 def pack_attempts(samples: Sequence[StoredSample], results: RunResults) -> PackedAttempts:
-    """Return every attempt of a run with all that was said, within 0.8 MB and 180 bytes an attempt.
+    """Return every attempt of a run with its texts, within 0.8 MB and 180 bytes for each attempt.
 
-    Where that is too little, the longest texts are cut, all to one length; where texts of 80
-    characters do not fit either, reasoning is left out, then the texts of the last attempts.
+    If they do not fit, the longest texts are cut, all to one length; if texts of 80 characters
+    do not fit either, reasoning is left out, then the texts of the last attempts.
     An attempt itself is never left out. ``results`` is the results file,
-    which knows the suite of each probe. Secrets are taken out before, where the view is read.
+    which has the suite of each probe. Secrets were removed before, when the view was loaded.
 
     >>> from pytest_fairness.core.results import RunResult
     >>> pack_attempts([], RunResults(run=RunResult(id="a", started=""))).shown
@@ -56,14 +56,14 @@ def pack_attempts(samples: Sequence[StoredSample], results: RunResults) -> Packe
     room = (_BASE_BYTES + _BYTES_PER_ATTEMPT * total) * 3 // 4  # base64 writes 3 bytes as 4
     texts_kept = total  # the number of attempts whose texts are kept
     for reasoning in (True, False):
-        index = _indexed(samples, results, reasoning=reasoning, texts_kept=total)
+        index = _build_index(samples, results, reasoning=reasoning, texts_kept=total)
         cut = index.cut(room)
         if cut is not None:
             break
     while cut is None:
         texts_kept = texts_kept * 3 // 4
-        index = _indexed(samples, results, reasoning=False, texts_kept=texts_kept)
-        cut = index.cut(room) if texts_kept else index.deflated(_LEAST_LENGTH)
+        index = _build_index(samples, results, reasoning=False, texts_kept=texts_kept)
+        cut = index.cut(room) if texts_kept else index.deflate(_LEAST_LENGTH)
     note = _note(index, cut.longest, reasoning=reasoning, texts_kept=texts_kept, total=total)
     chunks = [index.content(), *cut.chunks]
     return PackedAttempts([base64.b64encode(chunk).decode("ascii") for chunk in chunks], note, total)
@@ -75,22 +75,22 @@ def link_to(*, item: str | None = None, probe: str | None = None, model: str | N
     >>> link_to(item="nurse 1", probe="test_jobs.py::test_jobs")
     '#attempts?probe=test_jobs.py%3A%3Atest_jobs&item=%22nurse%201%22'
     """
-    named = {"probe": probe, "model": model, "item": item}
-    wanted = {kind: _name(name) for kind, name in named.items() if name is not None}
-    if "item" in wanted:
-        wanted["item"] = f'"{wanted["item"]}"'  # in quotes: this item, not all that begin like it
-    return "#attempts?" + "&".join(f"{kind}={quote(name, safe='')}" for kind, name in wanted.items())
+    names = {"probe": probe, "model": model, "item": item}
+    filters = {kind: _name(name) for kind, name in names.items() if name is not None}
+    if "item" in filters:
+        filters["item"] = f'"{filters["item"]}"'  # quoted, to match this item alone, not all with this prefix
+    return "#attempts?" + "&".join(f"{kind}={quote(name, safe='')}" for kind, name in filters.items())
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class _CutTexts:
     chunks: Sequence[bytes]
     longest: int
 
 
 @dataclass(slots=True)
-class _Table:
-    """Texts, each once; the page refers to them by their index."""
+class _TextTable:
+    """A table of distinct texts, to which the page refers by index."""
 
     clean: Callable[[str], str]
     indices: dict[str, int] = field(default_factory=dict)
@@ -105,12 +105,12 @@ class _Table:
 
 
 class _Index:
-    """The columns of all attempts, their names, and the texts that they point to."""
+    """The columns of all attempts, and the tables of names and texts to which they refer."""
 
     def __init__(self) -> None:
-        self.texts = _Table(str)
+        self.texts = _TextTable(str)
         self.texts.index_of("")
-        self.names = _Table(_name)
+        self.names = _TextTable(_name)
         self.samples: list[list[int]] = []
         self.conversations: dict[tuple[int, ...], int] = {}
         self.prompts: dict[str, list[int]] = {"sample": [], "item": [], "conversation": []}
@@ -172,10 +172,10 @@ class _Index:
         """Return the index itself, deflated."""
         attempts = dict(self.attempts)
         for column in ("prompt", "text", "reasoning"):
-            attempts[column] = _steps(attempts[column])  # mostly ones: they deflate to nearly nothing
-        named = [(self.names.index_of(name), columns) for name, columns in self.grades.items()]
+            attempts[column] = _differences(attempts[column])  # mostly ones, which compress well
+        grade_columns = [(self.names.index_of(name), columns) for name, columns in self.grades.items()]
         attributes = [self.names.index_of(attribute) for attribute in self.groups]
-        return _deflated(
+        return _deflate(
             {
                 "samples": self.samples,
                 "conversations": list(self.conversations),
@@ -183,27 +183,30 @@ class _Index:
                 "attributes": attributes,
                 "groups": list(self.groups.values()),
                 "attempts": attempts,
-                "grades": [{"name": name, **columns, "detail": _steps(columns["detail"])} for name, columns in named],
+                "grades": [
+                    {"name": name, **columns, "detail": _differences(columns["detail"])}
+                    for name, columns in grade_columns
+                ],
                 "names": self.names.texts,
             }
         )
 
-    def cut(self, room: int) -> _Cut | None:
+    def cut(self, room: int) -> _CutTexts | None:
         """Return the texts at the greatest length that fits into ``room`` bytes with the index, or None.
 
-        How far texts deflate is known only once they are: the guess is put right by each try.
+        How well texts compress is known only afterwards, so the estimated rate is corrected with each try.
         """
         room -= len(self.content())
         lengths = sorted(map(len, self.texts.texts))
-        best, rate = None, 0.4  # bytes a character, as English deflates
+        best, rate = None, 0.4  # bytes per character of deflated English
         for _ in range(6):
             longest = max(_LEAST_LENGTH, _longest(lengths, 0.98 * room / rate))
             if best is not None and longest <= best.longest:
                 return best
-            tried = self.deflated(longest)
-            size = sum(map(len, tried.chunks))
+            candidate = self.deflate(longest)
+            size = sum(map(len, candidate.chunks))
             if size <= room:
-                best = tried
+                best = candidate
                 if longest >= lengths[-1] or size > 0.95 * room:
                     return best
             elif longest == _LEAST_LENGTH:
@@ -211,14 +214,14 @@ class _Index:
             rate = size / sum(min(length, longest) for length in lengths)
         return best
 
-    def deflated(self, longest: int) -> _Cut:
-        return _Cut([_deflated(chunk) for chunk in _chunks(self.texts.texts, longest)], longest)
+    def deflate(self, longest: int) -> _CutTexts:
+        return _CutTexts([_deflate(chunk) for chunk in _chunks(self.texts.texts, longest)], longest)
 
     def _grade(self, grade: Grade, with_texts: bool) -> dict[str, int]:  # noqa: FBT001
-        key = id(grade), with_texts  # many attempts hold one grade
+        key = id(grade), with_texts  # many attempts share one grade
         if key not in self._packed_grades:
             self._packed_grades[key] = {
-                "value": -1 if grade.ungraded else self.names.index_of(_written(grade.value)),
+                "value": -1 if grade.ungraded else self.names.index_of(_value_text(grade.value)),
                 "reason": self.names.index_of(grade.ungraded) if grade.ungraded else -1,
                 "detail": self._text_index(grade.detail, with_texts),
             }
@@ -228,17 +231,17 @@ class _Index:
         return self.texts.index_of(text if with_texts or not text else _LEFT_OUT)
 
 
-def _indexed(samples: Sequence[StoredSample], results: RunResults, *, reasoning: bool, texts_kept: int) -> _Index:
+def _build_index(samples: Sequence[StoredSample], results: RunResults, *, reasoning: bool, texts_kept: int) -> _Index:
     suites = {row.probe: row.suite for row in results.thresholds}
     index = _Index()
     number = 0
     for sample_index, sample in enumerate(samples):
         suite = suites.get(sample.probe) or PurePosixPath(sample.probe.partition("::")[0]).parent.name
         index.samples.append([index.names.index_of(name) for name in (suite, sample.probe, sample.model)])
-        of: object = None
+        current_prompt: object = None
         for graded in sample.attempts:
-            if graded.prompt is not of:
-                of = graded.prompt
+            if graded.prompt is not current_prompt:
+                current_prompt = graded.prompt
                 index.add_prompt(sample_index, graded, with_texts=number < texts_kept)
             index.add_attempt(graded, reasoning=reasoning, with_texts=number < texts_kept)
             number += 1
@@ -249,9 +252,9 @@ def _chunks(texts: Sequence[str], longest: int) -> Iterator[list[str]]:
     chunk: list[str] = []
     size = 0
     for text in texts:
-        left = len(text) - longest
-        shown = escape_controls(text if left <= 0 else text[:longest], lines=True)
-        chunk.append(shown if left <= 0 else f"{shown}… ({left:,} more characters)")
+        excess = len(text) - longest
+        shown = escape_controls(text if excess <= 0 else text[:longest], lines=True)
+        chunk.append(shown if excess <= 0 else f"{shown}… ({excess:,} more characters)")
         size += len(shown)
         if size >= _CHUNK:
             yield chunk
@@ -260,9 +263,7 @@ def _chunks(texts: Sequence[str], longest: int) -> Iterator[list[str]]:
 
 
 def _longest(lengths: Sequence[int], characters: float) -> int:
-    """Return the greatest length that texts can be cut to, given their lengths in order, so that they sum up to so
-    many.
-    """
+    """Return the greatest length to cut texts of these sorted lengths to, so that they have at most ``characters``."""
     low, high = 0, lengths[-1]
     while low < high:
         middle = (low + high + 1) // 2
@@ -288,20 +289,20 @@ def _note(index: _Index, longest: int, *, reasoning: bool, texts_kept: int, tota
     return f"To keep this page small, {summary}; the store has them whole, and so has pytest-fairness export parquet."
 
 
-def _written(value: object) -> str:
+def _value_text(value: object) -> str:
     return value if isinstance(value, str) else _JSON.encode(value)
 
 
 def _name(text: str) -> str:
-    """Return a short line that names an item, a group or a model."""
+    """Return the name of an item, a group or a model, shortened."""
     shown = escape_controls(text[: _NAME_LENGTH + 1])
     return shown if len(text) <= _NAME_LENGTH else f"{shown[:_NAME_LENGTH]}…"
 
 
-def _steps(positions: Sequence[int]) -> list[int]:
+def _differences(positions: Sequence[int]) -> list[int]:
     return [position - before for before, position in zip([0, *positions], positions, strict=False)]
 
 
-def _deflated(content: object) -> bytes:
+def _deflate(content: object) -> bytes:
     deflater = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
     return deflater.compress(_JSON.encode(content).encode()) + deflater.flush()

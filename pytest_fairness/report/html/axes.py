@@ -1,4 +1,4 @@
-"""Axes: positions of values on a picture."""
+"""Axes of charts: positions of values, ranges and ticks."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pytest_fairness.core.results import Bounds, MetricResult, ThresholdResult
 
 _MARGIN = 0.06
 _REACH = 4
-"""The most by which an interval may stretch the axis, in multiples of everything else."""
+"""The most by which an interval may extend the axis, in multiples of the range of the points."""
 _LARGEST = 1e300
-"""The largest value that is drawn; larger ones stand there. Twice as much is still a number."""
+"""The largest value that is drawn; larger ones are drawn there. Twice as much is still finite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Values from ``low`` to ``high`` at the places from ``start`` to ``end``; ``log``: even steps are ratios.
+    """An axis from ``low`` to ``high`` at positions from ``start`` to ``end``, linear or logarithmic.
 
     >>> axis = Axis(0.5, 2.0, 0, 100, log=True)
     >>> [round(axis.at(value)) for value in (0.5, 1, 2, 7)]
@@ -31,7 +31,7 @@ class Axis:
     log: bool = False
 
     def at(self, value: float) -> float:
-        """Return the place of a value; what lies beyond an end is put on it."""
+        """Return the position of a value, clamped to the ends of the axis."""
         low, high = _scaled(self.low, log=self.log), _scaled(self.high, log=self.log)
         share = (_scaled(value, log=self.log) - low) / (high - low)
         return self.start + (self.end - self.start) * min(max(share, 0.0), 1.0)
@@ -40,7 +40,7 @@ class Axis:
         return self.low <= value <= self.high
 
     def ticks(self) -> list[float]:
-        """Three to nine round numbers (1, 2 or 5 times a power of ten), in order."""
+        """Return three to nine round numbers (1, 2 or 5 times a power of ten), in order."""
         if not self.log or self.high / self.low < 8:
             return _steps(self.low, self.high)
         first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
@@ -53,17 +53,17 @@ class Axis:
 def axis_over(
     points: Iterable[float], ends: Iterable[float | None], start: float, end: float, *, log: bool = False
 ) -> Axis:
-    """Return the axis that shows all points, and the ends of intervals unless they are far out.
+    """Return the axis that shows all points, and the ends of intervals unless they are far away.
 
-    On a logarithmic axis what is not above 0 counts as far out. Values of one sign are not
-    given room on the other side of 0, nor shares beyond 1. Raises `ValueError` without a point.
+    On a logarithmic axis values up to 0 count as far away. If all values have one sign, the
+    axis ends at 0; if all are at most 1, at 1. Raises `ValueError` without a point.
     """
     shown = sorted(_scaled(point, log=log) for point in points if not log or point > 0) or ([0.0] if log else [])
     if not shown:
         raise ValueError("an axis needs at least one point")
-    reaching = sorted(_scaled(value, log=log) for value in ends if value is not None and (not log or value > 0))
-    extent = [*reaching, *shown]
-    # The nearer side of an interval shows how wide it is, should the other one run away.
+    interval_ends = sorted(_scaled(value, log=log) for value in ends if value is not None and (not log or value > 0))
+    extent = [*interval_ends, *shown]
+    # If one end of an interval is far away, the nearer end still gives a scale for the axis.
     nearer = min(shown[0] - min(extent), max(extent) - shown[-1])
     reach = max(_REACH * (shown[-1] - shown[0]), 5 * _REACH * nearer)
     if reach:
@@ -84,7 +84,7 @@ def axis_over(
 
 
 def is_log(rows: Iterable[MetricResult]) -> bool:
-    """Return whether these are ratios, drawn so that 0.5 is as far from 1 as 2 is; a ratio of 0 has no place there."""
+    """Return whether rows are ratios to draw on a logarithmic axis, which has no 0."""
     return all(
         row.log_scale
         and (row.estimate is None or row.estimate > 0)

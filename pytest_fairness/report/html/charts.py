@@ -1,8 +1,8 @@
-"""Rows of the results file as pictures: dots and intervals, as statisticians draw them.
+"""Charts of rows of the results file: dots and intervals.
 
-Each chart is one inline SVG element, or empty where nothing was measured. It names no color:
-the page's style sheet gives its classes (`CLASSES`) theirs, so that light and dark both work.
-Nothing is shown by color alone, and its title and description say every number in words.
+Each chart is one inline SVG element, or empty where nothing was measured. It has no colors of
+its own: the page's style sheet defines those of its classes (`CLASSES`), for light and dark.
+Nothing is shown by color alone, and its title and description contain every number.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ CLASSES = {
     "name": "a group, or what else a line is about",
     "note": "what signs mean, and other small print",
 }
-"""The classes that the charts use, each with what has it; `templates/charts.css` has their style."""
+"""The CSS classes of the charts with their elements; `templates/charts.css` has their style."""
 
 _MOST_RUNS = 30
 _NAMES = 112
-"""The greatest width of a name, in units of the picture."""
+"""The greatest width of a name, in units of the chart."""
 _SHAPES = {"fair": "dot", "unfair": "cross", "undecided": "ring", "invalid": "square"}
 
 
@@ -80,19 +80,19 @@ class Line:
     name: str
     row: GroupResult | MetricResult
     reference: bool = False
-    """Whether it is what the others are compared to."""
+    """Whether the other lines are compared with it."""
 
 
 def threshold_chart(row: ThresholdResult, prefix: str) -> Markup:
     """Return the value and interval of a threshold on its bounds, with the bands of its marks.
 
-    ``row`` is of the results file; ``prefix`` begins the ids in the picture: a word that no
-    other picture on the page has.
+    ``row`` is of the results file; ``prefix`` is the prefix of ids in the chart, which must be
+    unique on the page.
     """
     if row.estimate is None:
         return Markup()
-    alike, log = row.parity, is_log([row])
-    points = [value for value in (row.estimate, *row.bounds, alike) if value is not None]
+    parity, log = row.parity, is_log([row])
+    points = [value for value in (row.estimate, *row.bounds, parity) if value is not None]
     axis = axis_over(points, (row.low, row.high), 12, WIDTH - 12, log=log)
     foot = 64 if row.scale else 48
     scene = [
@@ -100,20 +100,20 @@ def threshold_chart(row: ThresholdResult, prefix: str) -> Markup:
         *beyond(axis, row.bounds, 18, 46, prefix),
         *bands(axis, row.scale, 48, 62),
         *bound_lines(axis, row.bounds, 18, 46),
-        *parity_line(axis, alike, 18, 46),
+        *parity_line(axis, parity, 18, 46),
         interval(axis, 32, row),
         sign("dot", axis.at(row.estimate), 32, 5.5),
         *foot_of(axis, foot, row.bounds),
-        *_key(row, alike, foot + 35),
+        *_key(row, parity, foot + 35),
     ]
-    return _picture(prefix, foot + 40, format_subject(row), "; ".join(_threshold_phrases(row, axis, alike)), scene)
+    return _picture(prefix, foot + 40, format_subject(row), "; ".join(_threshold_phrases(row, axis, parity)), scene)
 
 
 def groups_chart(row: ThresholdResult, prefix: str) -> Markup:
     """Return the groups of a threshold side by side, lowest first, the reference named."""
     lines = [Line(name, group, name == row.reference) for name, group in row.by_group.items()]
-    of = f" of {row.attribute}" if row.attribute else ""
-    return lines_chart(f"groups{of}: {format_subject(row)}", lines, prefix)
+    attribute = f" of {row.attribute}" if row.attribute else ""
+    return lines_chart(f"groups{attribute}: {format_subject(row)}", lines, prefix)
 
 
 def slices_chart(slices: Sequence[MetricResult], key: str, prefix: str) -> Markup:
@@ -121,7 +121,7 @@ def slices_chart(slices: Sequence[MetricResult], key: str, prefix: str) -> Marku
     if not slices:
         return Markup()
     lines = [Line(str(part.slice.get(key, "all")), part) for part in slices]
-    return lines_chart(f"{slices[0].title} by {key}", lines, prefix, alike=slices[0].parity, log=is_log(slices))
+    return lines_chart(f"{slices[0].title} by {key}", lines, prefix, parity=slices[0].parity, log=is_log(slices))
 
 
 def lines_chart(
@@ -130,12 +130,12 @@ def lines_chart(
     prefix: str,
     bounds: Bounds = (None, None),
     *,
-    alike: float | None = None,
+    parity: float | None = None,
     log: bool = False,
 ) -> Markup:
-    """Return one line for each name: its value and interval, lowest first; what was not measured comes last.
+    """Return a chart with a line for each name: its value and interval, lowest first, unmeasured ones last.
 
-    ``alike`` is the value of parity, where there is one.
+    ``parity`` is the value at which groups are alike, if there is one.
     """
     lines = sorted(lines, key=lambda line: (line.row.estimate is None, line.row.estimate or 0.0))
     rows = [line.row for line in lines if line.row.estimate is not None]
@@ -144,13 +144,13 @@ def lines_chart(
     names = [lines_of(escape_controls(line.name), _NAMES) + ["reference"] * line.reference for line in lines]
     left = max(width_of(text) for name in names for text in name) + 10
     right = WIDTH - max(width_of(brief(_figures(row)[0])) for row in rows) - 12
-    points = [value for value in (*(row.estimate for row in rows), *bounds, alike) if value is not None]
+    points = [value for value in (*(row.estimate for row in rows), *bounds, parity) if value is not None]
     axis = axis_over(points, (end for row in rows for end in (row.low, row.high)), left, right, log=log)
     heights = [max(22, 14 * len(name) + 8) for name in names]
     foot = sum(heights) + 4
     scene = [stroke("grid", f"M{axis.at(tick):.1f} 4V{foot}") for tick in axis.ticks()]
     scene += [*beyond(axis, bounds, 4, foot, prefix), *bound_lines(axis, bounds, 4, foot)]
-    scene += parity_line(axis, alike, 4, foot)
+    scene += parity_line(axis, parity, 4, foot)
     top = 4.0
     for line, name, height in zip(lines, names, heights, strict=True):
         scene += _line(axis, line, name, top + height / 2)
@@ -160,10 +160,10 @@ def lines_chart(
 
 
 def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
-    """Return one threshold in its last 30 judged runs, oldest first.
+    """Return the chart of one threshold in its last 30 judged runs, oldest first.
 
-    Bounds stand where they were in force. A line connects runs whose estimates can be compared: not across other items,
-    graders, judges or samples. Runs without a verdict are left out.
+    Bounds are drawn for the runs in which they were in force. A line connects runs whose estimates are comparable: it
+    breaks where items, graders, judges or samples changed. Runs without a verdict are left out.
     """
     judged = series.judged
     dated, changed = judged[-_MOST_RUNS:], series.changes[-_MOST_RUNS:]
@@ -178,15 +178,15 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
     limits = [bound for bound in measured[-1].bounds if bound is not None]
     right = WIDTH - max((width_of(f"{bound:g}") for bound in limits), default=0.0) - 10
     step = (right - left) / len(shown)
-    at = [(left + step * (index + 0.5), point) for index, point in enumerate(shown)]
+    positions = [(left + step * (index + 0.5), point) for index, point in enumerate(shown)]
     scene = [*levels(axis, list(_bound_spans(shown, left, step)), left, right, prefix)]
-    scene += _trace(axis, at, changed)
+    scene += _trace(axis, positions, changed)
     scene += [
         stroke("parity", f"M{left + step * index:.1f} {axis.end:.1f}V{axis.start:.1f}")
         for index, changes in enumerate(changed)
         if index and any(not change.comparable for change in changes)
     ]
-    for x, point in at:
+    for x, point in positions:
         size = 5.5 if point is shown[-1] else 3.5
         scene += [] if point.estimate is None else [interval(axis, x, point, upright=True)]
         scene.append(
@@ -204,7 +204,7 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
 
 
 def _bound_spans(shown: Sequence[ThresholdResult], left: float, step: float) -> Iterator[tuple[Bounds, float, float]]:
-    """Yield bounds with the places between which they were in force; a run that compared nothing keeps those before."""
+    """Yield bounds with the positions between which they held; a run without an estimate keeps the last ones."""
     in_force = next(point.bounds for point in shown if point.estimate is not None)
     begin = 0
     for index, point in enumerate(shown):
@@ -216,11 +216,11 @@ def _bound_spans(shown: Sequence[ThresholdResult], left: float, step: float) -> 
 
 
 def _trace(
-    axis: Axis, at: Sequence[tuple[float, ThresholdResult]], changed: Sequence[Sequence[Change]]
+    axis: Axis, positions: Sequence[tuple[float, ThresholdResult]], changed: Sequence[Sequence[Change]]
 ) -> Iterator[Markup]:
-    """Yield the lines from run to run, with a gap where something else was measured."""
+    """Yield the lines from run to run, with a gap where results are not comparable."""
     parts: list[list[str]] = [[]]
-    for (x, point), changes in zip(at, changed, strict=True):
+    for (x, point), changes in zip(positions, changed, strict=True):
         if any(not change.comparable for change in changes):
             parts.append([])
         if point.estimate is not None:
@@ -256,13 +256,13 @@ def _line(axis: Axis, line: Line, name: Sequence[str], y: float) -> Iterator[Mar
     yield label("value", WIDTH - 2, y + 4, brief(_figures(line.row)[0]), "end")
 
 
-def _key(row: ThresholdResult, alike: float | None, y: float) -> list[Markup]:
+def _key(row: ThresholdResult, parity: float | None, y: float) -> list[Markup]:
     signs = [
         ("hatched: beyond the bounds", any(bound is not None for bound in row.bounds)),
-        ("dashed: parity", alike is not None),
+        ("dashed: parity", parity is not None),
         ("A to D: marks", bool(row.scale)),
     ]
-    key_text = ", ".join(words for words, here in signs if here)
+    key_text = ", ".join(words for words, is_shown in signs if is_shown)
     return [label("note", WIDTH / 2, y, key_text, "middle")] if key_text else []
 
 
@@ -275,18 +275,18 @@ def _days(days: Sequence[str], left: float, right: float) -> Iterator[Markup]:
 
 
 def _legend(shown: Sequence[ThresholdResult], x: float) -> Iterator[Markup]:
-    met = {point.verdict for point in shown}
-    for verdict in (verdict for verdict in _SHAPES if verdict in met):
+    verdicts = {point.verdict for point in shown}
+    for verdict in (verdict for verdict in _SHAPES if verdict in verdicts):
         yield sign(_SHAPES[verdict], x + 4, 116, 3.5)
         yield label("note", x + 12, 120, verdict)
         x += width_of(verdict) + 24
 
 
-def _threshold_phrases(row: ThresholdResult, axis: Axis, alike: float | None) -> Iterator[str]:
+def _threshold_phrases(row: ThresholdResult, axis: Axis, parity: float | None) -> Iterator[str]:
     yield _numbers(row)
     yield f"bounds {bounds_phrase(row)}" if bounds_phrase(row) else "no bounds"
-    if alike is not None:
-        yield f"parity is {alike:g}"
+    if parity is not None:
+        yield f"parity is {parity:g}"
     yield f"verdict {row.verdict}"
     if row.scale:
         yield f"mark {row.mark or 'none'}"

@@ -19,7 +19,7 @@ class Direction:
     """The values of the group and of the reference."""
     estimate: str
     lean: str
-    """The group that has more; empty where these data do not show it."""
+    """The group with the higher value; empty where the difference is not significant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,32 +38,32 @@ def group_directions(articles: Sequence[ThresholdSection]) -> list[DirectionTabl
         row = article.row
         reference = row.reference
         others = [group for group in row.groups if group != reference]
-        alike = row.parity
-        if reference is None or reference not in row.groups or len(others) != 1 or alike is None:
+        parity = row.parity
+        if reference is None or reference not in row.groups or len(others) != 1 or parity is None:
             continue
         if row.estimate is not None:
-            pairs.setdefault((others[0], reference), []).append(_lean(article, others[0], reference, alike))
+            pairs.setdefault((others[0], reference), []).append(_direction(article, others[0], reference, parity))
     return [DirectionTable(*pair, lines) for pair, lines in pairs.items()]
 
 
-def _lean(article: ThresholdSection, group: str, reference: str, alike: float) -> Direction:
+def _direction(article: ThresholdSection, group: str, reference: str, parity: float) -> Direction:
     row = article.row
     values = [figures(_numbers(row, name))[0] for name in (group, reference)]
     value, low, high = figures(row, row.comparisons)
-    more = _more(row, group, reference, alike)
-    return Direction(article, (values[0], values[1]), f"{value} ({low} to {high})", more)
+    higher = _higher_group(row, group, reference, parity)
+    return Direction(article, (values[0], values[1]), f"{value} ({low} to {high})", higher)
 
 
 def _numbers(row: ThresholdResult, group: str) -> GroupResult:
     return row.by_group.get(group) or GroupResult(estimate=row.groups[group])
 
 
-def _more(row: ThresholdResult, group: str, reference: str, alike: float) -> str:
+def _higher_group(row: ThresholdResult, group: str, reference: str, parity: float) -> str:
     low, high = row.low, row.high
-    if row.absolute:  # the sign is that of the groups' own values
-        if low is None or low <= alike:
+    if row.absolute:  # the direction follows from the groups' values
+        if low is None or low <= parity:
             return ""
         return group if (row.groups[group] or 0) > (row.groups[reference] or 0) else reference
-    if low is not None and low > alike:
+    if low is not None and low > parity:
         return group
-    return reference if high is not None and high < alike else ""
+    return reference if high is not None and high < parity else ""

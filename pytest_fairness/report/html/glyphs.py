@@ -1,4 +1,4 @@
-"""The signs that charts are made of, each at its place on an axis."""
+"""The elements of charts, each at its position on an axis."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pytest_fairness.report.html.axes import Axis
 from pytest_fairness.report.html.svg import SIZE, element, spread, width_of
 
 WIDTH = 360
-"""The width of every picture, in its own units: about the pixels of a telephone."""
+"""The width of every chart, in its own units: about the pixels of a phone."""
 Bounds = Sequence[float | None]
 
 
@@ -38,25 +38,25 @@ def stroke(kind: str, path: str) -> Markup:
 
 
 def label(kind: str, x: float, y: float, words: str, anchor: str = "start") -> Markup:
-    """Return words whose beginning, ``middle`` or ``end`` is at x; letters stand on y."""
+    """Return a label whose ``start``, ``middle`` or ``end`` is at x, with its baseline at y."""
     return element("text", words, x=x, y=y, text_anchor=anchor, class_=kind)
 
 
-def labels(wanted: Sequence[tuple[float, str, str]], y: float) -> list[Markup]:
-    """Return words side by side in order, each near the center that it wants and with its class."""
-    places = spread([x for x, _, _ in wanted], [width_of(words) for _, words, _ in wanted], 2, WIDTH - 2)
-    return [label(kind, x, y, words, "middle") for x, (_, words, kind) in zip(places, wanted, strict=True)]
+def labels(texts: Sequence[tuple[float, str, str]], y: float) -> list[Markup]:
+    """Return labels side by side in order, each as near as possible to its center."""
+    positions = spread([x for x, _, _ in texts], [width_of(words) for _, words, _ in texts], 2, WIDTH - 2)
+    return [label(kind, x, y, words, "middle") for x, (_, words, kind) in zip(positions, texts, strict=True)]
 
 
 def interval(axis: Axis, across: float, row: Interval, *, upright: bool = False) -> Markup:
-    """Return a line between the ends of a row with a cap at each: an arrow where it is open, or leaves the axis."""
+    """Return an interval with a cap at each end; an arrow where it is unbounded, or leaves the axis."""
     line, caps, half = [], [], 2 if upright else 4
     for value, edge, inward in ((row.low, axis.low, 1), (row.high, axis.high, -1)):
-        gone = value is None or not axis.holds(value)
-        at = axis.at(edge if value is None else value)
-        along = inward * 6 * (1 if axis.end > axis.start else -1) if gone else 0
-        line.append((at, across))
-        caps.append([(at + along, across - half), (at, across), (at + along, across + half)])
+        is_outside = value is None or not axis.holds(value)
+        position = axis.at(edge if value is None else value)
+        tip = inward * 6 * (1 if axis.end > axis.start else -1) if is_outside else 0
+        line.append((position, across))
+        caps.append([(position + tip, across - half), (position, across), (position + tip, across + half)])
     path = "".join(
         "M" + "L".join(f"{y:.1f} {x:.1f}" if upright else f"{x:.1f} {y:.1f}" for x, y in points)
         for points in (line, *caps)
@@ -65,18 +65,18 @@ def interval(axis: Axis, across: float, row: Interval, *, upright: bool = False)
 
 
 def numbers_above(axis: Axis, row: ThresholdResult, y: float) -> list[Markup]:
-    """Return the value over its dot, with the ends beside it."""
+    """Return the value above its dot, and the ends of its interval."""
     value, low, high = figures(row, row.comparisons)
-    wanted = [
+    texts = [
         (axis.at(end), brief(words), kind)
         for end, words, kind in ((row.low, low, "end"), (row.estimate, value, "value"), (row.high, high, "end"))
         if end is not None
     ]
-    return labels(wanted, y)
+    return labels(texts, y)
 
 
 def beyond(axis: Axis, bounds: Bounds, top: float, foot: float, prefix: str) -> Iterator[Markup]:
-    """Yield what lies beyond each bound, hatched."""
+    """Yield the hatched areas beyond the bounds."""
     low, high = (None if bound is None else axis.at(bound) for bound in bounds)
     spans = [(axis.start, low)] if low is not None else []
     spans += [(high, axis.end)] if high is not None else []
@@ -93,7 +93,7 @@ def bound_lines(axis: Axis, bounds: Bounds, top: float, foot: float) -> list[Mar
 
 
 def bands(axis: Axis, scale: Mapping[str, Any] | None, top: float, foot: float) -> Iterator[Markup]:
-    """Yield the strip of marks, each span with its letter where that has room."""
+    """Yield the strip of marks: a band for each, with its letter if that fits."""
     for mark, low, high in spans_of(scale, axis) if scale else ():
         x, width = axis.at(low), axis.at(high) - axis.at(low)
         yield element("rect", x=x, y=top, width=width, height=float(foot - top), class_=f"band-{mark}")
@@ -102,12 +102,12 @@ def bands(axis: Axis, scale: Mapping[str, Any] | None, top: float, foot: float) 
 
 
 def spans_of(scale: Mapping[str, Any], axis: Axis) -> list[tuple[str, float, float]]:
-    """Return the marks along an axis, in order: letter, from, to."""
+    """Return the marks along an axis, in order: letter, low end and high end."""
     mark_scale = MarkScale(**scale)
-    turns = {
+    inner_edges = {
         end for letter in "ABC" for span in getattr(mark_scale, letter) for end in span if axis.low < end < axis.high
     }
-    edges = [axis.low, *sorted(turns), axis.high]
+    edges = [axis.low, *sorted(inner_edges), axis.high]
     spans: list[tuple[str, float, float]] = []
     for low, high in pairwise(edges):
         mark = mark_scale.mark(low + (high - low) / 2)
@@ -117,37 +117,41 @@ def spans_of(scale: Mapping[str, Any], axis: Axis) -> list[tuple[str, float, flo
     return spans
 
 
-def parity_line(axis: Axis, alike: float | None, top: float, foot: float) -> list[Markup]:
-    """Return a dashed line where groups are alike, should the axis reach there."""
-    if alike is None or not axis.holds(alike):
+def parity_line(axis: Axis, parity: float | None, top: float, foot: float) -> list[Markup]:
+    """Return a dashed line at parity, if the axis includes it."""
+    if parity is None or not axis.holds(parity):
         return []
-    return [stroke("parity", f"M{axis.at(alike):.1f} {top}V{foot}")]
+    return [stroke("parity", f"M{axis.at(parity):.1f} {top}V{foot}")]
 
 
 def foot_of(axis: Axis, y: float, bounds: Bounds) -> list[Markup]:
-    """Return the axis itself: its line, the numbers of the bounds, and round numbers where they have room."""
+    """Return the axis: its line, the numbers of the bounds, and round numbers where they fit."""
     limits = sorted({bound for bound in bounds if bound is not None})
-    wanted = [(axis.at(bound), f"{bound:g}", "limit") for bound in limits]
-    taken = [(x, width_of(words)) for x, words, _ in wanted]
-    # Bounds that push each other aside leave their places: keep clear of all that they may take.
-    crowd = sum(width for _, width in taken) / 2 if len(taken) > 1 and abs(taken[0][0] - taken[1][0]) < 40 else 0
-    strokes = f"M{axis.start:.1f} {y}H{axis.end:.1f}" + "".join(f"M{x:.1f} {y}V{y + 4}" for x, _ in taken)
+    texts = [(axis.at(bound), f"{bound:g}", "limit") for bound in limits]
+    occupied = [(x, width_of(words)) for x, words, _ in texts]
+    # Labels of close bounds are moved apart: keep round numbers away from all positions that they may take.
+    margin = (
+        sum(width for _, width in occupied) / 2
+        if len(occupied) > 1 and abs(occupied[0][0] - occupied[1][0]) < 40
+        else 0
+    )
+    strokes = f"M{axis.start:.1f} {y}H{axis.end:.1f}" + "".join(f"M{x:.1f} {y}V{y + 4}" for x, _ in occupied)
     ticks = axis.ticks()
     for tick in sorted(ticks, key=lambda value: value not in (0.0, 1.0)):
         x, width = axis.at(tick), width_of(f"{tick:g}")
-        if all(abs(x - other) >= (width + size) / 2 + 6 + crowd for other, size in taken):
-            taken.append((x, width))
-            wanted.append((x, f"{tick:g}", "tick"))
+        if all(abs(x - other) >= (width + size) / 2 + 6 + margin for other, size in occupied):
+            occupied.append((x, width))
+            texts.append((x, f"{tick:g}", "tick"))
         strokes += f"M{x:.1f} {y}V{y + 4}"
-    return [stroke("axis", strokes), *labels(sorted(wanted), y + 17)]
+    return [stroke("axis", strokes), *labels(sorted(texts), y + 17)]
 
 
 def levels(
     axis: Axis, spans: Sequence[tuple[Bounds, float, float]], left: float, right: float, prefix: str
 ) -> Iterator[Markup]:
-    """Yield an upright axis: round numbers at the left, bounds across with the last ones' at the right, hatched beyond.
+    """Yield a vertical axis: round numbers at the left, bounds as lines with numbers at the right, hatched beyond.
 
-    ``spans`` are bounds with the places between which they were in force.
+    ``spans`` are bounds with the positions between which they were in force.
     """
     ticks = axis.ticks()[:: math.ceil(len(axis.ticks()) / 5)]
     bounds = spans[-1][0]
@@ -163,16 +167,16 @@ def levels(
         yield stroke("grid", f"M{left:.1f} {axis.at(tick):.1f}H{right:.1f}")
         yield label("tick", left - 5, axis.at(tick) + 4, f"{tick:g}", "end")
     limits = sorted({bound for bound in bounds if bound is not None}, reverse=True)
-    places = spread([axis.at(bound) for bound in limits], [SIZE] * len(limits), axis.end - 4, axis.start + 4, 1)
+    positions = spread([axis.at(bound) for bound in limits], [SIZE] * len(limits), axis.end - 4, axis.start + 4, 1)
     for span, begin, end in spans:
         for bound in sorted(value for value in span if value is not None):
             yield stroke("bound", f"M{begin:.1f} {axis.at(bound):.1f}H{end:.1f}")
-    for bound, y in zip(limits, places, strict=True):
+    for bound, y in zip(limits, positions, strict=True):
         yield label("limit", right + 5, y + 4, f"{bound:g}")
 
 
 def brief(words: str) -> str:
-    """Return a number as a picture has room for it."""
+    """Return a number, shortened to fit into a chart."""
     return words if len(words) <= 9 else f"{float(words):.3g}"
 
 

@@ -1,4 +1,4 @@
-"""The report as one page, and what its templates show."""
+"""The report as one page, and the values of its template."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _decision(entry: AcceptanceResult) -> dict[str, Any]:
 
 
 def _evidence(results: RunResults, articles: Sequence[ThresholdSection], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the clauses on which thresholds bear, with links to these."""
+    """Return the clauses that thresholds are evidence for, with links to these."""
     anchors = {(section.row.id, section.row.model): section.anchor for section in articles}
     clauses = results.evidence or ()
     return {
@@ -150,7 +150,7 @@ def _agreement(check: AgreementResult, model: str) -> dict[str, Any]:
 
 
 def _search(row: SearchResult) -> dict[str, Any]:
-    """Return a search of a test with hypothesis; an older version's results have none."""
+    """Return a search of a test with hypothesis; results of older versions have none."""
     texts = [escape_controls(text, lines=True) for text in row.flip.texts] if row.flip else []
     fields = {"name": f"{row.id}, {row.model}", "sentence": phrases.search(row), "command": row.command}
     return {"texts": texts, **{name: escape_controls(text) for name, text in fields.items()}}
@@ -177,7 +177,7 @@ def _by_reason(sections: Iterable[tuple[str, ThresholdSection]]) -> list[dict[st
 
 
 def short_names(models: Sequence[str]) -> dict[str, str]:
-    """Return short names of models: without their parameters, where no two differ in these alone.
+    """Return short names of models: without parameters, unless two models differ only in these.
 
     >>> short_names(["openai:x?seed=1", "openai:y?seed=1"])
     {'openai:x?seed=1': 'openai:x', 'openai:y?seed=1': 'openai:y'}
@@ -190,7 +190,7 @@ def short_names(models: Sequence[str]) -> dict[str, str]:
 
 
 def _grid(results: RunResults) -> list[dict[str, Any]]:
-    """Return a line per suite and then per field of it, a mark per model; suites without a scale have none."""
+    """Return the grid of marks: a line for each suite and each of its fields, with a mark for each model."""
     models = [line.model for line in results.release]
     suites = list(dict.fromkeys(row.suite for row in results.thresholds))
     lines = []
@@ -206,9 +206,9 @@ def _grid(results: RunResults) -> list[dict[str, Any]]:
         if marked:
             lines.append(line | {"cells": [marked.get(model) for model in models]})
         for field in dict.fromkeys(mark.field for mark in results.marks if mark.field is not None):
-            of, _, name = field.partition("/")
+            suite_of_field, _, name = field.partition("/")
             marked = {mark.model: mark.mark for mark in results.marks if mark.field == field}
-            if of == suite:
+            if suite_of_field == suite:
                 lines.append(line | {"field": name, "harms": "", "cells": [marked.get(model) for model in models]})
     return lines
 
@@ -237,8 +237,7 @@ def _anchor(names: Sequence[str], name: str) -> str:
 
 
 def others(results: RunResults, names: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
-    """Return the lines of a table by suite: every estimate that decided no threshold, in the order in which it was
-    made.
+    """Return by suite the lines of a table of all estimates that decided no threshold, in their order.
 
     ``names`` are those of the models on the page.
     """
@@ -251,7 +250,7 @@ def others(results: RunResults, names: Mapping[str, str]) -> dict[str, list[dict
 
 
 def _key(row: MetricResult) -> tuple[Any, ...]:
-    """Return the key of an estimate; the size of a threshold's difference is another than the signed difference."""
+    """Return the key of an estimate; an absolute difference has another metric than the signed difference."""
     return row.probe, row.model, row.metric, row.slice
 
 

@@ -1,4 +1,4 @@
-"""The shell of every page: no request to anywhere, and no script but its own."""
+"""Rendering of pages: without external requests, and without scripts but their own."""
 
 from __future__ import annotations
 
@@ -20,16 +20,14 @@ from pytest_fairness.report.escaping import escape_controls
 
 
 def render(template: str, *, styles: tuple[str, ...], scripts: tuple[str, ...] = (), **content: Any) -> str:
-    """Return a page in the shell that all share: one style, at most one script, and a policy that allows nothing
-    else.
-    """
+    """Return a page with one style, at most one script, and a content security policy that allows nothing else."""
     style, script = ("\n".join(map(_asset, names)) for names in (styles, scripts))
     return (
         _environment()
         .get_template(template)
         .render(
             version=__version__,
-            # Ours, and not to be escaped: the policy knows them by their digests.
+            # Our own files, which need no escaping; the policy contains their digests.
             style=Markup(style),  # noqa: S704
             script=Markup(script),  # noqa: S704
             policy=_policy(style, script),
@@ -63,7 +61,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_plain,
+        finalize=_escape_value,
         bytecode_cache=_compiled_templates(),
     )
     environment.filters["sentence"] = sentence
@@ -71,7 +69,7 @@ def _environment() -> Environment:
 
 
 class _CompiledTemplates(FileSystemBytecodeCache):
-    """Templates as compiled before, in the user's folder for temporary files; a folder that is full is no error."""
+    """A cache of compiled templates in the user's temporary folder; errors of writing are ignored."""
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         with suppress(OSError):
@@ -79,17 +77,17 @@ class _CompiledTemplates(FileSystemBytecodeCache):
 
 
 def _compiled_templates() -> _CompiledTemplates | None:
-    """Return where compiled templates are kept, as Python keeps modules: to compile them takes longer than a page."""
+    """Return the cache of compiled templates, or None; compiling them takes longer than rendering a page."""
     if sys.dont_write_bytecode:
         return None
     try:
         return _CompiledTemplates(pattern=f"pytest-fairness-{__version__}-{jinja2.__version__}-%s.cache")
-    except (OSError, RuntimeError):  # no such folder that is the user's alone
+    except (OSError, RuntimeError):  # no private temporary folder
         return None
 
 
-def _plain(value: object) -> object:
-    """Whatever a template shows: texts of strangers without what moves others around."""
+def _escape_value(value: object) -> object:
+    """Return a value of a template with control characters escaped, since texts are untrusted."""
     return escape_controls(value, lines=True) if type(value) is str else value
 
 

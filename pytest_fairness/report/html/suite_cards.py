@@ -34,12 +34,12 @@ def read_card(suite: str, text: str) -> Card:
     return Card(
         suite,
         " ".join(question[1].split()) if question else "",
-        _rendered(limits[1]) if limits else Markup(""),
-        _rendered(_TITLE.sub("", text)),
+        _render_markdown(limits[1]) if limits else Markup(""),
+        _render_markdown(_TITLE.sub("", text)),
     )
 
 
-def _rendered(text: str) -> Markup:
+def _render_markdown(text: str) -> Markup:
     from markdown_it import MarkdownIt
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
@@ -49,7 +49,7 @@ def _rendered(text: str) -> Markup:
             token.tag = f"h{min(6, int(token.tag[1]) + 3)}"
         if token.attrs.pop("style", None) == "text-align:right":  # the page's policy allows no style of its own
             token.attrs["class"] = "right"
-        if token.type == "table_open":  # wide tables scroll: by keyboard as well
+        if token.type == "table_open":  # wide tables scroll, by keyboard too
             token.attrs["tabindex"] = "0"
-    # Of a renderer that lets no HTML through.
+    # The renderer escapes HTML.
     return Markup(markdown.renderer.render(tokens, markdown.options, {}))  # noqa: S704

@@ -11,12 +11,11 @@ from markupsafe import Markup, escape
 from pytest_fairness.report.escaping import escape_controls
 
 SIZE = 12
-"""The height of letters, in units of the picture."""
+"""The font size, in units of the picture."""
 
 
 def element(name: str, *children: str, **attributes: str | float) -> Markup:
-    """Return one element; what is not markup yet is escaped. ``class_`` is ``class``, ``text_anchor`` is
-    ``text-anchor``.
+    """Return one element, with texts escaped; ``class_`` is ``class``, ``text_anchor`` is ``text-anchor``.
 
     >>> print(element("text", "a < b", class_="note", x=1.25))
     <text class="note" x="1.2">a &lt; b</text>
@@ -43,10 +42,10 @@ def _share(character: str) -> float:
 
 
 def spread(centers: Sequence[float], sizes: Sequence[float], low: float, high: float, gap: float = 6) -> list[float]:
-    """Return positions of labels near the centers that they want, in order: apart, between ``low`` and ``high``.
+    """Return positions of labels near their desired centers, in order, without overlap, between ``low`` and ``high``.
 
-    Moved as little as least squares can: pool adjacent violators (Ayer et al. 1955), on the
-    centers less the room that the labels before them take.
+    The sum of squared moves is minimal: the pool-adjacent-violators algorithm (Ayer et al. 1955), applied to the
+    centers minus the space of the labels before them.
 
     >>> spread([50, 52, 90], [20, 20, 20], 0, 100)
     [38.0, 64.0, 90.0]
@@ -54,20 +53,20 @@ def spread(centers: Sequence[float], sizes: Sequence[float], low: float, high: f
     if not centers:
         return []
     steps = [(one + other) / 2 + gap for one, other in pairwise(sizes)]
-    taken = list(accumulate(steps, initial=0.0))
+    offsets = list(accumulate(steps, initial=0.0))
     pools: list[tuple[float, int]] = []
-    for center, before in zip(centers, taken, strict=True):
+    for center, before in zip(centers, offsets, strict=True):
         pools.append((center - before, 1))
         while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
             (last, many), (first, more) = pools.pop(), pools.pop()
             pools.append(((first * more + last * many) / (more + many), more + many))
-    least, most = low + sizes[0] / 2, high - sizes[-1] / 2 - taken[-1]
+    least, most = low + sizes[0] / 2, high - sizes[-1] / 2 - offsets[-1]
     level = [min(max(mean, least), most) for mean, many in pools for _ in range(many)]
-    return [position + before for position, before in zip(level, taken, strict=True)]
+    return [position + before for position, before in zip(level, offsets, strict=True)]
 
 
 def lines_of(text: str, width: float, most: int = 3) -> list[str]:
-    """Return a name in at most so many lines of that width; what does not fit is cut, and the cut shown.
+    """Return a name in at most ``most`` lines of a width; a text that does not fit ends with an ellipsis.
 
     >>> lines_of("people with a disability", 80)
     ['people with', 'a disability']
@@ -79,8 +78,8 @@ def lines_of(text: str, width: float, most: int = 3) -> list[str]:
             lines[-1] = longer
         else:
             lines.append(word)
-    kept = lines[:most]
-    return [_cut(line, width, more=index == most - 1 < len(lines) - 1) for index, line in enumerate(kept)]
+    shown = lines[:most]
+    return [_cut(line, width, more=index == most - 1 < len(lines) - 1) for index, line in enumerate(shown)]
 
 
 def _cut(line: str, width: float, *, more: bool) -> str:

@@ -1,4 +1,4 @@
-"""Two texts with the words marked in which they differ."""
+"""Highlighting of the words in which two texts differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_WORDS = 4_000
 
 
 def highlight_diff(first: str, second: str) -> tuple[Markup, Markup]:
-    """Return both texts as HTML, each word that the other has not in ``<mark>``.
+    """Return both texts as HTML, with words that differ in ``<mark>``.
 
     >>> print(*highlight_diff("Should Anna be hired?", "Should Paul be hired?"), sep="\\n")
     Should <mark>Anna</mark> be hired?
@@ -28,11 +28,11 @@ def highlight_diff(first: str, second: str) -> tuple[Markup, Markup]:
         return escape(first), escape(second)
     ours, theirs = [], []
     for kind, start, end, other_start, other_end in SequenceMatcher(None, words, others, autojunk=False).get_opcodes():
-        alike = kind == "equal"
-        ours.append(_shown("".join(words[start:end]), alike=alike))
-        theirs.append(_shown("".join(others[other_start:other_end]), alike=alike))
+        is_equal = kind == "equal"
+        ours.append(_shown("".join(words[start:end]), is_equal=is_equal))
+        theirs.append(_shown("".join(others[other_start:other_end]), is_equal=is_equal))
     return Markup("").join(ours), Markup("").join(theirs)
 
 
-def _shown(text: str, *, alike: bool) -> Markup:
-    return escape(text) if alike or not text.strip() else Markup("<mark>{}</mark>").format(text)
+def _shown(text: str, *, is_equal: bool) -> Markup:
+    return escape(text) if is_equal or not text.strip() else Markup("<mark>{}</mark>").format(text)

@@ -1,4 +1,4 @@
-"""One threshold as the report's page shows it."""
+"""The section of one threshold on the report's page."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from pytest_fairness.report.release import NOT_JUDGED, reason_of
 from pytest_fairness.report.view import ExampleView, SideView, ThresholdView
 
 LONGEST_TEXT = 4_000
-"""Characters of an answer or prompt in an example; the attempts' browser has the whole."""
+"""The most characters of an answer or prompt in an example; the list of attempts has the full text."""
 MOST_RUNS = 30
-"""Earlier runs of which the page lists changes."""
+"""The most runs for which the page lists changes."""
 MOST_ANSWERS = 5
-"""Different ones, on each side of an example."""
+"""The most distinct answers on each side of an example."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdSection:
-    """A threshold with its pictures, sentences and numbers; every number comes from its row."""
+    """A threshold with its charts, sentences and numbers; every number comes from its row."""
 
     anchor: str
     row: ThresholdResult
@@ -64,7 +64,7 @@ class ThresholdSection:
 
 
 def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSection:
-    """Return the page's entry of a threshold; ``model`` is its model's name there, ``anchor`` its id."""
+    """Return the section of a threshold; ``model`` is its model's name on the page, ``anchor`` its id."""
     row = threshold.row
     key = _key(row, threshold.slices)
     by_group = row.by_group
@@ -113,12 +113,12 @@ def _series(threshold: ThresholdView) -> ThresholdSeries:
 
 
 def _run_lines(series: ThresholdSeries) -> list[RunLine]:
-    """Return the runs that need more than their verdict: changes, and runs without one."""
+    """Return the last runs that have changes or remarks."""
     return [line for line in run_lines(series)[-MOST_RUNS:] if line.changes or line.remarks]
 
 
 def statement(row: ThresholdResult) -> str:
-    """Return one sentence on a threshold: its estimate, interval and bounds, or why it has none."""
+    """Return one sentence on a threshold: its estimate, interval and bounds, or the reason that it has none."""
     if row.verdict == "invalid":
         return f"{row.message.removeprefix('invalid: ')}."
     if row.verdict == NOT_JUDGED:
@@ -135,8 +135,8 @@ def _level(row: ThresholdResult) -> str:
     return f"{(row.confidence or 0.95) * 100:.4g}%"
 
 
-def _rank(named: tuple[str, GroupResult]) -> tuple[bool, float]:
-    estimate = named[1].estimate
+def _rank(entry: tuple[str, GroupResult]) -> tuple[bool, float]:
+    estimate = entry[1].estimate
     return estimate is None, estimate or 0.0
 
 
@@ -168,8 +168,8 @@ def _rerun(row: ThresholdResult) -> str:
 
 
 def _p_values(row: ThresholdResult) -> str:
-    named = {"unfair": row.p_value, "fair": row.p_fair, "unfair after Holm": row.p_holm}
-    return ", ".join(f"{name} {value:.2g}" for name, value in named.items() if value is not None)
+    p_values = {"unfair": row.p_value, "fair": row.p_fair, "unfair after Holm": row.p_holm}
+    return ", ".join(f"{name} {value:.2g}" for name, value in p_values.items() if value is not None)
 
 
 def _looks(row: ThresholdResult) -> str:
@@ -212,8 +212,8 @@ def _example(example: ExampleView, row: ThresholdResult) -> dict[str, Any]:
 def _example_sentence(example: ExampleView) -> str:
     groups = [side for side in example.sides if side.group]
     counts = [f"{side.group} {phrases.tally(side.numbers)}" for side in groups]
-    what = f": {'; '.join(counts)}" if groups else " has the largest influence on the estimate"
-    return f"{example.item}{what}."
+    predicate = f": {'; '.join(counts)}" if groups else " has the largest influence on the estimate"
+    return f"{example.item}{predicate}."
 
 
 def _messages(side: SideView) -> list[tuple[str, str]]:
