@@ -180,7 +180,7 @@ def test_value_that_is_written_otherwise_is_refused(yes: Any, no: Any, equals: A
 def test_value_that_no_answer_has_is_refused_unless_it_is_declared() -> None:
     rows = [{"item": n, "gender": g, "tone": "rude" if n % 3 else "kind"} for n in range(40) for g in ("man", "woman")]
     measured = Measured.from_rows(rows, item="item", groups=["gender"])
-    with pytest.raises(FairnessError, match="tone is never 'rud': did you mean 'rude'.* give extremes={'tone'"):
+    with pytest.raises(FairnessError, match=r"tone is never 'rud': did you mean 'rude'.* give extremes={'tone'"):
         measured.difference("tone", by="gender", of="woman", to="man", equals="rud")
     declared = Measured.from_rows(
         rows, item="item", groups=["gender"], extremes={"tone": lambda _: ("rude", "kind", "hateful")}
