@@ -24,7 +24,7 @@ preload()
 
 # The same examples in every run, however busy the machine: a change is not refused by chance.
 hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None)
-hypothesis.settings.register_profile("quick", hypothesis.settings.get_profile("steady"), max_examples=20)
+hypothesis.settings.register_profile("quick", hypothesis.settings.get_profile("steady"), max_examples=12)
 hypothesis.settings.register_profile("random", deadline=None, database=None)
 hypothesis.settings.load_profile("steady")
 

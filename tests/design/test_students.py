@@ -74,6 +74,7 @@ def test_verification_of_the_linear_reader_changes_no_label() -> None:
     assert 0.1 < verified.verified.double().mean() < 0.9
 
 
+@pytest.mark.slow
 def test_trained_classifier_generalizes(classifier: Classifier) -> None:
     for group, outcomes in evaluate(classifier, FIRST, n=1_500, seed=5).items():
         assert outcomes.correct.mean() > 0.87, group

@@ -287,6 +287,7 @@ def embeds(model: str, endpoint: str, cache: Path, *arguments: str) -> list[str]
     return process.stdout.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("status", "reason"), [(None, "Timeout"), (503, "it says 503")])
 def test_missing_hub_is_reported_quickly_and_once(tmp_path: Path, status: int | None, reason: str) -> None:
     with hub(status) as endpoint:

@@ -97,6 +97,7 @@ def test_fair_model_passes_and_the_search_is_reported(searching: Project) -> Non
     result.stdout.fnmatch_lines(["*test_words.py::test_no_word_flips: no flip found in * calls"])
 
 
+@pytest.mark.slow
 def test_slow_model_exceeds_no_deadline(searching: Project) -> None:
     write(searching, 'import time; time.sleep(0.3); return "yes"', "YesNo(), n=5, calls=30", ", deadline=250")
     searching.run().assert_outcomes(passed=1)

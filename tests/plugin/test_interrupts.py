@@ -21,6 +21,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are those of PO
 SLOW = "    import time\n    time.sleep(0.02)"
 
 
+@pytest.mark.slow
 @first_in_every_mode("option", ["-x", "--maxfail=2"], modes=(N2, NO_XDIST))
 def test_nothing_is_sent_after_the_last_failure(project: Project, option: str) -> None:
     probe = (

@@ -188,6 +188,7 @@ def test_answers_of_a_megabyte_fit(size: int) -> None:
     assert f"({size - 2000:,} more characters)" in text
 
 
+@pytest.mark.slow
 def test_thousand_unfair_thresholds_fit() -> None:
     rows = [report_views.row("unfair", id=str(number), threshold="x" * 3000) for number in range(1000)]
     text = job_summary(report_views.view(rows))

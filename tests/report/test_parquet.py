@@ -154,6 +154,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
+@pytest.mark.slow
 def test_sixty_thousand_attempts_are_streamed(tmp_path: Path) -> None:
     path = tmp_path / "attempts.parquet"
     process = subprocess.run([sys.executable, "-c", MEMORY, path], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -20,6 +20,8 @@ Count = Callable[..., Rows]
 
 PAIR = {"by": "group", "of": "a", "to": "b"}
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def api() -> Any:

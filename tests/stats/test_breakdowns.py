@@ -496,6 +496,7 @@ class TestAgainstABaseline:
         assert breakdown.example_towards(1) == of(new.rate("yes")).example_towards(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("items", "prompts", "repetitions"), [(200, 30, 5), (30_000, 1, 1), (6, 5_000, 1)])
 def test_sixty_thousand_attempts_are_broken_down_quickly(items: int, prompts: int, repetitions: int) -> None:
     generator = np.random.default_rng(1)

@@ -247,6 +247,7 @@ def test_judge_without_observed_errors_still_has_an_error() -> None:
     assert corrected.high - corrected.low > plain.high - plain.low
 
 
+@pytest.mark.slow
 def test_coverage_and_error_rates_hold() -> None:
     """Small: `tests/benchmarks/calibration.py` has the table."""
     for cell in (

@@ -66,6 +66,7 @@ def test_one_bound_decides_a_family() -> None:
     assert compare(scores(1, c=0.1).differences("score", by="group"), "<=", 0.1).decision is Decision.UNDECIDED
 
 
+@pytest.mark.slow
 def test_family_on_the_bound_is_seldom_decided() -> None:
     """Shift one group by the bound, so four differences are on it; of 100 runs 2.5 are expected, 9 are unlikely."""
     decisions = [

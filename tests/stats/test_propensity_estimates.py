@@ -66,6 +66,7 @@ def of(sex: str, *, hired: bool = False) -> Any:
 SUMS = {"hired_f": of("f", hired=True), "hired_m": of("m", hired=True), "of_f": of("f"), "of_m": of("m")}
 
 
+@pytest.mark.slow
 @given(samples)
 @settings(max_examples=60, deadline=None)
 def test_values_and_ungraded_shares_equal_those_of_drawn_answers(sample: list[tuple[Row, Row]]) -> None:
@@ -84,6 +85,7 @@ def test_values_and_ungraded_shares_equal_those_of_drawn_answers(sample: list[tu
     assert one.value == pytest.approx(by_shares.difference("hired", by="sex", of="f", to="m").value)
 
 
+@pytest.mark.slow
 @given(samples, st.sampled_from([0.9, 0.95, 0.99]))
 @settings(max_examples=60, deadline=None)
 def test_intervals_hold_however_what_is_outside_is_filled_in(sample: list[tuple[Row, Row]], confidence: float) -> None:

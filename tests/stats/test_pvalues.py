@@ -143,6 +143,7 @@ def test_p_value_of_a_rate_is_the_exact_binomial() -> None:
     assert p_value == pytest.approx(binomtest(1200, 4000, 0.28, alternative="greater").pvalue, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_small_p_values_are_rare_on_the_bound() -> None:
     generator = np.random.default_rng(7)
     p_values = []

@@ -65,7 +65,7 @@ def answered(location: StoreLocation, keys: int) -> set[str]:
     return {key for key, attempt in loaded.items() if attempt.answer and attempt.answer.text == f"answer to {key}"}
 
 
-@pytest.mark.parametrize(("kind", "processes"), [("sqlite", 4), ("postgresql", 8)])
+@pytest.mark.parametrize(("kind", "processes"), [("sqlite", 4), pytest.param("postgresql", 8, marks=pytest.mark.slow)])
 def test_processes_request_nothing_twice(
     kind: str, processes: int, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
@@ -128,6 +128,7 @@ def test_claims_of_a_killed_process_end_with_its_lease(postgresql: PostgreSQL, q
         store.close()
 
 
+@pytest.mark.slow
 def test_live_owner_keeps_its_claims_under_any_clock(
     postgresql: PostgreSQL, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +145,7 @@ def test_live_owner_keeps_its_claims_under_any_clock(
     other.close()
 
 
+@pytest.mark.slow
 def test_server_outage_releases_no_live_owner(postgresql: PostgreSQL, quick: None) -> None:
     location = postgresql.location()
     holder, other = Store(location), Store(location)

@@ -76,6 +76,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_shipped_design_runs(tmp_path: Path) -> None:
     process, results = run(tmp_path, "emotion/test_features.py", "-m", "threshold or not probe")
     assert process.returncode == 0, process.stdout + process.stderr

@@ -35,6 +35,7 @@ def test_gap_by_gender_is_found_and_covered(threshold: Any, group: str, ratio: f
     assert judgment.deciding.estimate.low <= truth <= judgment.deciding.estimate.high
 
 
+@pytest.mark.slow
 def test_gap_by_ethnicity_is_found_and_no_other() -> None:
     model = simulated("biased?base=0.7&ratio=0.55&by=ethnicity&of=middle eastern&spread=1")
     judgment = judged(test_hiring.test_no_ethnicity_is_left_behind, model)
