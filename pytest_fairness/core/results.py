@@ -213,12 +213,7 @@ class MetricResult(JsonRecord):
 
     @classmethod
     def of(cls, estimate: Estimate, **extra: Any) -> Self:
-        """Return an estimate as the report has it.
-
-        Args:
-            estimate: The estimate.
-            extra: Further fields of the result.
-        """
+        """Return an estimate as the report has it; ``extra`` are further fields of the result."""
         shared = ("metric", "title", "kind", "absolute", "negated", "parity", "log_scale", "against_baseline")
         return cls(
             **{name: getattr(estimate, name) for name in shared},
