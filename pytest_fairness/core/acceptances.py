@@ -122,7 +122,7 @@ class Acceptance:
         return f"the clock shows {today}, before the decision of {self.on}" if today < self.on else ""
 
     def _change(self, row: ThresholdResult) -> str:
-        """Return what was accepted and is another now; empty where nothing is."""
+        """Return what has changed since the verdict was accepted; empty where nothing has."""
         if row.threshold != self.title:
             return f"the title is {row.threshold!r} now, {self.title!r} was accepted"
         if row.probe != self.probe:
@@ -206,7 +206,7 @@ def read_acceptances(path: Path) -> list[Acceptance]:
     """Return the entries of a file of accepted verdicts, in order; none where there is no file.
 
     Raises:
-        FairnessError: In one line, with file and line, for anything odd: an entry counts as written or not at all.
+        FairnessError: An entry is malformed, or there twice; in one line, with file and line.
     """
     try:
         text = read_toml_text(path)
@@ -216,17 +216,25 @@ def read_acceptances(path: Path) -> list[Acceptance]:
 
 
 def parse_acceptances(text: str, name: str = FILE) -> list[Acceptance]:
-    """Return the entries of the text of such a file; ``name`` is what errors call it."""
+    """Return the entries of the text of such a file.
+
+    Args:
+        text: TOML.
+        name: The name of the file in errors.
+
+    Raises:
+        FairnessError: As of `read_acceptances`.
+    """
     acceptances = [_acceptance(table) for table in parse_tables(text, name, TABLE, _WAY_OUT)]
-    seen: dict[tuple[str, str], Acceptance] = {}
+    entries: dict[tuple[str, str], Acceptance] = {}
     for acceptance in acceptances:
         key_ = acceptance.threshold, acceptance.model
-        if key_ in seen:
+        if key_ in entries:
             raise FairnessError(
                 f"{acceptance.where}: {acceptance.threshold!r} on {acceptance.model!r} is accepted at "
-                f"{seen[key_].where} too: keep one entry"
+                f"{entries[key_].where} too: keep one entry"
             )
-        seen[key_] = acceptance
+        entries[key_] = acceptance
     return acceptances
 
 
@@ -236,10 +244,10 @@ def entry_lines(text: str, index: int) -> tuple[int, int]:
     Comments and empty lines before the next entry are left to that.
     """
     line, block = table_blocks(text, TABLE)[index]
-    kept = block.splitlines()
-    while kept and (not kept[-1].strip() or kept[-1].lstrip().startswith("#")):
-        kept.pop()
-    return line - 1, line - 1 + len(kept)
+    lines = block.splitlines()
+    while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    return line - 1, line - 1 + len(lines)
 
 
 def _acceptance(table: TomlTable) -> Acceptance:
@@ -273,7 +281,7 @@ def until_problem(on: date, until: date) -> str:
 
 
 def _day(value: object) -> date:
-    if type(value) is not date:  # a time of a day is one too
+    if type(value) is not date:  # a datetime is a date, too
         raise ValueError("write a date without quotes, as in 2026-12-31")
     return value
 

@@ -85,7 +85,8 @@ class Formats:
     >>> Formats(("letters", "json")).variants[:2]
     ['letters/1', 'json/1']
 
-    Raises `FairnessError` for kinds that are none, or fewer than two.
+    Raises:
+        FairnessError: For kinds that are none, or fewer than two.
     """
 
     kinds: Sequence[str] = KINDS
@@ -107,27 +108,28 @@ class Formats:
                 raise FairnessError(f"`{name}` of formats is {getattr(self, name)!r}: it must be true or false")
         object.__setattr__(self, "kinds", tuple(self.kinds))
         ends = ("", "/reversed") if self.orders else ("",)
-        made = [f"{kind}/{number + 1}{end}" for number in range(_WORDINGS) for end in ends for kind in self.kinds]
-        object.__setattr__(self, "variants", made)
+        variants = [f"{kind}/{number + 1}{end}" for number in range(_WORDINGS) for end in ends for kind in self.kinds]
+        object.__setattr__(self, "variants", variants)
 
     @classmethod
-    def of(cls, given: object) -> Formats:
-        """Return formats as a mark or a declaration gives them: `Formats`, a list of kinds, or a mapping.
+    def of(cls, declared: object) -> Formats:
+        """Return the formats of a mark or a declaration: `Formats`, a list of kinds, or a mapping.
 
         >>> Formats.of({"kinds": ["words", "json"], "all_kinds": True})
         Formats(kinds=('words', 'json'), all_kinds=True, orders=True, by_source=False)
 
-        Raises `FairnessError` for anything else.
+        Raises:
+            FairnessError: For anything else.
         """
-        if isinstance(given, Formats):
-            return given
-        if isinstance(given, Mapping):
+        if isinstance(declared, Formats):
+            return declared
+        if isinstance(declared, Mapping):
             fields = ("kinds", "all_kinds", "orders", "by_source")
-            for name in given:
+            for name in declared:
                 if name not in fields:
                     raise FairnessError(f"formats has no field {name!r}; {did_you_mean(str(name), fields)}")
-            return cls(**given)
-        return cls(given)  # type: ignore[arg-type]  # checked there
+            return cls(**declared)
+        return cls(declared)  # type: ignore[arg-type]  # checked there
 
     def applied_to(self, items: Sequence[ProbeItem]) -> list[ProbeItem]:
         """Return the items with each prompt in its format.
@@ -136,25 +138,26 @@ class Formats:
         them are replaced; without options, its last sentence, which asks for yes or no. Metadata gets the kind
         ("format") and the variant ("format_variant").
 
-        Raises `FairnessError` for a prompt that shows no options and asks for no yes or no.
+        Raises:
+            FairnessError: For a prompt that shows no options and asks for no yes or no.
         """
         by_source: dict[str, list[ProbeItem]] = defaultdict(list)
         for item in items:
             by_source[item.source or item.id].append(item)
         drawn: dict[str, str] = {}
-        for source, own in by_source.items():
+        for source, members in by_source.items():
             first = int(digest(f"formats/{source}")[:8], 16)
-            for rank, item in enumerate(sorted(own, key=lambda item: digest(f"formats/{source}/{item.id}"))):
+            for rank, item in enumerate(sorted(members, key=lambda item: digest(f"formats/{source}/{item.id}"))):
                 index = first if self.by_source else first + rank
                 drawn[item.id] = self.variants[index % len(self.variants)]
         return [self._item(item, drawn[item.id]) for item in items]
 
     def _item(self, item: ProbeItem, drawn: str) -> ProbeItem:
-        _, _, how = drawn.partition("/")
-        variants = [f"{kind}/{how}" for kind in self.kinds] if self.all_kinds else [drawn]
+        _, _, wording = drawn.partition("/")
+        variants = [f"{kind}/{wording}" for kind in self.kinds] if self.all_kinds else [drawn]
         prompts = [formatted(prompt, variant, item.id) for prompt in item.prompts for variant in variants]
-        about = {} if self.all_kinds else {FORMAT: drawn.partition("/")[0], VARIANT: drawn}
-        return replace(item, prompts=prompts, metadata={**item.metadata, **about})
+        format_metadata = {} if self.all_kinds else {FORMAT: drawn.partition("/")[0], VARIANT: drawn}
+        return replace(item, prompts=prompts, metadata={**item.metadata, **format_metadata})
 
 
 def formatted(prompt: Prompt, variant: str, item: str) -> Prompt:
@@ -172,9 +175,10 @@ def formatted(prompt: Prompt, variant: str, item: str) -> Prompt:
     >>> formatted(Prompt("Should she be hired? Answer yes or no only."), "letters/1", "hiring").text
     'Should she be hired? Answer with one letter only: Y for yes or N for no.'
 
-    Raises `FairnessError` for a prompt that shows no options and asks for no yes or no.
+    Raises:
+        FairnessError: For a prompt that shows no options and asks for no yes or no.
     """
-    kind, number, *rest = variant.split("/")
+    kind, number, *order = variant.split("/")
     text, options = prompt.text, prompt.metadata.get("options")
     language = str(prompt.metadata.get("language", "en"))
     if language != "en":
@@ -184,14 +188,14 @@ def formatted(prompt: Prompt, variant: str, item: str) -> Prompt:
     metadata = {"item": item, **prompt.metadata, FORMAT: kind, VARIANT: variant}
     if isinstance(options, AnswerOptions):
         question = _before_options(text, options, item)
-        shown = _options(options, kind, reverse=bool(rest))
-        listed = _POSSIBLE.format(options="; ".join(shown.texts.values())) if kind == "text" else str(shown)
-        request = _CHOICE[kind][int(number) - 1].format(labels=_or(shown.labels))
-        text, metadata["options"] = f"{question}{listed}\n\n{request}", shown
-        answers: Sequence[str] = shown.labels
+        arranged = _options(options, kind, reverse=bool(order))
+        listed = _POSSIBLE.format(options="; ".join(arranged.texts.values())) if kind == "text" else str(arranged)
+        request = _CHOICE[kind][int(number) - 1].format(labels=_or(arranged.labels))
+        text, metadata["options"] = f"{question}{listed}\n\n{request}", arranged
+        answers: Sequence[str] = arranged.labels
     else:
         question = _without_instruction(text, item)
-        answers = ("no", "yes") if rest else ("yes", "no")
+        answers = ("no", "yes") if order else ("yes", "no")
         gap = text[len(question) : len(text) - len(text[len(question) :].lstrip())] or " "
         text = f"{question.rstrip()}{gap}{_request(kind, int(number), answers)}"
     messages = list(prompt.messages)
@@ -201,7 +205,11 @@ def formatted(prompt: Prompt, variant: str, item: str) -> Prompt:
 
 
 def _before_options(text: str, options: AnswerOptions, item: str) -> str:
-    """Return what stands above the options of a text. Raises `FairnessError` where `formats` would lose a part."""
+    """Return the part of a text above its options.
+
+    Raises:
+        FairnessError: Where `formats` would lose a part.
+    """
     question, separator, instruction = text.partition(str(options))
     if not separator or str(options) in instruction:
         raise FairnessError(f"item {item!r}: `formats` needs each prompt to show its options once, as str(options)")
@@ -216,7 +224,8 @@ def _before_options(text: str, options: AnswerOptions, item: str) -> str:
 def _without_instruction(text: str, item: str) -> str:
     """Return a text without its last sentence, where that asks for yes or no.
 
-    Raises `FairnessError` for one that neither does so nor ends with a question.
+    Raises:
+        FairnessError: For one that neither does so nor ends with a question.
     """
     sentences = text.rstrip()
     start = max(sentences.rfind(mark, 0, len(sentences) - 1) for mark in ".?!\n") + 1
@@ -241,7 +250,7 @@ def _options(options: AnswerOptions, kind: str, *, reverse: bool) -> AnswerOptio
     if kind in ("letters", "json"):
         labels = options.labels if all(map(_is_letter, options.labels)) else LETTERS
         return AnswerOptions(texts, labels)
-    # Without letters an option's label is its text, so that an "A" in a sentence is none.
+    # Without letters an option's label is its text, so that an "A" in a sentence is no label.
     return AnswerOptions(texts, tuple(texts.values()), "- {text}")
 
 

@@ -83,8 +83,9 @@ class Grade:
     def value(self) -> Any:
         """The value.
 
-        Raises `UngradedError` where it is ungraded: a comparison such as ``grade.value is True`` would
-        otherwise count it as a negative. ``grade.ungraded`` says whether it is, and why.
+        Raises:
+            UngradedError: Where it is ungraded: a comparison such as ``grade.value is True`` would otherwise count it
+                as a negative. ``grade.ungraded`` says whether it is, and why.
         """
         if self.ungraded is not None:
             raise UngradedError(f"the grade has no value: it is ungraded ({self.ungraded})", self.ungraded)

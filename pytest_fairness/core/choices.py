@@ -25,7 +25,8 @@ class AnswerOptions:
     >>> options.value_of("B")
     'no'
 
-    Raises `FairnessError` where two options share a label or a text.
+    Raises:
+        FairnessError: Where two options share a label or a text.
     """
 
     texts: Mapping[str, str]
@@ -65,7 +66,11 @@ class AnswerOptions:
         return tuple(self.texts)
 
     def value_of(self, label: str) -> str:
-        """Return the value shown under a label. Raises `KeyError` for a label that is none."""
+        """Return the value shown under a label.
+
+        Raises:
+            KeyError: For a label that is none.
+        """
         return dict(zip(self.labels, self.texts, strict=True))[label]
 
     def shuffled(self, seed: object) -> AnswerOptions:
@@ -93,7 +98,8 @@ class AnswerOptions:
         >>> sum(o.values.index("a") < o.values.index("b") for o in orders)
         3
 
-        Raises `FairnessError` for a number of orders that cannot be balanced.
+        Raises:
+            FairnessError: For a number of orders that cannot be balanced.
         """
         count = len(self.texts)
         wanted = count if orders is None else orders

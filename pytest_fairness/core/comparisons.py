@@ -26,7 +26,7 @@ from pytest_fairness.core.marks import RANKS, MarkScale
 from pytest_fairness.core.overrides import BoundsOverride
 
 _EVALUATION = str(Path(__file__).with_name("dependence.py"))
-"""Below the user's test: a declared suite has no line of Python."""
+"""The file whose frame is below the user's test; a declarative suite has no line of Python above it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +38,15 @@ class Comparison:
     bound: float
     decision: Decision
     instead_of: float | None = None
-    """The number that the test has, where the project holds the estimate against one of its own."""
+    """The test's own number, where the project overrides it; else None."""
     members: tuple[tuple[Estimate, str, float], ...] = field(default=(), compare=False, repr=False)
     """Every member of its family with an operator and a bound, where it decides for several and does not hold."""
 
     def reversed(self) -> Comparison:
         """Return the comparison that holds where this one does not, decided again."""
         members = tuple((estimate, OPPOSITES[op], bound) for estimate, op, bound in self.members)
-        turned = compare(self.estimate, OPPOSITES[self.op], self.bound)
-        return replace(turned, instead_of=self.instead_of, members=members)
+        comparison = compare(self.estimate, OPPOSITES[self.op], self.bound)
+        return replace(comparison, instead_of=self.instead_of, members=members)
 
     def corrected(self, asserted: int) -> Comparison:
         """Return the comparison with the error of a claim of unfairness divided by the number of metrics asserted."""
@@ -97,17 +97,18 @@ class Condition:
 
     @property
     def decision(self) -> Decision:
+        """The decision of its comparisons together: the worst of them."""
         return min((comparison.decision for comparison in self.comparisons), key=DECISIONS.index)
 
     def as_needed(self, needed: bool, asserted: int = 1) -> Condition:  # noqa: FBT001 - the answer to its key
         """Return the condition as it must hold for the test to pass: reversed where the test negates it."""
         comparisons = [comparison.corrected(asserted) for comparison in self.comparisons]
         if needed == self.opposite:
-            # Of the two ends of a mark, one must not hold: the end that is farthest from holding. Where nobody knows
-            # the mark, nobody knows that it is none.
-            turned = [comparison.reversed() for comparison in comparisons]
-            farthest = max(turned, key=lambda comparison: DECISIONS.index(comparison.decision))
-            is_open = len(turned) > 1 and self.decision in (Decision.INVALID, Decision.UNDECIDED)
+            # Of the two ends of a mark, one must not hold: the end that is farthest from holding. Where the
+            # mark is open, so is its negation.
+            reversals = [comparison.reversed() for comparison in comparisons]
+            farthest = max(reversals, key=lambda comparison: DECISIONS.index(comparison.decision))
+            is_open = len(reversals) > 1 and self.decision in (Decision.INVALID, Decision.UNDECIDED)
             comparisons = [replace(farthest, decision=self.decision) if is_open else farthest]
         return replace(self, comparisons=tuple(comparisons))
 
@@ -119,7 +120,7 @@ class ComparisonRecorder:
     answers: Mapping[str, bool] = field(default_factory=dict)
     """Answers to conditions by their keys."""
     default: bool | None = None
-    """The answer to every other condition. None: what its interval says, and true where that is open."""
+    """The answer to every other condition. None: that of its interval, and true where it is open."""
     scale: MarkScale | None = None
     """The scale of the marks of every estimate that is made; None: each has its own."""
     bounds: BoundsOverride | None = None
@@ -134,11 +135,12 @@ class ComparisonRecorder:
     estimates: dict[str, Estimate] = field(default_factory=dict)
     """Those that the report shows, by metric and slice: compared, or recorded by `record_estimates`."""
     read: dict[str, Estimate] = field(default_factory=dict)
-    """Estimates whose numbers the test looked at, by metric and slice."""
+    """Estimates whose numbers the test has read, by metric and slice."""
     _homonyms: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
 
     @property
     def comparisons(self) -> list[Comparison]:
+        """The comparisons of all conditions."""
         return [comparison for condition in self.conditions.values() for comparison in condition.comparisons]
 
     def answer(self, value: Comparable, op: str, bound: float | str) -> bool:
@@ -156,7 +158,7 @@ class ComparisonRecorder:
         return holds != condition.opposite
 
     def record_read(self, value: Comparable) -> None:
-        """Record that the test looks at the numbers of an estimate."""
+        """Record that the test reads the numbers of an estimate."""
         if isinstance(value, Estimate):
             self.read.setdefault(key_of(value), value)
 
@@ -165,7 +167,7 @@ class ComparisonRecorder:
         self.estimates |= {key_of(estimate): estimate for estimate in estimates}
 
     def _condition(self, value: Comparable, op: str, bound: float | str) -> tuple[str, Condition]:
-        """Return what a comparison checks, with the name that it has in every evaluation of the test.
+        """Return the condition of a comparison, with the name that it has in every evaluation of the test.
 
         The name has metric, slice, operator and the bound of the test, whatever the project has in its place.
         """
@@ -174,9 +176,9 @@ class ComparisonRecorder:
         assert isinstance(value, Estimate | EstimateFamily)  # noqa: S101 - nothing else is compared
         number = float(bound)
         first = value if isinstance(value, Estimate) else next(iter(dict(value.items()).values()))
-        own = self._own_bound(value, first, op, number)
-        comparison = compare(value, op, number if own is None else own)
-        if own is not None:
+        override = self._overriding_bound(value, first, op, number)
+        comparison = compare(value, op, number if override is None else override)
+        if override is not None:
             comparison = replace(comparison, instead_of=number)
         text = f"{format_subject(comparison.estimate)} {op} {comparison.bound:g}"
         if isinstance(value, Estimate):
@@ -187,7 +189,9 @@ class ComparisonRecorder:
         members = tuple(member for _, member in value.items())
         return name, Condition(text, (comparison,), family=f"family {OPPOSITES[op]} {number:g}", asserted=members)
 
-    def _own_bound(self, value: Estimate | EstimateFamily, first: Estimate, op: str, bound: float) -> float | None:
+    def _overriding_bound(
+        self, value: Estimate | EstimateFamily, first: Estimate, op: str, bound: float
+    ) -> float | None:
         """Return the project's bound for a metric, by its name or its family's; None where it sets none."""
         if self.bounds is None:
             return None
@@ -195,17 +199,17 @@ class ComparisonRecorder:
         return self.bounds.instead_of(names, OPPOSITES[op] if (names[0], op, bound) in self.negated else op)
 
     def _key(self, name: str, condition: Condition) -> str:
-        # Two estimates of one name (of two lambdas, say) are two conditions.
+        # Two estimates of one name (of two lambdas, for example) are two conditions.
         numbers = tuple(repr(comparison.estimate.value) for comparison in condition.comparisons)
-        same = self._homonyms.setdefault(name, [])
-        if numbers not in same:
-            same.append(numbers)
-        return f"{name} #{same.index(numbers)}"
+        homonyms = self._homonyms.setdefault(name, [])
+        if numbers not in homonyms:
+            homonyms.append(numbers)
+        return f"{name} #{homonyms.index(numbers)}"
 
 
 @contextmanager
 def recording(record: ComparisonRecorder | None = None) -> Iterator[ComparisonRecorder]:
-    """Note all that is compared and estimated within the block."""
+    """Record all comparisons and estimates within the block."""
     record = ComparisonRecorder() if record is None else record
     with use_recorder(record):
         yield record
@@ -225,8 +229,8 @@ def has_compared() -> bool:
 def for_threshold(estimate: Estimate) -> Estimate:
     """Return an estimate as the threshold test that is evaluated judges it; unchanged outside of one.
 
-    It has the test's scale and the error that its look may spend, and notes who reads its numbers. It is not
-    recorded: that is left to comparisons and to `record_estimates`.
+    It has the test's scale and the error that its look may spend, and reads of its numbers are recorded. The estimate
+    itself is not: comparisons and `record_estimates` do that.
     """
     record = _current()
     if record is None:
@@ -246,7 +250,7 @@ def record_estimates(estimates: Iterable[Estimate]) -> None:
 
 
 def key_of(estimate: Estimate, metric: str | None = None) -> str:
-    """Return a metric, or what a family of them has in common, with the slice that it is taken of."""
+    """Return the key of an estimate: its metric, or else the given name of a family, with its slice."""
     where = sorted((str(name), str(value)) for name, value in estimate.slice.items())
     return f"{metric or estimate.metric} {where}"
 
@@ -254,21 +258,21 @@ def key_of(estimate: Estimate, metric: str | None = None) -> str:
 def _mark_condition(mark: Mark, letter: str) -> tuple[str, Condition]:
     """Return the condition that a mark is at least a letter, with its name."""
     claims = [_claims(estimate, letter) for estimate in mark.estimates]
-    # Of a family the member that decides, both of its ends: what is shown are two bounds.
+    # Of a family, both ends of the member that decides: the report shows two bounds.
     deciding = min(claims, key=_standing)
     family = f'family.mark >= "{letter}"' if len(claims) > 1 else ""
     text = f'mark of {format_subject(deciding[0].estimate)} >= "{letter}"'
     first = mark.estimates[0]
     name = key_of(first, first.family_name if family else None)
     if len(claims) > 1 and _standing(deciding)[0] < len(DECISIONS) - 1:
-        members = tuple((claim.estimate, claim.op, claim.bound) for of_one in claims for claim in of_one)
+        members = tuple((claim.estimate, claim.op, claim.bound) for comparisons in claims for claim in comparisons)
         deciding = [replace(claim, members=members) for claim in deciding]
     condition = Condition(text, tuple(deciding), family=family, asserted=mark.estimates)
     return f"mark of {len(claims)} {name} >= {letter}", condition
 
 
 def _claims(estimate: Estimate, letter: str) -> list[Comparison]:
-    """Return the comparisons that say together that an estimate has this mark or a better one."""
+    """Return the comparisons that hold together where an estimate has this mark or a better one."""
     assert estimate.scale is not None  # noqa: S101 - refused before
 
     def inside(low: float, high: float) -> list[Comparison]:

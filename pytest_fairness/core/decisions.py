@@ -62,7 +62,11 @@ class Comparable(ABC):
 
     @abstractmethod
     def _answer(self, op: str, bound: object) -> bool:
-        """Return the answer to a comparison. Raises `TypeError` for what it cannot be compared with."""
+        """Return the answer to a comparison.
+
+        Raises:
+            TypeError: For what it cannot be compared with.
+        """
 
     def __lt__(self, bound: object) -> bool:
         return self._answer("<", bound)

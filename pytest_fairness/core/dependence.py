@@ -2,7 +2,7 @@
 
 An assertion that is missing cannot be seen in a test that passes. It shows when a condition is
 answered the opposite way and the test still passes. The same evaluations show which answer a
-condition must have, so that ``not rate < 0.8`` is judged as the ``rate >= 0.8`` that it says.
+condition must have, so that ``not rate < 0.8`` is judged as the ``rate >= 0.8`` that it means.
 """
 
 from __future__ import annotations
@@ -35,10 +35,12 @@ class Evaluation:
 
     @property
     def fails(self) -> bool:
+        """Whether the test failed."""
         return self.failure is not None
 
     @property
     def given(self) -> dict[str, bool]:
+        """The answers that conditions were given, by their keys."""
         return self.record.given
 
     @property
@@ -66,10 +68,11 @@ class Evaluator:
     strict_tail: float | None = None
     """The probability to err on either side of a claim of unfairness; None: that of the intervals."""
 
-    def judged(self) -> Evaluation:
-        """Return the test as its intervals answer it; open conditions hold.
+    def evaluate(self) -> Evaluation:
+        """Return the evaluation with the answers of the intervals; open conditions hold.
 
-        Raises what is neither a failed assertion nor a `FairnessError`.
+        Raises:
+            BaseException: The test raised it, and it is neither a failed assertion nor a `FairnessError`.
         """
         record = self._record({}, None)
         with recording(record):
@@ -81,7 +84,7 @@ class Evaluator:
     def under(self, answers: Answers, default: bool | None = None) -> Evaluation:  # noqa: FBT001 - an answer
         """Return the test's evaluation under these answers.
 
-        What it raises is a failure, a skip is none, prints are dropped.
+        An exception is a failure, a skip is none, and printed text is dropped.
         """
         record = self._record(answers, default)
         with recording(record), redirect_stdout(StringIO()):
@@ -110,7 +113,7 @@ class Dependence:
 
 
 def depends_on(evaluator: Evaluator, passing: Evaluation, default: bool | None) -> Dependence:  # noqa: FBT001
-    """Return what an evaluation that passes depends on: each condition must be able to fail the test by itself.
+    """Return the answers that a test needs to pass: each condition must be able to fail the test by itself.
 
     Args:
         evaluator: Calls the test.
@@ -121,9 +124,9 @@ def depends_on(evaluator: Evaluator, passing: Evaluation, default: bool | None) 
     conditions = passing.record.conditions
     problem = ""
     if idle:
-        named = conditions[idle[0]]
-        line = f" (line {named.line})" if named.line else ""
-        problem = f"{named.text}{line} cannot fail the test by itself: write one `assert` for each comparison"
+        condition = conditions[idle[0]]
+        line = f" (line {condition.line})" if condition.line else ""
+        problem = f"{condition.text}{line} cannot fail the test by itself: write one `assert` for each comparison"
     for key, needed in passing.given.items():
         if (family := conditions[key].family) and not needed and not problem:
             problem = f"a family must hold as a whole, so its comparison cannot be negated: write `{family}`"
@@ -133,39 +136,39 @@ def depends_on(evaluator: Evaluator, passing: Evaluation, default: bool | None) 
 def _fails_without(evaluator: Evaluator, passing: Evaluation, key: str, default: bool | None) -> bool:  # noqa: FBT001
     """Return whether the test fails where one condition has the other answer, whatever conditions that leads to."""
     answers = {**passing.given, key: not passing.given[key]}
-    turned = evaluator.under(answers, default)
-    if turned.fails and turned.given.keys() - answers.keys():
-        # Those that stand in for it: `a or b`, `if a: return`.
+    flipped = evaluator.under(answers, default)
+    if flipped.fails and flipped.given.keys() - answers.keys():
+        # The new conditions may stand in for it: `a or b`, `if a: return`.
         return all(evaluator.under(answers, answer).fails for answer in (True, False))
-    return turned.fails
+    return flipped.fails
 
 
 def find_passing(evaluator: Evaluator, failing: Evaluation) -> tuple[Evaluation, bool | None] | None:
     """Return an evaluation that passes, with the answer of its other conditions; None where none is found.
 
-    Tests are tried as they are mostly written: all conditions hold, or none does. Then conditions are turned one
-    by one, the last that was checked first, as long as that leads farther.
+    First all conditions hold, or none does, as in most tests. Then conditions are answered the opposite way one by
+    one, the last that was checked first, as long as that leads farther.
     """
     for default in (True, False):
-        tried = evaluator.under({}, default)
-        if not tried.fails:
-            return tried, default
+        evaluation = evaluator.under({}, default)
+        if not evaluation.fails:
+            return evaluation, default
     current = failing
-    while (farther := _farther(evaluator, current)) is not None:
+    while (farther := _find_farther(evaluator, current)) is not None:
         current = farther
         if not current.fails:
             return current, None
     return next(((passing, None) for passing in _combinations(evaluator, failing) if not passing.fails), None)
 
 
-def _farther(evaluator: Evaluator, current: Evaluation) -> Evaluation | None:
+def _find_farther(evaluator: Evaluator, current: Evaluation) -> Evaluation | None:
     for key in reversed(current.given):
         if key in current.record.answers:
-            continue  # it was turned before
-        turned = evaluator.under({**current.record.answers, key: not current.given[key]})
-        new = turned.given.keys() - current.given.keys()
-        if not turned.fails or new or turned.line != current.line:
-            return turned
+            continue  # it has the opposite answer already
+        flipped = evaluator.under({**current.record.answers, key: not current.given[key]})
+        new = flipped.given.keys() - current.given.keys()
+        if not flipped.fails or new or flipped.line != current.line:
+            return flipped
     return None
 
 
@@ -173,12 +176,12 @@ def _combinations(evaluator: Evaluator, failing: Evaluation) -> Iterator[Evaluat
     if len(failing.given) > _FEW:
         return
     for count in range(1, len(failing.given) + 1):
-        for turned in combinations(failing.given, count):
-            yield evaluator.under({name: answer != (name in turned) for name, answer in failing.given.items()})
+        for flipped in combinations(failing.given, count):
+            yield evaluator.under({name: answer != (name in flipped) for name, answer in failing.given.items()})
 
 
 def _failure(test: Callable[[], object], failures: tuple[type[BaseException], ...]) -> BaseException | None:
-    """Return the assertion that failed or the mistake in what was asked of `measured`; else None."""
+    """Return the failed assertion, or the error of a wrong use of `measured`; else None."""
     try:
         test()
     except FairnessError as mistake:
@@ -199,7 +202,7 @@ def _failure(test: Callable[[], object], failures: tuple[type[BaseException], ..
 def with_overrides(
     evaluator: Evaluator, bounds: BoundsOverride, needs: Answers, record: ComparisonRecorder
 ) -> Evaluator:
-    """Return the test held against the project's bounds, each on the side that the test needs."""
+    """Return an evaluator with the project's bounds, each on the side that the test needs."""
     negated = {
         (comparison.estimate.metric, comparison.op, comparison.bound)
         for key, condition in record.conditions.items()
@@ -210,9 +213,11 @@ def with_overrides(
 
 
 def override_problem(bounds: BoundsOverride, comparisons: Sequence[Comparison]) -> str:
-    """Return why it is not plain which comparisons of a test they stand for; empty where it is.
+    """Return the reason that bounds cannot be matched to the comparisons of a test; empty where they can.
 
-    ``comparisons`` are all of the test, the way round in which they must hold: every bound must meet one.
+    Args:
+        bounds: The project's bounds.
+        comparisons: All comparisons of the test, each as it must hold: every bound must match one.
     """
     if ONLY in bounds.spans and any(comparison.instead_of is None for comparison in comparisons):
         return f"{bounds.where}: the test compares a mark: set a scale, not bounds"
@@ -223,24 +228,24 @@ def override_problem(bounds: BoundsOverride, comparisons: Sequence[Comparison]) 
             replaced.setdefault((name, side), set()).add(comparison.instead_of)
     names = sorted({name for name, _ in replaced})
     if ONLY in bounds.spans and len(names) > 1:
-        one = f"bounds = {{{names[0]!r} = [LOW, HIGH]}}"
-        return f"{bounds.where}: bounds may be for {' or '.join(names)}: name which, as in {one}"
+        example = f"bounds = {{{names[0]!r} = [LOW, HIGH]}}"
+        return f"{bounds.where}: bounds may be for {' or '.join(names)}: name which, as in {example}"
     for (name, _), numbers in replaced.items():
         if len(numbers) > 1:
             several = " and ".join(f"{number:g}" for number in sorted(numbers))
             return f"{bounds.where}: the test compares {name} with {several}: one bound cannot stand for both"
-    return _unmet(bounds, set(replaced), comparisons)
+    return _unmatched_problem(bounds, set(replaced), comparisons)
 
 
 def _name(bounds: BoundsOverride, comparison: Comparison) -> str:
-    """Return what the span of a comparison is known by: its key, else the family."""
+    """Return the key of a comparison's bounds: its metric, else its family."""
     metric = comparison.estimate.metric
     return metric if metric in bounds.spans else comparison.estimate.family_name
 
 
-def _unmet(bounds: BoundsOverride, met: set[tuple[str, str]], comparisons: Sequence[Comparison]) -> str:
+def _unmatched_problem(bounds: BoundsOverride, matched: set[tuple[str, str]], comparisons: Sequence[Comparison]) -> str:
     for name, span in bounds.spans.items():
-        sides = {side for metric, side in met if metric == name or name == ONLY}
+        sides = {side for metric, side in matched if metric == name or name == ONLY}
         if name != ONLY and not sides:
             compared = {comparison.estimate.family_name for comparison in comparisons}
             compared |= {comparison.estimate.metric for comparison in comparisons}

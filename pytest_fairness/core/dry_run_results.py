@@ -56,7 +56,7 @@ class AdjustedPlan(JsonRecord):
     models: int
     """The earlier models."""
     items: int | None = None
-    """None where the gain of one of them is under a tenth, or where there is one model, whose gain nobody knows."""
+    """None where the gain of one of them is under a tenth, or where there is one model, whose gain is unknown."""
     calls: int | None = None
     plain_calls: int | None = None
     """The calls of the sample that is not adjusted."""

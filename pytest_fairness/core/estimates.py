@@ -263,10 +263,10 @@ class Estimate(ComparableNumber):
         )
 
     def _with_strict(self, tail: float) -> Estimate:
-        at = self.strict_at or self.ends_at
-        if at is None:
+        ends = self.strict_at or self.ends_at
+        if ends is None:
             return self
-        low, high = at(tail)
+        low, high = ends(tail)
         return replace(self, strict_low=low, strict_high=high)
 
     def watched(self) -> Estimate:
@@ -306,7 +306,7 @@ class Estimate(ComparableNumber):
         return f"<{format_subject(self)}: {numbers}; {self.counts}>"
 
     def text(self, bounds: Iterable[float] = ()) -> str:
-        """``0.712 (95% CI 0.634 to 0.798)``, with digits enough to tell it from the bounds."""
+        """Return ``0.712 (95% CI 0.634 to 0.798)``, with enough digits to distinguish it from the bounds."""
         digits = decimals((self.value, self.low, self.high), list(bounds))
         low, high = number(self.low, digits), number(self.high, digits)
         return f"{number(self.value, digits)} ({self.confidence * 100:.4g}% CI {low} to {high})"
@@ -322,7 +322,7 @@ class Estimate(ComparableNumber):
         """Return the size of a signed gap: ``abs(measured.difference(...)) < 0.05``."""
 
         def ends(low: float, high: float) -> tuple[float, float]:
-            # Of the size, from those of the gap.
+            # The ends of the size, from those of the gap.
             inside = low <= 0 <= high
             return (0.0 if inside else min(abs(low), abs(high))), max(abs(low), abs(high))
 
@@ -387,8 +387,8 @@ class _Watched(Estimate):
         return super().__getattribute__(name)
 
 
-def _mapped(at: Ends | None, change: Callable[[float, float], tuple[float, float]]) -> Ends | None:
-    return None if at is None else lambda tail: change(*at(tail))
+def _mapped(ends: Ends | None, change: Callable[[float, float], tuple[float, float]]) -> Ends | None:
+    return None if ends is None else lambda tail: change(*ends(tail))
 
 
 def _turned(breakdown: LazyBreakdown | None) -> LazyBreakdown | None:

@@ -24,7 +24,7 @@ def age(text: str) -> float:
     (2592000.0, 5400.0)
 
     Raises:
-        ValueError: It is none, or not above 0 and below 100 years; the message says how to write one.
+        ValueError: It is no length of time, or not above 0 and below 100 years; the message names the form.
     """
     match = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)([hdw])", text.strip(), re.ASCII)
     seconds = float(match[1]) * _UNITS[match[2]] if match else 0.0
@@ -50,13 +50,13 @@ def decimals(values: Iterable[float], bounds: Iterable[float]) -> int:
 
 
 def plain_name(name: str) -> str:
-    """Return what a reader sees of a name: without its case, its blanks and invisible characters.
+    """Return a name without its case, extra blanks and invisible characters: names that look alike are equal.
 
     >>> plain_name("Fe\u200bmale  ") == plain_name("female")
     True
     """
-    shown = (char for char in normalize("NFKC", name) if category(char) not in ("Cc", "Cf") or char.isspace())
-    return " ".join("".join(shown).casefold().split())
+    visible = (char for char in normalize("NFKC", name) if category(char) not in ("Cc", "Cf") or char.isspace())
+    return " ".join("".join(visible).casefold().split())
 
 
 def number(value: float, digits: int) -> str:
@@ -84,7 +84,7 @@ def is_plain_line(text: str) -> bool:
 
 
 def title_fault(title: object) -> str:
-    """Return what is wrong with a title; empty where nothing is.
+    """Return the fault of a title, as an error has it; empty where it has none.
 
     >>> title_fault(""), title_fault("a\\nb"), title_fault("Women and men advance alike")
     ("is ''", "is 'a\\\\nb', with a line break or a control character", '')
@@ -169,10 +169,10 @@ def bounds_of(row: Bounded) -> str:
     Followed by ``(override)`` where pyproject.toml sets them.
     """
     low, high = row.bounds
-    own = " (override)" if "bounds" in row.own else ""
+    note = " (override)" if "bounds" in row.own else ""
     if low is not None and high is not None:
-        return f"{low:g} to {high:g}{own}"
-    return " and ".join(f"{comparison.op} {comparison.bound:g}" for comparison in row.comparisons) + own
+        return f"{low:g} to {high:g}{note}"
+    return " and ".join(f"{comparison.op} {comparison.bound:g}" for comparison in row.comparisons) + note
 
 
 def bounds_phrase(row: Bounded) -> str:
@@ -224,7 +224,7 @@ def format_tallies(tallies: Mapping[str, tuple[int, int]]) -> str:
 
 
 def format_subject(subject: Subject) -> str:
-    """Return what was estimated, in every output: ``rate of hired where the gender is female``."""
+    """Return the title of an estimate with its slice: ``rate of hired where the gender is female``."""
     where = slice_text(subject.slice)
     return f"{subject.title}{f' where {where}' if where else ''}"
 

@@ -12,7 +12,11 @@ from pytest_fairness.core.errors import FairnessError
 
 
 def write_lines(out: Path, lines: Iterable[str]) -> None:
-    """Write the lines of a replay file. Raises `FairnessError` where it cannot be written."""
+    """Write the lines of a replay file.
+
+    Raises:
+        FairnessError: Where it cannot be written.
+    """
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

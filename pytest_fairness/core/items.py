@@ -28,21 +28,21 @@ _TOOL_ROLES = (TOOL_CALLS, TOOL)
 _NOTHING: Mapping[str, Any] = {}
 
 
-class _KeepsDigest:
-    """Room for a digest that is no field: it is made when it is first asked for, and no part of the value."""
+class _DigestSlot:
+    """A slot for a digest that is computed on first use, and is no field of the prompt."""
 
     __slots__ = ("_digest",)
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt(_KeepsDigest):
+class Prompt(_DigestSlot):
     """The text of one request, and the groups that it is about.
 
     ``messages`` may be given as a plain string: one message of the user.
     ``groups`` maps a protected attribute to the group of the person in the prompt.
     ``metadata`` is for graders and for slices; it is never sent to the model.
     ``schema`` is the JSON schema of the answer, for models whose provider has structured output. The messages
-    must tell it as well: answers are kept by messages alone.
+    must state it as well: answers are stored by messages alone.
     ``slots`` declares a counterfactual: what stands in the text because of the group, by names of your own. Prompts
     of one item may then differ in nothing else; `lint` checks it when the item's tests are collected.
     ``tools`` are what the model may call: `Tool` objects, or mappings of name, description and parameters. They are
@@ -54,7 +54,8 @@ class Prompt(_KeepsDigest):
     >>> Prompt("Anna has applied. Is {their} CV good?".format(**slots), {"gender": "female"}, slots=slots).text
     'Anna has applied. Is her CV good?'
 
-    Raises `FairnessError` for an empty prompt, a message that is none, or a slot that holds no text.
+    Raises:
+        FairnessError: For an empty prompt, a message that is none, or a slot that holds no text.
     """
 
     messages: Sequence[Message]
@@ -109,12 +110,12 @@ class Prompt(_KeepsDigest):
         >>> Prompt("Yes or no?").digest == Prompt("Yes or no?", groups={"gender": "female"}).digest
         True
         """
-        kept: str | None = getattr(self, "_digest", None)
-        if kept is None:
+        stored: str | None = getattr(self, "_digest", None)
+        if stored is None:
             sent = [[message["role"], message["content"]] for message in self.messages]
-            kept = digest(to_json(sent))
-            object.__setattr__(self, "_digest", kept)
-        return kept
+            stored = digest(to_json(sent))
+            object.__setattr__(self, "_digest", stored)
+        return stored
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -143,7 +144,11 @@ def _without_tools(messages: Sequence[Message]) -> Sequence[Message]:
 
 @lru_cache(maxsize=256)
 def _tools_in(content: str) -> tuple[Tool, ...]:
-    """Return the tools of a message that carries them. Raises `FairnessError` where it holds none."""
+    """Return the tools of a message that carries them.
+
+    Raises:
+        FairnessError: Where it holds none.
+    """
     try:
         return read_tools(json.loads(content))
     except (ValueError, TypeError):
@@ -162,7 +167,8 @@ class ProbeItem:
     >>> len(item.prompts)
     2
 
-    Raises `FairnessError` for an empty id or an item without prompts.
+    Raises:
+        FairnessError: For an empty id or an item without prompts.
     """
 
     id: str

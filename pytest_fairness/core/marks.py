@@ -33,8 +33,9 @@ class MarkScale:
     >>> MarkScale(A=(0.45, 0.55), B=[(0.4, 0.45), (0.55, 0.6)], C=(0.3, 0.7)).mark(0.58)
     'B'
 
-    Raises `FairnessError` for a mark without a range, for a range that is none, and for
-    ranges that leave no value to be a D.
+    Raises:
+        FairnessError: For a mark without a range, for a range that is none, and for ranges that leave no value to be a
+            D.
     """
 
     A: Range | Sequence[Range]

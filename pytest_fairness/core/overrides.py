@@ -39,7 +39,8 @@ class BoundsOverride:
     def instead_of(self, names: Sequence[str], op: str) -> float | None:
         """Return the project's bound for a comparison; None where it sets none.
 
-        Raises `FairnessError` where it leaves open a side that the test bounds.
+        Raises:
+            FairnessError: Where it leaves open a side that the test bounds.
         """
         span = next((self.spans[name] for name in (*names, ONLY) if name in self.spans), None)
         if span is None:

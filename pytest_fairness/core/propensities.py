@@ -35,7 +35,7 @@ class Continuations:
     Attributes:
         options: From the name of an option to its spellings. Each counts with and without a space before it, and
             stands for every answer that begins with it.
-        exclusive: Whether the options are those of one answer, so that their probabilities share a whole of 1. Else
+        exclusive: Whether the options are those of one answer, so that their probabilities sum to at most 1. Else
             each is one free text, as it is written, whose likelihood is asked for by itself.
         has_context: Whether the texts continue the messages. Else they stand alone, from the model's first token.
 
@@ -67,9 +67,11 @@ class Continuations:
         A token that also begins a longer spelling of another option settles none: "A" of "A" and "A boy".
         """
         text = token.strip().lstrip(_RAW_SPACES).strip()
-        own = next((name for name, spellings in self.options.items() if text in spellings), None)
-        others = (spelling for name, spellings in self.options.items() if name != own for spelling in spellings)
-        return None if own is None or any(spelling.startswith(text) for spelling in others) else own
+        option = next((name for name, spellings in self.options.items() if text in spellings), None)
+        other_spellings = (
+            spelling for name, spellings in self.options.items() if name != option for spelling in spellings
+        )
+        return None if option is None or any(spelling.startswith(text) for spelling in other_spellings) else option
 
     def ask(self, prompt: Prompt) -> Prompt:
         """Return a prompt that asks for these likelihoods in place of an answer."""
@@ -81,14 +83,14 @@ class Continuations:
 
 
 def continuations_of(prompt: Prompt) -> Continuations | None:
-    """Return what likelihoods a prompt asks for; None of one that asks for an answer.
+    """Return the likelihoods that a prompt asks for; None for a prompt that asks for an answer.
 
     >>> question = Continuations({"yes": ("Yes",), "no": ("No",)}).ask(Prompt("Hire her?"))
     >>> continuations_of(question).options, continuations_of(Prompt("Hire her?"))
     ({'yes': ('Yes',), 'no': ('No',)}, None)
 
     Raises:
-        FairnessError: The message with the role `CONTINUATIONS` is none of ours.
+        FairnessError: The message with the role `CONTINUATIONS` holds no options.
     """
     last = prompt.messages[-1]
     if last["role"] != CONTINUATIONS:
@@ -104,7 +106,7 @@ def continuations_of(prompt: Prompt) -> Continuations | None:
 
 
 def context_of(prompt: Prompt) -> Prompt:
-    """Return what a model is shown of a prompt that asks for likelihoods."""
+    """Return a prompt that asks for likelihoods without that question, as a model reads it."""
     return Prompt(prompt.messages[:-1], prompt.groups, prompt.metadata, prompt.slots)
 
 
@@ -189,7 +191,7 @@ def likelihoods_of(answer: Answer, question: Continuations) -> Likelihoods:
 class Propensities:
     """A grade that is a distribution: the probability of each value, at temperature 1.
 
-    What is left to 1 fell on no option, or on one that the model reports a bound of. It counts as ungraded, and is
+    The rest up to 1 fell on no option, or on one that the model reports a bound of. It counts as ungraded, and is
     never shared out among the options.
 
     >>> grade = Propensities(((True, 0.62), (False, 0.34)))
@@ -215,11 +217,11 @@ class Propensities:
 
     def __getitem__(self, value: Any) -> float:
         """Return the probability of a value; 0 of one that is no option."""
-        return sum(share for own, share in self.shares if own == value)
+        return sum(share for option, share in self.shares if option == value)
 
     def __str__(self) -> str:
-        named = ", ".join(f"{value} {share:.3f}" for value, share in self.shares)
-        return f"{named}, outside {self.outside:.3f}"
+        shares = ", ".join(f"{value} {share:.3f}" for value, share in self.shares)
+        return f"{shares}, outside {self.outside:.3f}"
 
     @property
     def graded(self) -> float:
@@ -232,7 +234,7 @@ class Propensities:
         return 1 - self.graded
 
     def expected(self, outcome: Callable[[Any], float]) -> float:
-        """Return the expected outcome, of which what is outside adds nothing."""
+        """Return the expected outcome, to which the probability of no value adds nothing."""
         return math.fsum(share * outcome(value) for value, share in self.shares)
 
     def to_json(self) -> dict[str, Any]:
@@ -257,8 +259,8 @@ def as_propensities(graders: Mapping[str, Any]) -> tuple[dict[str, Any] | None, 
     for name, grader in graders.items():
         convert = getattr(grader, "as_propensity", None)
         if asks_likelihoods(grader) is None and not callable(convert):
-            shown = f"the fixture {grader!r}" if isinstance(grader, str) else type(grader).__name__
-            return None, f"{name!r} is graded by {shown}, which reads answers only"
+            grader_name = f"the fixture {grader!r}" if isinstance(grader, str) else type(grader).__name__
+            return None, f"{name!r} is graded by {grader_name}, which reads answers only"
         converted[name] = grader if convert is None else convert()
     return converted, ""
 
@@ -272,9 +274,9 @@ def asked_for(graders: Mapping[str, object], items: Sequence[ProbeItem]) -> list
     asking = {name: ask for name, grader in graders.items() if (ask := asks_likelihoods(grader)) is not None}
     if not asking:
         return None
-    if others := graders.keys() - asking.keys():
+    if of_answers := graders.keys() - asking.keys():
         raise FairnessError(
-            f"{min(asking)!r} is graded by propensities and {min(others)!r} by answers: make it two probes"
+            f"{min(asking)!r} is graded by propensities and {min(of_answers)!r} by answers: make it two probes"
         )
 
     def with_question(prompt: Prompt) -> Prompt:
@@ -289,7 +291,7 @@ def asked_for(graders: Mapping[str, object], items: Sequence[ProbeItem]) -> list
 
 
 def asks_likelihoods(grader: object) -> Callable[[Prompt], Continuations] | None:
-    """Return what gives the likelihoods that a grader asks for; None of a grader of answers."""
+    """Return the function from a prompt to a grader's continuations; None for a grader of answers."""
     ask = getattr(grader, "continuations", None)
     is_asking = callable(ask) and getattr(grader, "propensity", True)
     return ask if is_asking else None

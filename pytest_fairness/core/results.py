@@ -212,11 +212,11 @@ class MetricResult(JsonRecord):
     scale: Mapping[str, Sequence[Bounds]] | None = None
 
     @classmethod
-    def of(cls, estimate: Estimate, **more: Any) -> Self:
-        """Return an estimate as the report has it; ``more`` are further fields."""
-        same = ("metric", "title", "kind", "absolute", "negated", "parity", "log_scale", "against_baseline")
+    def of(cls, estimate: Estimate, **extra: Any) -> Self:
+        """Return an estimate as the report has it; ``extra`` are further fields of the result."""
+        shared = ("metric", "title", "kind", "absolute", "negated", "parity", "log_scale", "against_baseline")
         return cls(
-            **{name: getattr(estimate, name) for name in same},
+            **{name: getattr(estimate, name) for name in shared},
             family=estimate.family_name,
             base=estimate.base or estimate.metric,
             attribute=estimate.attribute,
@@ -234,7 +234,7 @@ class MetricResult(JsonRecord):
             invalid=estimate.invalid,
             mark=None if (mark := str(estimate.mark)) == NOT_MARKED else mark,
             scale=scale_result(estimate.scale),
-            **more,
+            **extra,
         )
 
 

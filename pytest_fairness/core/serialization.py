@@ -17,10 +17,10 @@ OPTIONAL: Mapping[str, Any] = types.MappingProxyType({"optional": True})
 
 
 class _RefusalError(Exception):
-    """A value that a field cannot hold; its position is put together on the way out, where it costs nothing."""
+    """A value that a field cannot hold; its position is built as the error propagates."""
 
-    def __init__(self, what: str) -> None:
-        self.what = what
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
         self.where = ""
 
     def under(self, part: str) -> _RefusalError:
@@ -31,15 +31,15 @@ class _RefusalError(Exception):
     def error(self, where: str) -> FairnessError:
         """Return it in one line, for a document that has this name."""
         position = where + self.where if where else self.where.removeprefix(".")
-        return FairnessError(f"{position or 'it'} {self.what}")
+        return FairnessError(f"{position or 'it'} {self.problem}")
 
 
 Decoder = Callable[[Any], Any]
-"""Maps a value to what the field holds."""
+"""A function from a JSON value to that of its field."""
 
 
 def key(name: str) -> Mapping[str, Any]:
-    """Return metadata of a field that JSON calls otherwise."""
+    """Return the metadata of a field that has another name in JSON."""
     return types.MappingProxyType({"key": name})
 
 
@@ -61,10 +61,10 @@ class JsonRecord:
     def to_json(self) -> dict[str, Any]:
         """Return the record as builtins."""
         content = {}
-        for name, written, is_optional in _members(cast("Any", type(self))):
+        for name, json_name, is_optional in _members(cast("Any", type(self))):
             value = getattr(self, name)
             if value is not None or not is_optional:
-                content[written] = _encoded(value)
+                content[json_name] = _encoded(value)
         return content
 
     @classmethod
@@ -73,7 +73,7 @@ class JsonRecord:
 
         Args:
             content: An object, as `json.loads` gives it.
-            where: What the error names: ``thresholds[3]``.
+            where: The name of the object in errors: ``thresholds[3]``.
             strict: Whether an unknown field is an error; else it is left out.
 
         Raises:
@@ -85,8 +85,8 @@ class JsonRecord:
             raise refusal.error(where) from None
 
 
-def _key(of: Any) -> str:
-    return str(of.metadata.get("key", of.name))
+def _key(member: Any) -> str:
+    return str(member.metadata.get("key", member.name))
 
 
 @cache
@@ -135,8 +135,8 @@ _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true o
 
 
 def _refusal(value: Any, rule: str) -> _RefusalError:
-    shown = repr(value)
-    return _RefusalError(f"is {shown if len(shown) <= 60 else f'{shown[:57]}...'}: it must be {rule}")
+    text = repr(value)
+    return _RefusalError(f"is {text if len(text) <= 60 else f'{text[:57]}...'}: it must be {rule}")
 
 
 def _plain_decoder(kind: type) -> Decoder:
@@ -176,7 +176,7 @@ def _tuple_decoder(decoders: Sequence[Decoder]) -> Decoder:
     def decode(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list | tuple) or len(value) != len(decoders):
             raise _refusal(value, f"a list of {len(decoders)}")
-        return _members_decoded(decoders, value)
+        return _decode_members(decoders, value)
 
     return decode
 
@@ -185,12 +185,12 @@ def _sequence_decoder(decode_one: Decoder) -> Decoder:
     def decode(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list | tuple):
             raise _refusal(value, "a list")
-        return _members_decoded(repeat(decode_one), value)
+        return _decode_members(repeat(decode_one), value)
 
     return decode
 
 
-def _members_decoded(decoders: Iterable[Decoder], members: Sequence[Any]) -> tuple[Any, ...]:
+def _decode_members(decoders: Iterable[Decoder], members: Sequence[Any]) -> tuple[Any, ...]:
     decoded: list[Any] = []
     try:
         for decode, member in zip(decoders, members, strict=False):
@@ -246,11 +246,11 @@ def _record_decoder(kind: type[JsonRecord], *, strict: bool) -> Decoder:
 def json_schema(kind: type[JsonRecord], title: str) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of what `JsonRecord.to_json` writes."""
     definitions: dict[str, Any] = {}
-    whole = _object_schema(kind, definitions)
+    root = _object_schema(kind, definitions)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
-        **whole,
+        **root,
         "$defs": dict(sorted(definitions.items())),
     }
 

@@ -11,7 +11,8 @@ from pytest_fairness.core.tools import ToolCall
 def chat_calls(calls: object) -> tuple[ToolCall, ...]:
     """Return the calls of a message of a chat completion, in the forms that servers send them.
 
-    Raises `TypeError` for what may be calls and cannot be read: it must not pass for none.
+    Raises:
+        TypeError: For what may be calls and cannot be read: it must not pass for none.
     """
     if not calls:
         return ()

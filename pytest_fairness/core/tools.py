@@ -88,23 +88,25 @@ class Tool:
                 these under ``function``, or beside it.
 
         Raises:
-            FairnessError: It is no such mapping.
+            FairnessError: The mapping is malformed.
         """
         if not isinstance(content, Mapping):
             raise FairnessError(f"a tool is {content!r:.80}: {_EXAMPLE}")
-        given = dict(content)
-        if given.pop("type", "function") != "function":
+        fields = dict(content)
+        if fields.pop("type", "function") != "function":
             raise FairnessError(f"a tool has the type {content['type']!r:.40}: only functions can be offered")
-        if isinstance(given.get("function"), Mapping):
-            given = {**given.pop("function"), **given}
-        if "input_schema" in given:
-            given["parameters"] = given.pop("input_schema")
-        if unknown := sorted(map(str, given.keys() - {"name", "description", "parameters", "strict"})):
+        if isinstance(fields.get("function"), Mapping):
+            fields = {**fields.pop("function"), **fields}
+        if "input_schema" in fields:
+            fields["parameters"] = fields.pop("input_schema")
+        if unknown := sorted(map(str, fields.keys() - {"name", "description", "parameters", "strict"})):
             raise FairnessError(f"a tool has the field {unknown[0]!r}: it has name, description and parameters")
-        if "name" not in given:
+        if "name" not in fields:
             raise FairnessError(f"a tool has no name: {_EXAMPLE}")
-        parameters = given.get("parameters")
-        return cls(given["name"], given.get("description") or "", _NO_PARAMETERS if parameters is None else parameters)
+        parameters = fields.get("parameters")
+        return cls(
+            fields["name"], fields.get("description") or "", _NO_PARAMETERS if parameters is None else parameters
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +131,8 @@ class ToolCall:
     def __str__(self) -> str:
         if isinstance(self.arguments, str):
             return f"{self.name}({self.arguments})"
-        given = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.arguments.items())
-        return f"{self.name}({', '.join(given)})"
+        arguments = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.arguments.items())
+        return f"{self.name}({', '.join(arguments)})"
 
     @classmethod
     def read(cls, name: object, arguments: object) -> ToolCall:
@@ -140,18 +142,18 @@ class ToolCall:
             name: The name of the tool.
             arguments: A mapping, its JSON, or whatever the model wrote.
         """
-        called = name if isinstance(name, str) else json.dumps(name, default=str)
+        tool = name if isinstance(name, str) else json.dumps(name, default=str)
         if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
-            return cls(called)
-        content = _parsed(arguments) if isinstance(arguments, str) else _plain(arguments)
+            return cls(tool)
+        content = _parse(arguments) if isinstance(arguments, str) else _plain(arguments)
         if isinstance(content, dict):
-            return cls(called, content)
-        return cls(called, arguments if isinstance(arguments, str) else json.dumps(arguments, default=str))
+            return cls(tool, content)
+        return cls(tool, arguments if isinstance(arguments, str) else json.dumps(arguments, default=str))
 
     def to_json(self) -> dict[str, Any]:
         """Return name and arguments."""
-        given = self.arguments if isinstance(self.arguments, str) else dict(self.arguments)
-        return {"name": self.name, "arguments": given}
+        arguments = self.arguments if isinstance(self.arguments, str) else dict(self.arguments)
+        return {"name": self.name, "arguments": arguments}
 
     @property
     def arguments_text(self) -> str:
@@ -159,22 +161,22 @@ class ToolCall:
         return self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments, ensure_ascii=False)
 
 
-def read_tools(given: object) -> tuple[Tool, ...]:
+def read_tools(declared: object) -> tuple[Tool, ...]:
     """Return tools from a list of `Tool` objects and mappings.
 
     Raises:
-        FairnessError: One is none, or two have one name.
+        FairnessError: An entry is no tool, or two tools have one name.
     """
-    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-        raise FairnessError(f"tools are {given!r:.80}: write a list; {_EXAMPLE}")
-    tools = tuple(tool if isinstance(tool, Tool) else Tool.from_json(tool) for tool in given)
+    if isinstance(declared, str | Mapping) or not isinstance(declared, Iterable):
+        raise FairnessError(f"tools are {declared!r:.80}: write a list; {_EXAMPLE}")
+    tools = tuple(tool if isinstance(tool, Tool) else Tool.from_json(tool) for tool in declared)
     if not tools:
         raise FairnessError("tools are an empty list: name at least one, or leave it out")
     if len(tools) > MOST_TOOLS:
         raise FairnessError(f"{len(tools):,} tools are given: at most {MOST_TOOLS} can be offered")
     names = [tool.name for tool in tools]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise FairnessError(f"two tools are called {twice!r}: give each a name of its own")
+    if duplicate := next((name for name in names if names.count(name) > 1), None):
+        raise FairnessError(f"two tools are called {duplicate!r}: give each a name of its own")
     return tools
 
 
@@ -200,7 +202,7 @@ def calls_from_json(content: object) -> tuple[ToolCall, ...]:
     """Return calls from a list of mappings with ``name`` and ``arguments``.
 
     Raises:
-        FairnessError: It is no such list.
+        FairnessError: The list is malformed.
     """
     if not isinstance(content, list | tuple):
         raise FairnessError(f"actions are {content!r:.80}: write a list of calls, with name and arguments")
@@ -214,8 +216,8 @@ def calls_from_json(content: object) -> tuple[ToolCall, ...]:
     return tuple(calls)
 
 
-def _parsed(text: str) -> object:
-    """Return what a JSON text holds; None where it is none, NaN included."""
+def _parse(text: str) -> object:
+    """Return the value of a JSON text; None where it is not JSON, or holds NaN."""
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -227,7 +229,7 @@ def _refuse_constant(name: str) -> object:
 
 
 def _plain(arguments: object) -> object:
-    """Return a mapping as JSON has it, as a copy; None for what is none."""
+    """Return a copy of a mapping in the types of JSON; None for any other value."""
     if not isinstance(arguments, Mapping):
         return None
     try:

@@ -31,7 +31,7 @@ class Judgment:
 
     verdict: Verdict
     comparisons: Sequence[Comparison] = ()
-    """The way round in which they must hold."""
+    """Each as it must hold: reversed where the test negates it."""
     estimates: Sequence[Estimate] = ()
     deciding: Comparison | None = None
     """The comparison to show first: the one that broke, stayed open, or held most narrowly."""
@@ -44,7 +44,7 @@ class Judgment:
     asserted: int = 1
     """The number of metrics that the test asserts: a claim of unfairness has its share of the error."""
     read: Sequence[Estimate] = ()
-    """Estimates whose numbers the test has looked at, and which it did not compare."""
+    """Estimates whose numbers the test has read and not compared."""
     dependence: Dependence | None = None
     """The conditions that the test depends on, for `judge` on other data."""
 
@@ -61,7 +61,7 @@ class Judgment:
 
     @property
     def bounds_of_test(self) -> tuple[float | None, float | None] | None:
-        """The bounds that the test has for it, where the project holds it against its own; else None."""
+        """The test's own bounds for the deciding estimate, where the project overrides them; else None."""
         if not any(comparison.instead_of is not None for comparison in self.about_deciding):
             return None
         low = high = None
@@ -88,10 +88,10 @@ class Judgment:
         estimate = self.deciding.estimate
         comparisons: dict[tuple[str, float], Comparison] = {}
         for comparison in self.comparisons:
-            same = comparison.estimate is estimate or (
+            is_same = comparison.estimate is estimate or (
                 comparison.estimate.metric == estimate.metric and comparison.estimate.slice == estimate.slice
             )
-            if same:
+            if is_same:
                 comparisons.setdefault((comparison.op, comparison.bound), comparison)
         return sorted(comparisons.values(), key=lambda comparison: comparison.bound)
 
@@ -106,9 +106,9 @@ def judge(
     failures: tuple[type[BaseException], ...] = (AssertionError,),
     strict_tail: float | None = None,
 ) -> Judgment:
-    """Run a threshold test and return what its comparisons, decided by their intervals, come to.
+    """Run a threshold test and return the judgment of its comparisons, each decided by its interval.
 
-    The test is evaluated once as its intervals answer it, and again with each condition that
+    The test is evaluated once with the answers of its intervals, and again with each condition that
     it checks answered the opposite way. A condition that cannot fail the test by itself makes
     it invalid. The same evaluations show which answer each condition needs, so a negated
     comparison is judged as the one that must hold. Then it is fair where all of them hold,
@@ -118,7 +118,7 @@ def judge(
         test: Called several times; what it prints after the first time is dropped.
         scale: For the marks of all its estimates; without, each has that of its metric.
         bounds: What the project sets in place of the numbers that it compares with.
-        dependence: What it depends on, as a judgment of the same test on other data found it.
+        dependence: The conditions that it depends on, from a judgment of the same test on other data.
         endings: Exceptions that end the test without failing it, as those of a skip.
         failures: Exceptions by which the test fails once it has compared something.
         strict_tail: The probability to err on either side of a claim of unfairness; without, that of the intervals.
@@ -127,7 +127,7 @@ def judge(
         The judgment. A `FairnessError` (an unknown group, say) makes it invalid.
 
     Raises:
-        BaseException: Whatever the test raises that is no failed assertion.
+        BaseException: The test raised it, and it is no failed assertion.
 
     >>> rho = Estimate("ratio", "ratio", value=0.9, low=0.75, high=1.05)
     >>> def test():
@@ -140,13 +140,13 @@ def judge(
     'invalid'
     """
     evaluator = Evaluator(test, scale, endings=endings, failures=failures, strict_tail=strict_tail)
-    first = evaluator.judged()
+    first = evaluator.evaluate()
     if isinstance(first.failure, FairnessError) or not first.given:
         reason = str(first.failure) if isinstance(first.failure, FairnessError) else NOTHING_COMPARED
         return _invalid(first, reason)
     passing_run = (first, None) if not first.fails else find_passing(evaluator, first)
     if passing_run is None:
-        return _invalid(first, f"it fails whatever it compares{_words(first.failure)}")
+        return _invalid(first, f"it fails whatever it compares{_failure_text(first.failure)}")
     passing, default = passing_run
     if dependence is None or not passing.given.keys() <= dependence.needs.keys():
         dependence = depends_on(evaluator, passing, default)
@@ -154,10 +154,10 @@ def judge(
         return replace(_invalid(first, dependence.problem, dependence), mistake=dependence.problem)
     if bounds is not None:
         evaluator = with_overrides(evaluator, bounds, dependence.needs, passing.record)
-        first, passing = evaluator.judged(), evaluator.under(passing.given, default)
+        first, passing = evaluator.evaluate(), evaluator.under(passing.given, default)
         if problem := _override_problem(bounds, first, passing, dependence):
             return _invalid(first, problem, dependence)
-    return _judged(evaluator, first, passing, dependence)
+    return _judge_conditions(evaluator, first, passing, dependence)
 
 
 def _override_problem(bounds: BoundsOverride, first: Evaluation, passing: Evaluation, dependence: Dependence) -> str:
@@ -169,19 +169,19 @@ def _override_problem(bounds: BoundsOverride, first: Evaluation, passing: Evalua
     return override_problem(bounds, [comparison for condition in conditions for comparison in condition.comparisons])
 
 
-def _judged(evaluator: Evaluator, first: Evaluation, passing: Evaluation, dependence: Dependence) -> Judgment:
+def _judge_conditions(evaluator: Evaluator, first: Evaluation, passing: Evaluation, dependence: Dependence) -> Judgment:
     """Return the judgment of a test each of whose conditions can fail it."""
     conditions = passing.record.conditions
-    asserted = _asserted(conditions.values())
+    asserted = _count_asserted(conditions.values())
     needed = {key: condition.as_needed(dependence.needs[key], asserted) for key, condition in conditions.items()}
     comparisons = [comparison for condition in needed.values() for comparison in condition.comparisons]
     if problem := _contradiction(comparisons):
         return replace(_invalid(first, problem, dependence), mistake=problem)
 
-    def those(decision: Decision) -> list[Comparison]:
+    def with_decision(decision: Decision) -> list[Comparison]:
         return [comparison for comparison in comparisons if comparison.decision is decision]
 
-    broken, invalid, still_open = map(those, (Decision.FALSE, Decision.INVALID, Decision.UNDECIDED))
+    broken, invalid, still_open = map(with_decision, (Decision.FALSE, Decision.INVALID, Decision.UNDECIDED))
     if broken:
         verdict, deciding = Verdict.UNFAIR, _reached(broken, needed, first)
         deciding = replace(deciding, estimate=deciding.estimate.as_claimed())
@@ -193,7 +193,7 @@ def _judged(evaluator: Evaluator, first: Evaluation, passing: Evaluation, depend
         verdict, deciding = Verdict.FAIR, min(comparisons, key=_margin)
     failure = first.failure
     if failure is None and verdict is not Verdict.FAIR:
-        # A line to show: where the test fails if what is open does not hold.
+        # The line to show is the one at which the test fails if its open conditions do not hold.
         answers = {
             key: dependence.needs[key] != (condition.decision is not Decision.TRUE) for key, condition in needed.items()
         }
@@ -217,7 +217,7 @@ def _invalid(first: Evaluation, reason: str, dependence: Dependence | None = Non
     )
 
 
-def _asserted(conditions: Iterable[Condition]) -> int:
+def _count_asserted(conditions: Iterable[Condition]) -> int:
     """Return how many metrics a test asserts; the members of a family, whose claims are corrected together, are one."""
     estimates = [comparison.estimate for condition in conditions for comparison in condition.comparisons]
     return len({_metric_key(estimate) for estimate in estimates})
@@ -233,7 +233,7 @@ def _contradiction(comparisons: Iterable[Comparison]) -> str:
     least: dict[str, float] = {}
     most: dict[str, float] = {}
     for comparison in comparisons:
-        # Two metrics of one name (of two lambdas, say) are told apart by their values.
+        # Two metrics of one name (of two lambdas, for example) are distinguished by their values.
         key = _metric_key(comparison.estimate) + (
             "" if comparison.estimate.strict_at else f" {comparison.estimate.value!r}"
         )
@@ -273,7 +273,7 @@ def _estimates(condition: Condition) -> list[Estimate]:
     return [comparison.estimate for comparison in condition.comparisons]
 
 
-def _words(failure: BaseException | None) -> str:
+def _failure_text(failure: BaseException | None) -> str:
     text = str(failure).strip().partition("\n")[0] if failure else ""
     return f": {text}" if text else ""
 
@@ -286,7 +286,7 @@ def _margin(comparison: Comparison) -> float:
 
 
 def flip_probability(estimate: Estimate, bounds: Sequence[float]) -> float | None:
-    """Chance that a rerun of equal size puts the point on the other side of the nearest bound.
+    """Return the chance that a rerun of equal size puts the point on the other side of the nearest bound.
 
     Predictive: both runs carry the error, so Phi(-z / sqrt 2). None where it cannot be computed.
 

@@ -61,7 +61,11 @@ def checked_answer(answer: object, model: str) -> Answer:
 
 
 def _storable_calls(actions: object, model: str) -> tuple[ToolCall, ...]:
-    """Return the calls of an answer as the store keeps them. Raises `PermanentError` for what are none."""
+    """Return the calls of an answer as the store keeps them.
+
+    Raises:
+        PermanentError: For what are none.
+    """
     if not isinstance(actions, Sequence) or isinstance(actions, str):
         raise PermanentError(f"{model} returned an Answer whose actions are {actions!r:.60}: they must be a list")
     calls = []

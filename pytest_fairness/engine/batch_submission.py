@@ -1,8 +1,8 @@
-"""Submission of requests to providers in batches, and the wait for what comes of them, in this run or in a later one.
+"""Submission of requests to providers in batches, and the fetching of their answers, in this run or a later one.
 
 A request that is claimed joins the next batch of its model, which is submitted once no more are added to it. From then
-on the batch has the claim. Whoever wants what is in a batch, in any run, follows it; when it has ended, its answers go
-into the store, and what has none goes back into the queue.
+on the batch has the claim. A process of any run that needs an answer of a batch follows the batch; when it has ended,
+its answers go into the store, and requests without an answer go back into the queue.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class BatchSubmitter:
     """The batches that one process submits and follows. Used by the engine's thread only.
 
     Args:
-        mode: Without one nothing is submitted; what is in a batch already is fetched, where that has ended.
+        mode: None submits nothing; the answers of batches that have ended are fetched.
         context: The parts of the engine.
     """
 
@@ -65,12 +65,12 @@ class BatchSubmitter:
         """To be submitted, by model."""
         self._followed: dict[str, dict[str, Request]] = {}
         """Requests whose answers are taken from each batch, by key."""
-        self._left: dict[str, str] = {}
+        self._unawaited: dict[str, str] = {}
         """Batches that are not waited for, with the reason."""
-        self._here: set[str] = set()
+        self._keys: set[str] = set()
         """Keys of all requests that wait or are followed."""
         self._rounds: Counter[str] = Counter()
-        self._troubles: dict[str, str] = {}
+        self._problems: dict[str, str] = {}
         """By model, the problem of a batch before."""
         self._submitting: set[asyncio.Task[None]] = set()
         self._following: set[asyncio.Task[None]] = set()
@@ -82,11 +82,11 @@ class BatchSubmitter:
         return batch_size(self._mode, model)
 
     def __contains__(self, key: str) -> bool:
-        return key in self._here
+        return key in self._keys
 
     def add(self, request: Request) -> None:
         """Submit a request that is claimed."""
-        self._here.add(request.key)
+        self._keys.add(request.key)
         if request.model.key not in self._waiting:
             self._waiting[request.model.key] = []
             self._start(self._gather(request.model), self._submitting)
@@ -94,40 +94,40 @@ class BatchSubmitter:
 
     def follow(self, request: Request, submission: str) -> None:
         """Take a request's answer from a batch, of this run or of another."""
-        if submission in self._left:
-            self._results.refused[request.key] = self._left[submission]
+        if submission in self._unawaited:
+            self._results.refused[request.key] = self._unawaited[submission]
             self._results.publish()
             return
-        self._here.add(request.key)
+        self._keys.add(request.key)
         if submission not in self._followed:
             self._followed[submission] = {}
             self._start(self._follow(submission, request.model), self._following)
         self._followed[submission][request.key] = request
 
     async def close(self) -> None:
-        """Follow nothing more. A submission in progress is awaited: no other process would learn its name."""
+        """Stop following batches. A submission in progress is awaited: no other process could get its name."""
         for task in self._following:
             task.cancel()
         if self._submitting:
             await asyncio.wait(self._submitting, timeout=SUBMITTING)
-        rest = {*self._submitting, *self._following}
-        for task in rest:
+        tasks = {*self._submitting, *self._following}
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*rest, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     # Submitting.
 
     async def _gather(self, model: Model) -> None:
-        waiting, seen = self._waiting[model.key], -1
+        waiting, count = self._waiting[model.key], -1
         most = self.size(model) or 0
-        while seen < len(waiting) < most and not self._results.closed:
-            seen = len(waiting)
+        while count < len(waiting) < most and not self._results.closed:
+            count = len(waiting)
             await asyncio.sleep(_QUIET)
         del self._waiting[model.key]
         if self._results.closed:
             return
         batches = _interface(model)
-        for requests, bodies in _parts(waiting, batches):
+        for requests, bodies in _split_into_batches(waiting, batches):
             await self._submit(model, batches, requests, bodies)
 
     async def _submit(
@@ -135,11 +135,11 @@ class BatchSubmitter:
     ) -> None:
         store = self._sync.store.submissions
         began = time.time()
-        # First the batch is written with its claims, then it is sent: whoever finds it without a name looks for it at
-        # the provider, so neither a crash nor a lost reply has anything requested twice.
+        # The batch is stored with its claims before it is sent: a process that finds it there without a name searches
+        # for it at the provider, so neither a crash nor a lost reply repeats a request.
         submission, claimed = await self._sync.call(store.begin, model.key, [request.key for request in requests])
         ours = [index for index, request in enumerate(requests) if request.key in claimed]  # a lease may have ended
-        wanted = {requests[index].key: requests[index] for index in ours}
+        followed = {requests[index].key: requests[index] for index in ours}
         is_sent = False
 
         async def submit() -> str:
@@ -155,14 +155,14 @@ class BatchSubmitter:
             name = await call_with_retries(self._context.retries, submit) if ours else ""
         except ModelError as error:
             self._message(error, model)
-            for request in wanted.values():
+            for request in followed.values():
                 self._end(request, error)
-            self._here -= wanted.keys()
+            self._keys -= followed.keys()
             await self._write()
             await self._sync.call(store.drop, submission)
         else:
             await self._sync.call(store.name, submission, name)
-            self._followed[submission] = wanted
+            self._followed[submission] = followed
             self._start(self._follow(submission, model), self._following)
         finally:
             self._context.limits.of(model).in_flight -= len(requests)
@@ -171,18 +171,18 @@ class BatchSubmitter:
     # Following.
 
     async def _follow(self, submission: str, model: Model) -> None:
-        """Follow a batch until its results are here, or it is left."""
+        """Follow a batch until its results are fetched, or this run no longer waits for it."""
         try:
             await self._follow_to_end(submission, model)
         except ModelError as error:
-            # Not written: what the batch has is paid for, and may be fetched another time.
+            # Not saved: the answers of the batch are paid for, and may be fetched another time.
             message = self._message(error, model)
             for request in self._followed[submission].values():
                 self._results.attempts[request.key] = Attempt(request.key, request.repetition, error=message)
         ended = (self._results.attempts, self._results.refused)
-        rest = self._followed.pop(submission).values()
-        self._here.difference_update(request.key for request in rest)
-        self._put_back(request for request in rest if not any(request.key in results for results in ended))
+        requests = self._followed.pop(submission).values()
+        self._keys.difference_update(request.key for request in requests)
+        self._put_back(request for request in requests if not any(request.key in results for results in ended))
         self._results.publish()
 
     async def _follow_to_end(self, submission: str, model: Model) -> None:
@@ -190,7 +190,7 @@ class BatchSubmitter:
         while (batch := await self._sync.call(store.read, submission)) is not None:
             if batch.name is None:
                 if await self._take(submission):
-                    await self._look_for(batch, batches)
+                    await self._find_name(batch, batches)
                 await asyncio.sleep(_LOOK_AGAIN)
                 continue
             state = await call_with_retries(self._context.retries, partial(batches.state, batch.name))
@@ -214,7 +214,7 @@ class BatchSubmitter:
             await self._sync.call(store.release_dead, [holder])
         return holder == store.owner.id
 
-    async def _look_for(self, batch: Submission, batches: BatchInterface) -> None:
+    async def _find_name(self, batch: Submission, batches: BatchInterface) -> None:
         """Find the name of a batch that a process which died was submitting."""
         store = self._sync.store.submissions
         names = await self._sync.call(store.names)
@@ -235,10 +235,10 @@ class BatchSubmitter:
         return f"{reached}run again for its answers"
 
     def _leave(self, batch: Submission, model: Model, reason: str) -> None:
-        at = datetime.fromtimestamp(batch.at, UTC)
-        trouble = self._troubles.get(model.key, "")
-        message = f"in batch {batch.name} of {model.name}, submitted {at:%Y-%m-%d %H:%M} UTC{trouble}: {reason}"
-        self._left[batch.id] = message
+        submitted = datetime.fromtimestamp(batch.at, UTC)
+        problem = self._problems.get(model.key, "")
+        message = f"in batch {batch.name} of {model.name}, submitted {submitted:%Y-%m-%d %H:%M} UTC{problem}: {reason}"
+        self._unawaited[batch.id] = message
         keys = self._followed[batch.id]
         self._results.refused |= dict.fromkeys(keys, message)
         self._budget.leave(keys)
@@ -247,12 +247,12 @@ class BatchSubmitter:
 
     async def _fetch(self, batch: Submission, state: BatchState | None, batches: BatchInterface, model: Model) -> None:
         name = batch.name or ""
-        wanted = dict(self._followed[batch.id])
-        again: list[str] = []
+        unanswered = dict(self._followed[batch.id])
+        requeued: list[str] = []
 
         def end(request: Request, outcome: Answer | ModelError) -> None:
             if isinstance(outcome, TransientError) and self._may_join_another(request, outcome):
-                again.append(request.key)
+                requeued.append(request.key)
             else:
                 self._end(request, outcome)
 
@@ -260,7 +260,7 @@ class BatchSubmitter:
             try:
                 number = 0
                 async for key, outcome in batches.results(name):
-                    if (request := wanted.pop(key, None)) is not None:
+                    if (request := unanswered.pop(key, None)) is not None:
                         end(request, outcome)
                         number += 1
                         if number % _PAGE == 0:
@@ -272,16 +272,16 @@ class BatchSubmitter:
             await call_with_retries(self._context.retries, read)
         problem = "is not known there any more" if state is None else state.problem or "gave no answer"
         if state is None or state.problem:
-            self._troubles[model.key] = f" after batch {name} ({problem})"
-        lost = TransientError(f"{model.name}: batch {name}: {problem}", kind=f"batch {problem.partition(':')[0]}")
-        for request in wanted.values():
-            end(request, lost)
+            self._problems[model.key] = f" after batch {name} ({problem})"
+        missing = TransientError(f"{model.name}: batch {name}: {problem}", kind=f"batch {problem.partition(':')[0]}")
+        for request in unanswered.values():
+            end(request, missing)
         await self._write()
         store = self._sync.store.submissions
         if state is None:
             await self._sync.call(store.drop, batch.id)
         else:
-            await self._sync.call(store.finish, batch.id, again)
+            await self._sync.call(store.finish, batch.id, requeued)
 
     def _may_join_another(self, request: Request, error: ModelError) -> bool:
         """Return whether a request that a batch has not answered may be put into another."""
@@ -293,7 +293,7 @@ class BatchSubmitter:
         return True
 
     def _end(self, request: Request, outcome: Answer | ModelError) -> None:
-        """Save what came of a request."""
+        """Save the answer or the error of a request."""
         try:
             if isinstance(outcome, ModelError):
                 raise outcome
@@ -304,7 +304,7 @@ class BatchSubmitter:
         self._budget.end(request, attempt)
         self._sync.save(request, attempt)
 
-    # Shared by both.
+    # Shared by submission and fetching.
 
     async def _write(self) -> None:
         """Write what has ended now: a batch may be forgotten only once its answers are in the store."""
@@ -313,7 +313,7 @@ class BatchSubmitter:
             self._results.publish()
 
     def _message(self, error: ModelError, model: Model) -> str:
-        """Return the error's line; one that all attempts of a model have is a cause of its own."""
+        """Return the error's line; a fatal one is stored as the cause of all of a model's errors."""
         message = one_line(error, self._context.secrets)
         if isinstance(error, FatalError):
             self._results.causes[message] = model.name
@@ -321,11 +321,11 @@ class BatchSubmitter:
 
     def _put_back(self, requests: Iterable[Request]) -> None:
         back = list(requests)
-        self._here.difference_update(request.key for request in back)
+        self._keys.difference_update(request.key for request in back)
         self._context.scheduler.put_back(back)
         self._context.wake()
 
-    def _start(self, work: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:
         async def guarded() -> None:
             try:
                 await work
@@ -337,8 +337,8 @@ class BatchSubmitter:
                 self._context.wake()
 
         task = asyncio.get_running_loop().create_task(guarded())
-        among.add(task)
-        task.add_done_callback(among.discard)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
 
 
 def _interface(model: Model) -> BatchInterface:
@@ -348,7 +348,7 @@ def _interface(model: Model) -> BatchInterface:
     return batches
 
 
-def _parts(
+def _split_into_batches(
     requests: Sequence[Request], batches: BatchInterface
 ) -> Iterator[tuple[list[Request], list[Mapping[str, Any]]]]:
     """Yield requests with their bodies, as many together as a batch may hold."""

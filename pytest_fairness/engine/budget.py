@@ -104,16 +104,16 @@ class Budget:
         """USD of a model's call, where any process has made some."""
         self._entries: dict[tuple[str, Role], SpendingEntry] = {}
         self._in_flight: dict[str, _Call] = {}
-        self._left: set[str] = set()
+        self._unawaited: set[str] = set()
         """Keys in flight that this run does not wait for."""
         self._version = self._written = 0
-        """Of the spending, and of what the store has of it."""
+        """The version of the spending here, and of that in the store."""
         self._lock = threading.Lock()
         self._deadline = math.inf
-        if self.caps.minutes is not None:  # from here on by a clock that nobody sets
+        if self.caps.minutes is not None:  # a change of the system's clock has no effect on it
             self._deadline = time.monotonic() + max(0.0, 60 * self.caps.minutes - max(0.0, elapsed))
 
-    # Deciding, in a transaction of the store.
+    # Decisions, in a transaction of the store.
 
     def decide(
         self, wanted: Mapping[str, Request], claimed: Collection[str], others: Sequence[SpendingEntry]
@@ -127,7 +127,7 @@ class Budget:
         """
         with self._lock:
             keys = [key for key in wanted if key in claimed]
-            allowed, reason, waits = self._allowed([wanted[key] for key in keys], others)
+            allowed, reason, waits = self._count_allowed([wanted[key] for key in keys], others)
             entries = self._entries_with([wanted[key] for key in keys[:allowed]])
             return SpendingDecision(frozenset(keys[allowed:]), entries, self._version, reason, waits)
 
@@ -143,7 +143,7 @@ class Budget:
             return SpendingDecision((), self._entries_with((), request), self._version)
 
     def commit(self, decision: SpendingDecision, begun: Iterable[Request] = (), retried: Request | None = None) -> None:
-        """Take over a decision that is written.
+        """Adopt a decision that the store has written.
 
         Args:
             decision: What was decided.
@@ -169,7 +169,7 @@ class Budget:
                     call = self._in_flight[request.key] = self._call(request)
                     self._entry(call.entry).requests += 1
 
-    # What becomes of a call.
+    # The end of a call.
 
     def failed(self, request: Request, error: ModelError) -> None:
         """Count a failed request; one that was sent, and whose end is not known, may be billed."""
@@ -185,7 +185,7 @@ class Budget:
         """Count a call that has ended; one without an attempt was given up."""
         with self._lock:
             call = self._in_flight.pop(request.key, None)
-            self._left.discard(request.key)
+            self._unawaited.discard(request.key)
             if call is None:  # one of an earlier run's batch counts from now on
                 call = self._call(request)
                 self._entry(call.entry).requests += 1
@@ -202,7 +202,7 @@ class Budget:
             if price is None or entry.usd is None:
                 entry.usd = None
                 return
-            self._learn(request, usage)
+            self._update_expectations(request, usage)
             is_counted = "input" in usage and "output" in usage
             entry.usd += cost(price, usage["input"], usage["output"]) if is_counted else call.usd
 
@@ -216,7 +216,7 @@ class Budget:
     def leave(self, keys: Iterable[str]) -> None:
         """Count keys in a batch that this run does not wait for; what they cost stays reserved."""
         with self._lock:
-            self._left.update(key for key in keys if key in self._in_flight)
+            self._unawaited.update(key for key in keys if key in self._in_flight)
             self.waits = False
 
     @property
@@ -249,27 +249,27 @@ class Budget:
 
     # Within the lock.
 
-    def _allowed(self, wanted: Sequence[Request], others: Sequence[SpendingEntry]) -> tuple[int, str, bool]:
+    def _count_allowed(self, candidates: Sequence[Request], others: Sequence[SpendingEntry]) -> tuple[int, str, bool]:
         """Return how many of these the caps allow, the cap that was reached, and whether to wait for what is left."""
         if self.is_spent:
             return 0, self.reason, False
-        if not (self.is_capped and wanted):
-            return len(wanted), "", False
+        if not (self.is_capped and candidates):
+            return len(candidates), "", False
         requests, usd = self._spent(others)
-        for index, request in enumerate(wanted):
+        for index, request in enumerate(candidates):
             expected = self._expected(request)
-            is_awaited = bool(index) or len(self._in_flight) > len(self._left)
+            is_awaited = bool(index) or len(self._in_flight) > len(self._unawaited)
             if reason := self._over(requests + 1, usd + expected):
                 # Reserved money may be left over: answers may come out shorter than expected. Requests never are.
                 waits = is_awaited and reason == self._reached("usd")
                 return index, "" if waits else reason, waits
             if self.caps.usd is not None and expected and is_awaited and self._output(request.model) is None:
-                return index, "", True  # nobody knows how long the answers of this model are: wait for the first
+                return index, "", True  # the length of this model's answers is not known: wait for the first
             requests, usd = requests + 1, usd + expected
-        return len(wanted), "", False
+        return len(candidates), "", False
 
     def _over(self, requests: int, usd: float) -> str:
-        """Return the cap that so much is over; empty where it is within all."""
+        """Return the cap that this spending exceeds; empty where it is within all."""
         if self.caps.requests is not None and requests > self.caps.requests:
             return self._reached("requests")
         return self._reached("usd") if self.caps.usd is not None and usd > self.caps.usd else ""
@@ -310,10 +310,10 @@ class Budget:
             calls[entry.model] += entry.calls
             usd[entry.model] += entry.usd or 0.0
         self._average = {model: usd[model] / count for model, count in calls.items() if count}
-        held = [(entry.model, entry.held, entry.held_usd) for entry in others]
-        held += [(call.entry[0], 1, call.usd) for call in self._in_flight.values()]
+        reserved = [(entry.model, entry.held, entry.held_usd) for entry in others]
+        reserved += [(call.entry[0], 1, call.usd) for call in self._in_flight.values()]
         # What another process expects of its first call is a guess; here it may be known better.
-        in_flight = sum(max(cost, count * self._average.get(model, 0.0)) for model, count, cost in held)
+        in_flight = sum(max(cost, count * self._average.get(model, 0.0)) for model, count, cost in reserved)
         return sum(entry.requests for entry in entries), sum(usd.values()) + in_flight
 
     def _price_of(self, model: Model) -> tuple[float, float] | None:
@@ -327,7 +327,7 @@ class Budget:
             self._outputs[model.key] = self._longest(model)
         return self._outputs[model.key]
 
-    def _learn(self, request: Request, usage: Mapping[str, int]) -> None:
+    def _update_expectations(self, request: Request, usage: Mapping[str, int]) -> None:
         model = request.model.key
         self._outputs[model] = max(self._output(request.model) or 0.0, usage.get("output", self._assumed))
         ratio = usage.get("input", 0) / max(1.0, expected_input(request.sent_prompt))

@@ -1,6 +1,6 @@
 """Engine of one process: it sends many requests safely, ahead of the tests, and writes each answer as it comes.
 
-It lives in a thread of its own with an event loop of its own; tests take attempts with `Engine.attempts`, which waits.
+It runs in a thread of its own with an event loop of its own; tests take attempts with `Engine.attempts`, which waits.
 A request flows one way: from the work list, the tests' demands and the graders' questions through the scheduler, past
 the store (which may have the answer) to a claim, through the dispatcher to its model, and back by the store to the
 results that the tests read.
@@ -48,7 +48,7 @@ class Engine:
     """Attempts for the tests of one process.
 
     Args:
-        store: Where the processes of a run meet.
+        store: The store that the processes of the run share.
         run: The run's id.
         concurrency: Requests in flight at most at one endpoint, of all processes of the run together; a local model is
             one of each process.
@@ -57,7 +57,7 @@ class Engine:
         budget: Caps of the run; none without it.
         rates: Rate limits of an endpoint whose model names none.
         batch: Whether models that have provider batches are asked in them, all ahead of the tests.
-        secrets: Texts that stand in no error that is kept.
+        secrets: Texts that are removed from errors before these are stored.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Engine:
     ) -> None:
         self.store, self.answers = store, PendingResults()
         self.at_end: list[Callable[[], object]] = []
-        """Called when the engine closes: graders free what they hold."""
+        """Functions to call when the engine closes: graders release their resources."""
         self._unclosed: list[FairnessError] = []
         self._patience = CLOSING + (SUBMITTING if batch else 0.0)
         self._stopped = self._paused = False
@@ -102,7 +102,7 @@ class Engine:
             secrets,
         )
         self._dispatcher = Dispatcher(context, batch, offline=offline)
-        self._thread = threading.Thread(target=self._live, name="fairness-engine", daemon=True)
+        self._thread = threading.Thread(target=self._run_loop, name="fairness-engine", daemon=True)
         self._thread.start()
 
     # Called by tests.
@@ -130,7 +130,7 @@ class Engine:
         return [answered[request.key] for request in requests]
 
     def question(self, requests: Sequence[Request]) -> None:
-        """Send these for a grader, before anything that begins another item. Does not wait."""
+        """Send the requests of a grader, before those that begin another item, and do not wait for them."""
         self._notify(lambda: self._scheduler.question(requests))
 
     @property
@@ -153,15 +153,14 @@ class Engine:
         self._notify(self._limits.gate.set)
 
     def stop(self) -> None:
-        """Let nothing new leave, here or in any other process of the session."""
+        """Send nothing new, here or in any other process of the session."""
         self._stopped = True
         self.store.stop()
 
     def close(self, *, at_once: bool = False) -> None:
-        """End the engine, and write what has come. A model that blocks the loop is not waited for long.
+        """End the engine, and write the answers that have come. A model that blocks the loop is not waited for long.
 
-        What is in flight has been paid for, and may be what another process waits for: it has a grace, which Ctrl-C
-        ends.
+        Requests in flight are paid for, and another process may wait for them: they have a grace, which Ctrl-C ends.
 
         Args:
             at_once: Cancel what is in flight.
@@ -190,23 +189,23 @@ class Engine:
 
     def _join(self, seconds: float) -> None:
         end = time.monotonic() + seconds
-        while self._thread.is_alive() and (left := end - time.monotonic()) > 0:
-            self._thread.join(min(left, STOP_INTERVAL))
+        while self._thread.is_alive() and (remaining := end - time.monotonic()) > 0:
+            self._thread.join(min(remaining, STOP_INTERVAL))
             if self._thread.is_alive() and self.answers.on_wait is not None:
                 self.answers.on_wait()
 
     def _notify(self, change: Callable[[], object]) -> None:
-        """Have the loop make a change, and look what there is to do."""
-        with suppress(RuntimeError):  # the loop has ended: `_live` ends the waits
-            self._loop.call_soon_threadsafe(self._changed, change)  # each such call writes to a socket
+        """Make a change in the engine's thread, and wake its loop."""
+        with suppress(RuntimeError):  # the loop has ended: `_run_loop` ends the waits
+            self._loop.call_soon_threadsafe(self._apply_change, change)  # each such call writes to a socket
 
-    def _changed(self, change: Callable[[], object]) -> None:
+    def _apply_change(self, change: Callable[[], object]) -> None:
         self._wake.set()
         change()
 
     # Called in the engine's thread.
 
-    def _live(self) -> None:
+    def _run_loop(self) -> None:
         for step in (self._work, self._end, self._loop.shutdown_asyncgens):
             try:
                 self._loop.run_until_complete(step())
@@ -219,15 +218,15 @@ class Engine:
 
     async def _work(self) -> None:
         while not self.answers.closed:
-            self._wake.clear()  # first: what happens from here on begins another round
+            self._wake.clear()  # first: an event from here on begins another round
             await self._look_up()
             await self._poll_foreign_claims()
             await self._exchange()
             await self._check_stop()
-            await self._rest()
+            await self._sleep()
 
     async def _look_up(self) -> None:
-        """Look up in the store what is wanted next, and queue what it has no answer to."""
+        """Look up the next requests in the store, and queue those that it has no answer to."""
         self._scheduler.reached = self._reached
         while batch := self._scheduler.to_look_up():
             requests, priority = batch
@@ -235,12 +234,12 @@ class Engine:
             self._scheduler.add([request for request in requests if self._dispatcher.may_send(request)], priority)
             self.answers.publish()
             if priority == Priority.AHEAD:
-                # One batch a round: what a test waits for leaves before all of a large suite is read.
+                # One batch a round: requests that a test waits for leave before all of a large suite is read.
                 self._wake.set()
                 return
 
     async def _poll_foreign_claims(self) -> None:
-        """Take over what other processes have answered, and queue what they have given up."""
+        """Adopt the answers of other processes, and queue the requests that they have given up."""
         if self._foreign.is_due and not self._stopped:
             answered, free = await self._foreign.poll()
             self.answers.attempts |= answered
@@ -248,32 +247,32 @@ class Engine:
             self.answers.publish()
 
     async def _exchange(self) -> None:
-        """Write what has ended, claim what may leave, and send it; the next round does so again if it is needed."""
-        wanted = self._wanted()
-        # Once a cap is reached nothing is sent, so no slots are needed to find what others have answered.
-        slots = self._limits.slot_requests({} if self._budget.is_spent else wanted)
-        if not (self.sync.is_due or wanted or slots):
+        """Write ended requests, claim those that may leave, and send them; the next round repeats this if needed."""
+        ready = self._take_ready()
+        # Once a cap is reached nothing is sent, so no slots are needed to find the answers of other processes.
+        slots = self._limits.slot_requests({} if self._budget.is_spent else ready)
+        if not (self.sync.is_due or ready or slots):
             return
         self._wake.set()  # more may leave; what ends meanwhile is gathered for the next exchange
-        result = await self.sync.exchange(wanted, slots)
+        result = await self.sync.exchange(ready, slots)
         if result.stopped:
             self._stopped = True
         if self._budget.is_spent:
             self.answers.refused |= dict.fromkeys(result.spending.refused, self._budget.reason)
-            back = result.held
-        else:  # until what is in flight has ended and left some money
-            back = result.held | set(result.spending.refused)
-        self._scheduler.put_back(request for key, request in wanted.items() if key in back)
+            requeued = result.held
+        else:  # until requests in flight have ended and left some money
+            requeued = result.held | set(result.spending.refused)
+        self._scheduler.put_back(request for key, request in ready.items() if key in requeued)
         self._foreign.suspect(self._limits.apply(slots, result))
         self.answers.publish()
-        for key, request in wanted.items():
+        for key, request in ready.items():
             if key in result.claimed or not request.is_stored:
                 self._dispatcher.send(request)
             elif key in result.foreign and not self._dispatcher.follow(request, result):
                 self._foreign.add(request, result.foreign[key])
 
-    def _wanted(self) -> dict[str, Request]:
-        """Take from the queues what may leave now."""
+    def _take_ready(self) -> dict[str, Request]:
+        """Take the requests from the queues that may leave now."""
         if self._stopped or self._paused or self.answers.closed or self._budget.waits:
             return {}
         # Once a cap is reached the store refuses all but what is answered or claimed by others.
@@ -295,8 +294,8 @@ class Engine:
                 self.answers.closed = True
                 self._wake.set()
 
-    async def _rest(self) -> None:
-        """Sleep until something happens, then a moment more, so that things happen together."""
+    async def _sleep(self) -> None:
+        """Sleep until an event, then a moment more, so that several events share one exchange."""
         waits_for_time = self._foreign or self._scheduler or self._limits.waiting
         longest = self._limits.pause(POLL_INTERVAL) if waits_for_time else STOP_INTERVAL if self._dispatcher else None
         with suppress(TimeoutError):

@@ -25,17 +25,17 @@ FirstOf = Callable[[Model, Sequence[Prompt]], int]
 
 
 def withheld(attempt: Attempt, grader: Grader | ItemGrader | BatchGrader) -> Grade | None:
-    """Return the grade of an attempt that this grader is not shown; None where it has a complete answer."""
+    """Return the grade of an attempt without a complete answer, which a grader does not receive; None for any other."""
     grade = ungradable(attempt)
     is_accepted = grade is not None and attempt.answer is not None and grade.ungraded in getattr(grader, "accepts", ())
     return None if is_accepted else grade
 
 
 def grade_one(name: str, grader: Grader, item: ProbeItem, prompt: Prompt, answer: Answer) -> Grade:
-    """Have a grader grade one answer.
+    """Return the grade that a grader gives one answer.
 
     Raises:
-        GraderError: It failed, or returned what is no grade.
+        GraderError: The grader failed, or returned a value that is no grade.
     """
     try:
         return checked_grade(grader.grade(prompt, answer))
@@ -53,13 +53,13 @@ def grade_together(
     first: int,
     first_of: FirstOf,
 ) -> Steps:
-    """Have graders grade an item, one after the other: each sees the grades of those before it.
+    """Grade an item by graders, one after the other: each receives the grades of those before it.
 
     Args:
         item: The item.
         attempts: Its attempts.
         graders: By grade.
-        model: Who is asked, where a question names no model.
+        model: The model for questions that name none.
         first: The first repetition of the attempts.
         first_of: Returns the first repetition of a question.
 
@@ -68,17 +68,17 @@ def grade_together(
     """
     graded = list(attempts)
     for name, grader in graders.items():
-        reasons = [withheld(one.attempt, grader) for one in graded]
-        shown = [_without_answer(one, reason) for one, reason in zip(graded, reasons, strict=True)]
+        reasons = [withheld(entry.attempt, grader) for entry in graded]
+        visible = [_without_answer(entry, reason) for entry, reason in zip(graded, reasons, strict=True)]
         try:
-            grades = yield from _grades(grader, item, shown, model, first, first_of)
+            grades = yield from _grades(grader, item, visible, model, first, first_of)
         except UngradedError as error:
             grades = [Grade.none(error.reason, str(error))] * len(graded)
         except Exception as error:
             raise GraderError(f"the grader of {name!r} failed on item {item.id!r}: {describe_error(error)}") from error
         graded = [
-            replace(one, grades={**one.grades, name: reason or grade})
-            for one, reason, grade in zip(graded, reasons, grades, strict=True)
+            replace(entry, grades={**entry.grades, name: reason or grade})
+            for entry, reason, grade in zip(graded, reasons, grades, strict=True)
         ]
     return graded
 
@@ -100,8 +100,8 @@ def _grades(
     while True:
         try:
             questions = grading.send(answers)  # type: ignore[arg-type]  # the first is None
-        except StopIteration as done:
-            return checked_grades(done.value, len(attempts))
+        except StopIteration as end:
+            return checked_grades(end.value, len(attempts))
         answers = yield _requests(questions, model, first, first_of)
 
 
@@ -218,8 +218,8 @@ class ItemGradingQueue:
                 task.is_begun = True
                 task.requests = task.steps.send(answers)
                 task.missing = [request for request in task.requests if request.key not in attempts]
-        except StopIteration as done:
-            task.graded = done.value
+        except StopIteration as end:
+            task.graded = end.value
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  # also pytest.fail() and pytest.skip() of a grader

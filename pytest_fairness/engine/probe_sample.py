@@ -22,7 +22,7 @@ class ProbeSample:
 
     Args:
         items: The items.
-        model: Who answers.
+        model: The model.
         repetitions: How many attempts each prompt has.
         engine: The engine.
         first: The number of the first repetition.
@@ -45,21 +45,21 @@ class ProbeSample:
         self._first_of = first_of or (lambda *_: first)
         self._engine = engine
         self._requests: dict[int, list[Request]] = {}
-        self._making = Lock()
+        self._lock = Lock()
         self._indices: list[int] = []
         self._graded: dict[int, list[GradedAttempt]] = {}
         self._questions: dict[int, list[Attempt]] = {}
-        self._named: Mapping[str, Grader | ItemGrader | BatchGrader] = {}
+        self._declared_graders: Mapping[str, Grader | ItemGrader | BatchGrader] = {}
         self._graders: Mapping[str, Grader] = {}
         self._item_graders: Mapping[str, ItemGrader] = {}
         self._batch_graders: Mapping[str, BatchGrader] = {}
         self._gradings: ItemGradingQueue | None = None
-        self._whole: list[GradedAttempt] | None = None
+        self._all_graded: list[GradedAttempt] | None = None
         self.fingerprints: dict[str, str | None] = {}
         """By grade that every measured item has, so not of graders over a batch; None for a grader that has none."""
 
     def grade_with(self, graders: Mapping[str, Grader | ItemGrader | BatchGrader]) -> None:
-        """Name the graders, before anything is measured; requests need none.
+        """Set the graders, before anything is measured; requests need none.
 
         Graders over a whole item come after the others, whose grades they see; graders over a batch come last, and
         only once all items are measured.
@@ -67,13 +67,13 @@ class ProbeSample:
         Raises:
             FairnessError: Two graders that are not equal have one fingerprint.
         """
-        # Each test names them again, mostly the same; `isinstance` of a protocol takes as long as to grade.
-        if graders.keys() == self._named.keys() and all(
-            grader is self._named[name] for name, grader in graders.items()
+        # Each test sets them again, mostly the same; `isinstance` of a protocol takes as long as to grade.
+        if graders.keys() == self._declared_graders.keys() and all(
+            grader is self._declared_graders[name] for name, grader in graders.items()
         ):
             return
         fingerprints = _fingerprints(graders)
-        self._named = dict(graders)
+        self._declared_graders = dict(graders)
         self._item_graders = {name: grader for name, grader in graders.items() if isinstance(grader, ItemGrader)}
         self._batch_graders = {name: grader for name, grader in graders.items() if isinstance(grader, BatchGrader)}
         self._graders = {
@@ -86,13 +86,13 @@ class ProbeSample:
         }
 
     def requests(self, indices: Sequence[int]) -> Iterator[Request]:
-        """Yield what measuring these items requests, made when it is needed."""
+        """Yield the requests of these items, built when they are needed."""
         for index in indices:
             yield from self._requests_at(index)
 
     def _requests_at(self, index: int) -> list[Request]:
         if index not in self._requests:
-            with self._making:  # the engine's thread reads the work list while the tests' thread measures
+            with self._lock:  # the engine's thread reads the work list while the tests' thread measures
                 if index not in self._requests:
                     prompts = self.items[index].prompts
                     self._requests[index] = build_requests(prompts, self.model, self._repetitions, self._first)
@@ -113,7 +113,7 @@ class ProbeSample:
         return graded
 
     def questions(self, index: int) -> Sequence[Attempt]:
-        """Return what the graders of an item asked, once it was measured."""
+        """Return the attempts of the questions of an item's graders, once it was measured."""
         return self._questions.get(index, ())
 
     def asked_by_graders(self) -> list[str]:
@@ -123,11 +123,11 @@ class ProbeSample:
     def measure_all(self) -> list[GradedAttempt]:
         """Return the attempts of all items, in order, with the grades of all graders.
 
-        All that is missing is requested at once.
+        Answers that are missing are requested all at once.
         """
-        if self._whole is None:
-            self._whole = grade_batches(self._all_items(), self._batch_graders, self._engine)
-        return self._whole
+        if self._all_graded is None:
+            self._all_graded = grade_batches(self._all_items(), self._batch_graders, self._engine)
+        return self._all_graded
 
     def _all_items(self) -> list[GradedAttempt]:
         indices = range(len(self.items))
@@ -184,10 +184,10 @@ def _fingerprints(graders: Mapping[str, Grader | ItemGrader | BatchGrader]) -> d
     fingerprints = {name: fingerprint_of(grader) for name, grader in graders.items()}
     first: dict[str, str] = {}
     for name, fingerprint in fingerprints.items():
-        other = first.setdefault(fingerprint, name) if fingerprint is not None else name
-        if graders[other] is not graders[name] and graders[other] != graders[name]:
+        first_name = first.setdefault(fingerprint, name) if fingerprint is not None else name
+        if graders[first_name] is not graders[name] and graders[first_name] != graders[name]:
             raise FairnessError(
-                f"the graders of {other!r} and {name!r} are not equal and have one fingerprint, {fingerprint!r}: "
+                f"the graders of {first_name!r} and {name!r} are not equal and have one fingerprint, {fingerprint!r}: "
                 "their stored grades would be mixed up, so give each its own"
             )
     return fingerprints

@@ -1,7 +1,7 @@
 """Rate limits of endpoints, as one process sees them; the processes of a run agree on them in the store.
 
 The store holds one throttle for each endpoint (`pytest_fairness.store.throttle`). With each exchange a process reports
-what it has seen there (`SlotRequest`) and is granted slots (`SlotGrant`): new requests and repeated ones.
+the replies it had there (`SlotRequest`) and is granted slots (`SlotGrant`): new requests and repeated ones.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pytest_fairness.store.throttle import Rates, SlotGrant, SlotRequest, burst
 _FAST = 0.005
 """Seconds of a call within this process, below which calls are claimed ahead: one transaction writes many of them.
 
-A process that is killed asks those again that were not written; what took longer may have been paid for.
+A process that is killed repeats the calls that were not written; a longer call may have been paid for.
 """
 _CLAIMED_AHEAD = 0.05
 """Seconds of fast calls that are claimed before their model is free."""
@@ -34,7 +34,7 @@ _TOKEN = 4
 
 
 def endpoint_of(model: Model) -> str:
-    """Return what a model's requests share with others: a provider limits an account's model, whatever the decoding."""
+    """Return the key of a model's limits: a provider limits an account's model, whatever the decoding."""
     endpoint: str = getattr(model, "endpoint", model.key)
     return endpoint
 
@@ -73,14 +73,14 @@ class RateLimiter:
         self.is_shared, self._is_in_process = is_shared, is_in_process
         self._turns, self._gate = asyncio.Semaphore(most), gate
         self._most, self._ahead, self._granted, self._rates, self._wake = most, 0, math.inf, rates, wake
-        self._nothing = self._seen = SlotRequest(endpoint, ceiling, rates)
-        """The report of what was seen since the last one."""
+        self._empty_report = self._report = SlotRequest(endpoint, ceiling, rates)
+        """The answers and refusals since the last report to the store."""
         self._reported = (0, 0)
         """What the store has of this process: requests in flight, and those of them that wait to be sent again."""
         self._closed_until = 0.0
         self._waiting: set[asyncio.Future[None]] = set()
         """Requests in flight that have failed and are to be sent once more."""
-        self._again: deque[asyncio.Future[None]] = deque()
+        self._due_retries: deque[asyncio.Future[None]] = deque()
         """Those of them whose wait is over: they leave as soon as there is a slot."""
 
     def free(self, now: float) -> int:
@@ -108,7 +108,7 @@ class RateLimiter:
         loop = asyncio.get_running_loop()
         slot = loop.create_future()
         self._waiting.add(slot)
-        timer = loop.call_later(wait, self._queue if self.is_shared else _end, slot)
+        timer = loop.call_later(wait, self._queue if self.is_shared else _release, slot)
         try:
             await slot
         finally:
@@ -123,7 +123,7 @@ class RateLimiter:
             return
         async with self._turns:
             await self._gate.wait()
-            # `end_waits` may open it before its time, at which nothing happens.
+            # `end_waits` may open the endpoint before its time, and signals no event.
             while closed := self.closed(time.monotonic()):  # noqa: ASYNC110
                 await asyncio.sleep(min(closed, 1.0))
             started = time.monotonic()
@@ -135,26 +135,26 @@ class RateLimiter:
                 self._ahead = min(_MOST_AHEAD, int(calls)) if seconds < _FAST else 0
 
     def _queue(self, slot: asyncio.Future[None]) -> None:
-        self._again.append(slot)
+        self._due_retries.append(slot)
         self._wake()
 
     def answered(self, prompt: Prompt, answer: Answer) -> None:
         """Count an answer."""
         tokens = 0 if self._rates.tokens is None else _tokens(prompt, answer)
-        self._seen = replace(self._seen, answers=self._seen.answers + 1, tokens=self._seen.tokens + tokens)
+        self._report = replace(self._report, answers=self._report.answers + 1, tokens=self._report.tokens + tokens)
 
     def refused(self, wait: float, generation: int) -> None:
         """Count a refusal for the rate.
 
         Args:
-            wait: Seconds for which the provider asks to be left alone.
+            wait: Seconds of quiet that the provider asked for.
             generation: The value of `generation` when the request left.
         """
-        self._seen = replace(
-            self._seen,
-            refused=max(self._seen.refused, generation),
-            refusals=self._seen.refusals + 1,
-            quiet=max(self._seen.quiet, wait),
+        self._report = replace(
+            self._report,
+            refused=max(self._report.refused, generation),
+            refusals=self._report.refusals + 1,
+            quiet=max(self._report.quiet, wait),
         )
         self._wake()
 
@@ -168,13 +168,13 @@ class RateLimiter:
         if not self.is_shared:
             return None
         idle = 0 if self.closed(now) else int(max(0, self._room - self.in_flight + self.waiting))
-        again = min(idle, sum(not slot.done() for slot in self._again))
-        if not (keys or again or (self.in_flight, self.waiting) != self._reported or self._seen.refused >= 0):
+        retries = min(idle, sum(not slot.done() for slot in self._due_retries))
+        if not (keys or retries or (self.in_flight, self.waiting) != self._reported or self._report.refused >= 0):
             return None
-        seen, self._seen = self._seen, self._nothing
-        return replace(seen, keys=keys, again=again, in_flight=self.in_flight, waiting=self.waiting)
+        report, self._report = self._report, self._empty_report
+        return replace(report, keys=keys, again=retries, in_flight=self.in_flight, waiting=self.waiting)
 
-    def apply(self, wanted: SlotRequest, grant: SlotGrant, claimed: int) -> None:
+    def apply(self, requested: SlotRequest, grant: SlotGrant, claimed: int) -> None:
         """Adopt what the store granted, and send waiting requests again as far as it allows.
 
         Args:
@@ -182,26 +182,26 @@ class RateLimiter:
             grant: What was granted.
             claimed: How many of the keys are claimed.
         """
-        self._reported = (wanted.in_flight + claimed, wanted.waiting - grant.again)
+        self._reported = (requested.in_flight + claimed, requested.waiting - grant.again)
         self._granted = grant.room
         self.generation, self.refused_for = grant.generation, grant.refused_for
         if grant.wait:
             self._closed_until = max(self._closed_until, time.monotonic() + grant.wait)
         permits = grant.again
-        while permits and self._again:
-            slot = self._again.popleft()
+        while permits and self._due_retries:
+            slot = self._due_retries.popleft()
             permits -= not slot.done()
             self._waiting.discard(slot)
-            _end(slot)
+            _release(slot)
 
     def end_waits(self) -> None:
         """Let all that wait continue at once: nothing is going to be sent any more."""
         self._closed_until = 0.0
         for slot in self._waiting:
-            _end(slot)
+            _release(slot)
 
 
-def _end(slot: asyncio.Future[None]) -> None:
+def _release(slot: asyncio.Future[None]) -> None:
     if not slot.done():
         slot.set_result(None)
 
@@ -262,7 +262,7 @@ class RateLimiters:
         return sum(limit.waiting for limit in self._limits.values())
 
     def pause(self, longest: float) -> float:
-        """Return the seconds until an endpoint opens again, which wakes nobody."""
+        """Return the seconds until an endpoint opens again; its opening wakes no task."""
         now = time.monotonic()
         return min((longest, *(limit.closed(now) or longest for limit in self._limits.values())))
 
@@ -276,11 +276,11 @@ class RateLimiters:
         return [slot for slot in slots if slot is not None]
 
     def apply(self, slots: Sequence[SlotRequest], result: SyncResult) -> set[str]:
-        """Adopt what was granted. Return the owners that hold the slots which were not."""
+        """Adopt the granted slots, and return the owners of the slots that were not granted."""
         holders: set[str] = set()
-        for wanted in slots:
-            grant = result.grants[wanted.endpoint]
-            self._limits[wanted.endpoint].apply(wanted, grant, len(result.claimed.intersection(wanted.keys)))
+        for requested in slots:
+            grant = result.grants[requested.endpoint]
+            self._limits[requested.endpoint].apply(requested, grant, len(result.claimed.intersection(requested.keys)))
             holders |= grant.holders
         return holders
 

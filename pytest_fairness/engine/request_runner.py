@@ -65,7 +65,7 @@ class RequestRunner:
                 return Attempt(request.key, request.repetition, await self._send(request))
             except FatalError as error:
                 self.limit.end_waits()
-                return self._hopeless(request, self._message(error))
+                return self._give_up(request, self._message(error))
             except TransientError as error:
                 is_throttled = error.rate_limited and self.limit.is_shared
                 refused, failures = refused + is_throttled, failures + (not is_throttled)
@@ -78,7 +78,7 @@ class RequestRunner:
                         self._lost += 1
                         if error.unreachable or self._lost >= _MOST_LOST:
                             self.limit.end_waits()
-                            return self._hopeless(request, message)
+                            return self._give_up(request, message)
                     return Attempt(request.key, request.repetition, error=message)
                 number = refused if is_throttled else failures
                 wait = self._context.retries.wait(number, error, is_throttled=is_throttled)
@@ -117,7 +117,7 @@ class RequestRunner:
     def _message(self, error: BaseException) -> str:
         return one_line(error, self._context.secrets)
 
-    def _hopeless(self, request: Request, message: str) -> Attempt:
+    def _give_up(self, request: Request, message: str) -> Attempt:
         # The first reason stands for all: another's may differ by the id of its request.
         self.fatal = self.fatal or message
         return Attempt(request.key, request.repetition, error=self.fatal)

@@ -97,7 +97,11 @@ class LazyBaseline:
         return f"<baseline of {self._of.probe.id}: run {self._fairness.settings.baseline}>"
 
     def load(self) -> Measured:
-        """Return the metrics. Raises `FairnessError` where the run has no such sample."""
+        """Return the metrics.
+
+        Raises:
+            FairnessError: Where the run has no such sample.
+        """
         __tracebackhide__ = True
         if self._fairness.settings.baseline is None:
             pytest.skip(NO_BASELINE)
@@ -163,7 +167,11 @@ def _of_any_run(key: str) -> str:
 
 
 def sample_of(runs: Runs, run: str, probe: str, key: str | None) -> StoredSample:
-    """Return a sample of a run. Raises `FairnessError` where there is none."""
+    """Return a sample of a run.
+
+    Raises:
+        FairnessError: Where there is none.
+    """
     sample = runs.sample(run, probe, key) if key else None
     if sample is None:
         raise FairnessError(f"run {run[:8]} has no sample of {probe}: name a run that has judged its thresholds")

@@ -38,7 +38,7 @@ LONE_CALLABLE = (
 
 
 def hide_parameters(items: Sequence[pytest.Item]) -> None:
-    """Let editors list tests that have parameters without brackets, or whose file is no Python file.
+    """Remove parameters that editors cannot list: those without brackets, or of tests in other files than Python.
 
     VS Code's plugin cuts the name of every test with a `callspec` at its bracket, and its id behind ``.py``: one test
     without either empties its whole tree. No test of a listing is called, so none needs its parameters.
@@ -67,12 +67,12 @@ def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
         _parametrize_items(metafunc, fairness, both=is_threshold)
     if is_threshold and "measured" in metafunc.fixturenames:
         _parametrize_measured(metafunc, fairness)
-    if "flips" in metafunc.fixturenames:  # it outlives a class, which may have a model or a grader of its own
-        made_with = tuple(visible_fixtures(metafunc.definition, ("model", "grader", "judge")).values())
-        metafunc.parametrize("flips", [made_with], ids=[pytest.HIDDEN_PARAM], indirect=True, scope="module")
+    if "flips" in metafunc.fixturenames:  # of module scope, while a class may have a model or a grader of its own
+        fixtures = tuple(visible_fixtures(metafunc.definition, ("model", "grader", "judge")).values())
+        metafunc.parametrize("flips", [fixtures], ids=[pytest.HIDDEN_PARAM], indirect=True, scope="module")
     if "model_name" in metafunc.fixturenames:
-        named = [name for name in fairness.models.names() if name]
-        names, ids = [str(name) for name in named], _model_ids(named)
+        models = [name for name in fairness.models.names() if name]
+        names, ids = [str(name) for name in models], _model_ids(models)
         metafunc.parametrize("model_name", names or [None], ids=ids or [pytest.HIDDEN_PARAM], scope="session")
 
 
@@ -128,7 +128,7 @@ def all_unnamed(items: Sequence[pytest.Function]) -> str | None:
 
 
 def name_of(item: pytest.Function) -> str | None:
-    """Return the model that a test is to ask, where one is named."""
+    """Return the name of the model that a test measures; None where none is named."""
     return cast("str | None", item.callspec.params.get("model_name") if hasattr(item, "callspec") else None)
 
 
@@ -154,14 +154,14 @@ def missing(mark: str, function: Callable[..., object], fixture: str) -> str:
 def is_imported(collector: pytest.Module | pytest.Class, function: object) -> bool:
     """Return whether a probe or threshold was only imported here from another test module, which collects it."""
     home = getattr(function, "__module__", None)
-    here = collector.getparent(pytest.Module)
-    if home is None or here is None or home == here.obj.__name__:
+    test_module = collector.getparent(pytest.Module)
+    if home is None or test_module is None or home == test_module.obj.__name__:
         return False
     module = sys.modules.get(home)
     file = getattr(module, "__file__", None)
     if module is None or file is None:
         return False
-    is_test_module = any(fnmatch(Path(file).name, pattern) for pattern in here.config.getini("python_files"))
+    is_test_module = any(fnmatch(Path(file).name, pattern) for pattern in test_module.config.getini("python_files"))
     return is_test_module and callable(function) and bound_name(function, module) is not None
 
 
@@ -185,7 +185,7 @@ def forked(items: Sequence[pytest.Item]) -> str | None:
 
 
 def item_of(item: pytest.Function) -> ItemOf | CollectionError | None:
-    """Return which item of its probe a test measures; None of one that measures none."""
+    """Return the item of its probe that a test measures; None for a test that measures none."""
     if mark_of(item.function, "probe") is None or not hasattr(item, "callspec"):
         return None
     return cast("ItemOf | CollectionError | None", item.callspec.params.get("probe_item"))
@@ -197,10 +197,10 @@ def shared_results(items: Sequence[pytest.Item]) -> str | None:
     for item in items:
         if not is_marked(item):
             continue
-        other = by_id.setdefault(item.nodeid, item)
-        if other.function is not item.function:
+        first = by_id.setdefault(item.nodeid, item)
+        if first.function is not item.function:
             return (
-                f"two tests have the id {item.nodeid!r} ({other.path} and {item.path}), as pytest names files outside "
+                f"two tests have the id {item.nodeid!r} ({first.path} and {item.path}), as pytest names files outside "
                 "of the rootdir: run them one after the other, or with a --rootdir above both"
             )
         for name in graders_with_parameters(item):
@@ -222,7 +222,7 @@ def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
     """Return whether a test is a probe's or a threshold."""
     if not isinstance(item, pytest.Function):
         return False
-    function = item.function  # of a method it is made again each time
+    function = item.function  # each look-up on a method makes a new object
     return mark_of(function, "probe") is not None or mark_of(function, "threshold") is not None
 
 

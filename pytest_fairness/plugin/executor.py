@@ -36,7 +36,8 @@ class Executor:
     def join(self) -> tuple[Any, ...] | None:
         """Join the cluster of the run, if any, and return what another process needs to join it.
 
-        Raises `FairnessError` where it cannot be joined.
+        Raises:
+            FairnessError: Where it cannot be joined.
         """
         return astuple(self._cluster.joined) if self._context.settings.executor else None
 

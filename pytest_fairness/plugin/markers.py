@@ -46,32 +46,44 @@ MARKS = (
 )
 
 
-def checked_repetitions(given: object) -> int:
-    """Return the attempts per prompt. Raises `FairnessError` for an invalid number."""
-    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST_REPETITIONS:
-        raise FairnessError(f"repetitions is {given!r}: it must be a whole number from 1 to {MOST_REPETITIONS:,}")
-    return given
+def checked_repetitions(value: object) -> int:
+    """Return the attempts per prompt.
+
+    Raises:
+        FairnessError: For an invalid number.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_REPETITIONS:
+        raise FairnessError(f"repetitions is {value!r}: it must be a whole number from 1 to {MOST_REPETITIONS:,}")
+    return value
 
 
-def checked_expected(given: object) -> Mapping[str, Any]:
-    """Return the answers that are expected of a fair model. Raises `FairnessError` for what are none."""
-    if not isinstance(given, Mapping):
-        raise FairnessError(f"expected is {given!r:.60}: write expected={{'grade': {{value: share}}}}")
-    for name, shares in given.items():
+def checked_expected(value: object) -> Mapping[str, Any]:
+    """Return the answers that are expected of a fair model.
+
+    Raises:
+        FairnessError: For malformed ones.
+    """
+    if not isinstance(value, Mapping):
+        raise FairnessError(f"expected is {value!r:.60}: write expected={{'grade': {{value: share}}}}")
+    for name, shares in value.items():
         numbers = list(shares.values()) if isinstance(shares, Mapping) else [shares]
         are_shares = all(isinstance(n, int | float) and not isinstance(n, bool) and 0 <= n <= 1 for n in numbers)
         if not numbers or not are_shares or sum(numbers) > 1 + 1e-9:
             raise FairnessError(
                 f"expected: {name} is {shares!r:.60}: write the share of true, or {{value: share}} of at most 1 in all"
             )
-    return given
+    return value
 
 
-def checked_graders(given: object) -> Mapping[str, Any]:
-    """Return the graders of a mark by grade, fixtures as their names. Raises `FairnessError` for what is none."""
-    if not isinstance(given, Mapping) or not given:
-        raise FairnessError(f"grade is {given!r}: write grade={{'name': grader}}")
-    return given
+def checked_graders(value: object) -> Mapping[str, Any]:
+    """Return the graders of a mark by grade, fixtures as their names.
+
+    Raises:
+        FairnessError: For malformed ones.
+    """
+    if not isinstance(value, Mapping) or not value:
+        raise FairnessError(f"grade is {value!r}: write grade={{'name': grader}}")
+    return value
 
 
 def check_grader(name: str, grader: object) -> None:
@@ -84,19 +96,23 @@ def check_grader(name: str, grader: object) -> None:
         )
 
 
-def checked_confidence(given: object) -> float:
-    """Return the confidence of intervals. Raises `FairnessError` for what is none."""
-    if not isinstance(given, float) or not 0.8 <= given < 1:
-        raise FairnessError(f"confidence is {given!r}: it must be a number from 0.8 to below 1")
-    return given
+def checked_confidence(value: object) -> float:
+    """Return the confidence of intervals.
+
+    Raises:
+        FairnessError: For an invalid number.
+    """
+    if not isinstance(value, float) or not 0.8 <= value < 1:
+        raise FairnessError(f"confidence is {value!r}: it must be a number from 0.8 to below 1")
+    return value
 
 
-def check_arguments(mark: str, given: Mapping[str, Any], allowed: tuple[str, ...], *, required: str) -> None:
+def check_arguments(mark: str, arguments: Mapping[str, Any], allowed: tuple[str, ...], *, required: str) -> None:
     """Raise `FairnessError` for an argument of a mark that is unknown, or missing."""
-    for name in given:
+    for name in arguments:
         if name not in allowed:
             raise FairnessError(f"@pytest.mark.{mark} has no argument {name!r}; {did_you_mean(name, allowed)}")
-    if required not in given:
+    if required not in arguments:
         raise FairnessError(f"@pytest.mark.{mark} needs `{required}=`")
 
 
@@ -123,7 +139,11 @@ def _takes_ours(function: object) -> bool:
 
 
 def arguments_of(mark: pytest.Mark) -> Mapping[str, Any]:
-    """Return the keywords of a mark. Raises `FairnessError` where it has anything else."""
+    """Return the keywords of a mark.
+
+    Raises:
+        FairnessError: Where it has anything else.
+    """
     if mark.args:
         raise FairnessError(f"@pytest.mark.{mark.name} takes keywords only, not {mark.args[0]!r}")
     return mark.kwargs
@@ -132,7 +152,8 @@ def arguments_of(mark: pytest.Mark) -> Mapping[str, Any]:
 def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
     """Return the probe function that a threshold's mark names.
 
-    Raises `FairnessError` where it names none.
+    Raises:
+        FairnessError: Where it names none.
     """
     mark = mark_of(function, "threshold")
     assert mark is not None  # noqa: S101 - called for thresholds only
@@ -161,7 +182,8 @@ def declared_title(function: object) -> str:
 def threshold_scale(function: Callable[..., object]) -> MarkScale | None:
     """Return the scale that a threshold's mark gives to all its estimates, if it does.
 
-    Raises `FairnessError` where it gives something else.
+    Raises:
+        FairnessError: Where it gives something else.
     """
     mark = mark_of(function, "threshold")
     scale = None if mark is None else mark.kwargs.get("scale")
@@ -184,7 +206,8 @@ class FlakyMark:
     def of(cls, item: pytest.Item) -> FlakyMark | None:
         """Return the mark on a threshold, its class or its module, checked.
 
-        Raises `FairnessError` for one without a reason or a date, or with an unattainable bound.
+        Raises:
+            FairnessError: For one without a reason or a date, or with an unattainable bound.
         """
         mark = item.get_closest_marker("flaky_threshold")
         if mark is None:

@@ -45,12 +45,23 @@ STOPPED = "the run was stopped"
 
 
 def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader | BatchGrader]:
-    """Return the graders of a probe's mark; a string there names a fixture, and a `Judge` is several graders."""
+    """Return the graders of a probe's mark; a string there names a fixture, and a `Judge` is several graders.
+
+    Args:
+        probe: The probe.
+        request: The request of the test's fixture, to get the graders that are fixtures.
+
+    Returns:
+        Graders by the name of their grade.
+
+    Raises:
+        pytest.fail.Exception: A grader is malformed, or its judge cannot be built.
+    """
     try:
-        named = checked_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
+        declared = checked_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
         graders = {
             name: request.getfixturevalue(grader) if isinstance(grader, str) else grader
-            for name, grader in named.items()
+            for name, grader in declared.items()
         }
         graders = with_judges(graders, probe.function.__name__, request)
         for name, grader in graders.items():
@@ -61,22 +72,22 @@ def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader
 
 
 def _unmarked(test: pytest.Item | None) -> str:
-    """Return why a test has nothing measured."""
+    """Return the reason that a test has no sample to measure."""
     if test is not None and test.get_closest_marker("threshold"):
         return "@pytest.mark.threshold stands on a class or a module: write it on each test function"
     return "`measured` is for tests marked @pytest.mark.threshold(probe=...)"
 
 
 class LazyMeasured:
-    """`Measured` of a probe's whole sample, measured when it is first asked anything."""
+    """`Measured` of a probe's whole sample, measured when one of its attributes is first read."""
 
     def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
         self._fairness = request.config.stash[SESSION]
-        given = getattr(request, "param", CollectionError(_unmarked(self._fairness.test)))
-        if isinstance(given, CollectionError):
-            given.end()
-        self.probe: Probe = given.probe
-        self._planned = PlannedTest(model_name, given, ())
+        parameter = getattr(request, "param", CollectionError(_unmarked(self._fairness.test)))
+        if isinstance(parameter, CollectionError):
+            parameter.end()
+        self.probe: Probe = parameter.probe
+        self._planned = PlannedTest(model_name, parameter, ())
         if self.probe.error is not None:
             CollectionError(self.probe.error, self.probe.is_skipped).end()
         self._model_name = model_name
@@ -86,11 +97,11 @@ class LazyMeasured:
         self._samples: dict[int, LookSample] = {}
         """By the number of the look."""
         self._views: dict[Look, Measured] = {}
-        """At the confidence of each look: runs of two thresholds may have been judged as often or not."""
+        """By look: the thresholds of one sample may be at looks with different confidences."""
         self._earlier: dict[str, list[PastResult]] = {}
-        self._described: dict[Look, LeftOut] = {}
+        self._exclusions: dict[Look, LeftOut] = {}
         self.cause: tuple[str, int] | None = None
-        """Why a model could not be asked at all, and how many attempts of the last sample, or questions, it cost."""
+        """The error that most requests ended with, and how many attempts, or else questions of graders, have it."""
         try:
             self.subject = self._fairness.models.wrap(model, self._model_name)
         except FairnessError as error:
@@ -141,9 +152,10 @@ class LazyMeasured:
         return Look(1, sizes, self.tail, anytime=declared_clusters(self.probe) if anytime else None)
 
     def load(self) -> Measured:
-        """Return the metrics, asking for all that is missing.
+        """Return the metrics of this look's sample; answers that are missing are requested.
 
-        Raises `BudgetExceededError` where a cap of the run forbids that.
+        Raises:
+            BudgetExceededError: A cap of the run forbids the requests.
         """
         if self.look not in self._views:
             self._views[self.look] = self._sample.measured.at(self.look.confidence)
@@ -151,19 +163,19 @@ class LazyMeasured:
 
     @property
     def _sample(self) -> LookSample:
-        """The sample of this look; all that is missing is asked for."""
+        """The sample of this look; answers that are missing are requested."""
         number = self.look.number
         if number not in self._samples:
             attempts = self._attempts()
-            # The first look is every threshold's, those between are done with.
-            self._samples = {kept: self._samples[kept] for kept in self._samples if kept == 1 or number <= 2}
+            # All thresholds share the first look; the looks between are not needed again.
+            self._samples = {look: self._samples[look] for look in self._samples if look == 1 or number <= 2}
             self._samples[number] = LookSample(attempts, self._measure(attempts))
             self._views = {}
         return self._samples[number]
 
     @property
     def answers(self) -> str:
-        """A digest of the answers of the sample that is looked at, whenever they were given."""
+        """A digest of the answers of this look's sample, of this run or of earlier ones."""
         # The same answers under another history are another estimate.
         history = [sample.model_key for sample in self._history.samples]
         return digest("\n".join([self._sample.answers, *history])) if history else self._sample.answers
@@ -178,7 +190,7 @@ class LazyMeasured:
 
     @property
     def lifetime(self) -> str:
-        """Over what the judged runs of a threshold are counted: the model, whichever run an application belongs to."""
+        """The key by which the judged runs of a threshold are counted: the model's, or an unversioned application."""
         return self.unversioned or self.subject.key
 
     @property
@@ -206,23 +218,34 @@ class LazyMeasured:
         return min(items / declared_items, attempts / declared_attempts) < SMALLEST_SHARE
 
     def keep_influences(self, test: str, influences: InfluenceResult) -> None:
-        """Put into the store what each item adds to a threshold's estimate: other runs are compared by it."""
+        """Store the influence of each item on a threshold's estimate, by which other runs are compared."""
         self._fairness.store.runs.save_influences(self._fairness.run, test, influences.to_json())
 
     def earlier(self, test: str) -> list[PastResult]:
-        """Return what earlier runs said of a threshold, oldest first."""
+        """Return the results of a threshold in earlier runs, oldest first."""
         if test not in self._earlier:
-            self._earlier[test] = self._own(self._fairness.store.runs.history(test, self._fairness.run))
+            self._earlier[test] = self._past_results(self._fairness.store.runs.history(test, self._fairness.run))
         return self._earlier[test]
 
     def judgments(self, test: str) -> list[PastResult]:
-        """Return what every session so far said of a threshold, also one of this run: a run may have a fixed id."""
-        return self._own(self._fairness.store.runs.history(test))
+        """Return the results of a threshold in all sessions so far, also of this run: a run may have a fixed id."""
+        return self._past_results(self._fairness.store.runs.history(test))
 
     def take_look(
         self, test: str, model: str, identity: str, sequence: str, others: Sequence[StoredLook]
     ) -> tuple[StoredLook, list[StoredLook]]:
-        """Record a look at a threshold in the store; return it with its number, and the others. A try-out is none."""
+        """Record a look at a threshold in the store; a try-out is not recorded.
+
+        Args:
+            test: The id of the threshold's test.
+            model: A digest of the model over which runs are counted.
+            identity: A digest of the answers and the question that are judged.
+            sequence: The sequence of looks that it belongs to.
+            others: The earlier looks.
+
+        Returns:
+            The look with its number, and the earlier looks.
+        """
         from pytest_fairness.store.looks import StoredLook
 
         store = self._fairness.store
@@ -238,10 +261,10 @@ class LazyMeasured:
         return store.looks.take(look, others, self.extends, keep=not self.is_tryout)
 
     def conclude_look(self, look: StoredLook, verdict: str | None) -> None:
-        """Save what a look came to; without a verdict it is forgotten."""
+        """Save the verdict of a look; a look without a verdict is deleted."""
         self._fairness.store.looks.conclude(look, self._fairness.store.session, verdict)
 
-    def _own(self, rows: Sequence[Mapping[str, Any]]) -> list[PastResult]:
+    def _past_results(self, rows: Sequence[Mapping[str, Any]]) -> list[PastResult]:
         # pytest may give the test of another probe the same id: files outside of the rootdir, named one at a time.
         past = [PastResult.from_row(row) for row in rows]
         return [result for result in past if result.result.probe in ("", self.probe.id)]
@@ -258,7 +281,7 @@ class LazyMeasured:
             attempts = sample.measure_all()
             self._note_cause(sample, attempts)
             self._check_calls(attempts)
-            self._keep(attempts, sample.asked_by_graders())
+            self._save(attempts, sample.asked_by_graders())
         except BudgetExceededError as error:
             raise BudgetExceededError(
                 f"{error}: {sample.answered_items():,} of {len(sample.items):,} items measured"
@@ -270,26 +293,26 @@ class LazyMeasured:
         return attempts
 
     def _check_calls(self, attempts: Sequence[GradedAttempt]) -> None:
-        """Raise `FairnessError` where no tool was called, and that of a model which may hide calls proves nothing."""
+        """Raise `FairnessError` where no answer calls a tool and the model may hide its calls."""
         reason = getattr(self.subject, "hides_calls", "")
         answered = [graded.attempt.answer for graded in attempts if graded.attempt.answer and graded.prompt.tools]
         if reason and answered and not any(answer.actions for answer in answered):
             raise FairnessError(f"none of {len(answered):,} answers of {self.subject.name} calls a tool: {reason}")
 
     def _note_cause(self, sample: ProbeSample, attempts: Sequence[GradedAttempt]) -> None:
-        """Note why a model could not be asked, or else the first error where that is what most attempts have."""
+        """Set the error that made a model unreachable, or else the first error where most attempts have one."""
         causes = self._fairness.engine.answers.causes
         measured = [graded.attempt for graded in attempts]
         questions = [question for index in range(len(sample.items)) for question in sample.questions(index)]
-        for made in (measured, questions):
-            errors = [attempt.error for attempt in made if attempt.error is not None]
-            of_model = [error for error in errors if error in causes]
-            if of_model or 2 * len(errors) > len(made):
-                self.cause = (of_model or errors)[0], len(of_model or errors)
+        for requested in (measured, questions):
+            errors = [attempt.error for attempt in requested if attempt.error is not None]
+            model_errors = [error for error in errors if error in causes]
+            if model_errors or 2 * len(errors) > len(requested):
+                self.cause = (model_errors or errors)[0], len(model_errors or errors)
                 return
 
-    def _keep(self, attempts: Sequence[GradedAttempt], questions: Sequence[str]) -> None:
-        """Put the sample into the store, so that its verdicts can be made again."""
+    def _save(self, attempts: Sequence[GradedAttempt], questions: Sequence[str]) -> None:
+        """Save the sample in the store, so that it can be judged again."""
         from pytest_fairness.store.samples import StoredSample
 
         sample = StoredSample(
@@ -306,16 +329,16 @@ class LazyMeasured:
         self._fairness.work.save_sample(sample, self.subject)
 
     def _measure(self, attempts: Sequence[GradedAttempt]) -> Measured:
-        # Loaded here, not by the first estimate: hypothesis would put the second it takes on its first example.
+        # Imported before the first estimate: hypothesis would count the second that it takes for its first example.
         import scipy.special  # type: ignore[import-untyped]  # noqa: F401
 
         from pytest_fairness.stats.measured import Measured
 
         arguments = {**self.arguments, "calibration": self.labels_of(attempts)}
-        alike = conditions(self.subject.name, self.fingerprints, self._fairness.settings.judge)
+        same_conditions = conditions(self.subject.name, self.fingerprints, self._fairness.settings.judge)
         earlier = self._history
         extremes = earlier.extremes(self.extremes)
-        return Measured(attempts, extremes=extremes, conditions=alike, history=earlier.attempts, **arguments)
+        return Measured(attempts, extremes=extremes, conditions=same_conditions, history=earlier.attempts, **arguments)
 
     @cached_property
     def _history(self) -> EarlierAnswers:
@@ -353,23 +376,25 @@ class LazyMeasured:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        given = self.probe.arguments
-        arguments = {name: given[name] for name in ("confidence", "sources", "crossed") if name in given}
+        """The arguments of `Measured` that the probe declares, and the exclusions."""
+        declared = self.probe.arguments
+        arguments = {name: declared[name] for name in ("confidence", "sources", "crossed") if name in declared}
         return arguments | ({"left_out": left_out} if (left_out := self._left_out) else {})
 
     @property
     def _left_out(self) -> LeftOut:
         """The exclusions: prompts of the probe that options of the run left out of this look's sample."""
-        if self.look not in self._described:
+        if self.look not in self._exclusions:
             items, _ = self.look.design(self.probe)
             measured = {item.id for item in items}
             reserve = [item for item in self.probe.reserve if item.id not in measured]
             settings = self._fairness.settings
-            given = {" ".join(settings.filters): self.probe.filtered, settings.sampling: reserve}
-            self._described[self.look] = left_out(given, items)
-        return self._described[self.look]
+            excluded_by = {" ".join(settings.filters): self.probe.filtered, settings.sampling: reserve}
+            self._exclusions[self.look] = left_out(excluded_by, items)
+        return self._exclusions[self.look]
 
     @property
     def extremes(self) -> dict[str, Callable[[Prompt], Sequence[Any]]]:
+        """The functions from a prompt to the extreme values of a grade, by grade."""
         extremes = {name: extremes_of(grader) for name, grader in self.graders.items()}
-        return {name: of for name, of in extremes.items() if of}
+        return {name: extremes_of_prompt for name, extremes_of_prompt in extremes.items() if extremes_of_prompt}

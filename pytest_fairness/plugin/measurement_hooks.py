@@ -39,17 +39,17 @@ class MeasurementHooks:
         if self._state.lists_only:
             return
         expected: dict[str, ExpectedThreshold] = {}
-        ours = [item for item in session.items if is_marked(item)]
-        for item in ours:
+        marked = [item for item in session.items if is_marked(item)]
+        for item in marked:
             self._plan(item, expected)
         has_work = bool(self._fairness.work.tests or expected)
         if not self._fairness.is_used:
             return
-        if self._state.must_write or ours:
+        if self._state.must_write or marked:
             self._expect_left_out(session.items, expected)
         refusal = self._state.check_selection(session.items)
         if refusal is None and has_work:
-            refusal = self._prepare_work(session.items, ours)
+            refusal = self._prepare_work(session.items, marked)
         if not self._state.refuse(refusal, session.items) and expected:
             runs, run = self._fairness.store.runs, self._fairness.run
             rows = {test: threshold.to_json() for test, threshold in expected.items()}
@@ -79,13 +79,13 @@ class MeasurementHooks:
         if not self._fairness.settings.shard:  # a shard leaves items to others
             self._state.work.notes.append(self._selection.mismatch(selected))
 
-    def _prepare_work(self, items: Sequence[pytest.Item], ours: Sequence[pytest.Function]) -> str | None:
+    def _prepare_work(self, items: Sequence[pytest.Item], marked: Sequence[pytest.Function]) -> str | None:
         """Prepare the measurements and show them; return why they cannot be made."""
         state = self._state
         try:
             choose_latest(self._fairness, items)
             names = set[str]()
-            for item in ours:
+            for item in marked:
                 if (name := name_of(item)) and name not in names and takes_named_model(item):
                     names.add(name)
             calls = state.work.prepare(sorted(names))

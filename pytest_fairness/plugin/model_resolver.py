@@ -37,7 +37,11 @@ class ModelResolver:
         return list({str(name): name for name in names}.values())
 
     def named(self, name: str) -> Model:
-        """Return the model of a name or alias. Raises `FairnessError` for an unknown one."""
+        """Return the model of a name or alias.
+
+        Raises:
+            FairnessError: For an unknown one.
+        """
         from pytest_fairness.models.aliases import follow, naming_alias
         from pytest_fairness.models.registry import resolve
 
@@ -55,7 +59,11 @@ class ModelResolver:
         self._made_by[id(value)] = (value, fixture, label)
 
     def wrap(self, value: object, model_name: str | None) -> Model:
-        """Return a model as it is, or the user's callable as a model. Raises `FairnessError` for anything else."""
+        """Return a model as it is, or the user's callable as a model.
+
+        Raises:
+            FairnessError: For anything else.
+        """
         from pytest_fairness.models.callable_model import as_model
 
         held = self._wrapped.get(id(value))

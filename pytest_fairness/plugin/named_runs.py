@@ -65,7 +65,11 @@ def _adjusting_runs(runs: Runs, settings: Settings) -> list[str]:
 
 @contextmanager
 def earlier_runs(store: StoreLocation) -> Iterator[Runs]:
-    """Open the runs of a store. Raises `StoreError`, in one line, where there is no such store."""
+    """Open the runs of a store.
+
+    Raises:
+        StoreError: Where there is no such store, in one line.
+    """
     if not store.exists():
         raise StoreError(f"there is no store {store} to find an earlier run in: name it with --fairness-store")
     from pytest_fairness.store.database import Database

@@ -133,7 +133,7 @@ def max_age(text: str, _: RunFolders) -> float:
 
 
 def accepted_outcome(text: str, _: RunFolders) -> str:
-    """Return what becomes of a test whose verdict was accepted."""
+    """Return the outcome of a test whose verdict was accepted: ``pass`` or ``fail``."""
     if text not in ("pass", "fail"):
         raise OptionValueError(text, "write pass or fail")
     return text

@@ -67,6 +67,7 @@ class Option:
 
     @property
     def flag_text(self) -> str:
+        """The option as a user types it, without its value."""
         return f"--fairness-{self.name}"
 
     @property
@@ -76,6 +77,7 @@ class Option:
 
     @property
     def default_value(self) -> Any:
+        """The value where neither the command line nor the ini file has one."""
         return [] if self.many else False if self.flag else self.default
 
     @property
@@ -102,7 +104,15 @@ class Option:
             raise pytest.UsageError(f"{self.flag_text} {rule}")
 
     def parsed(self, value: Any, folders: RunFolders) -> Any:
-        """Return a value as the settings hold it. Raises `pytest.UsageError`, in one line, for a malformed one."""
+        """Return a value as the settings hold it.
+
+        Args:
+            value: The value of the command line or the ini file.
+            folders: The folders that relative paths start from.
+
+        Raises:
+            pytest.UsageError: The value is malformed; in one line.
+        """
         try:
             return value if value is None or self.parse is None else self.parse(value, folders)
         except OptionValueError as error:
@@ -354,13 +364,13 @@ def add_options(parser: pytest.Parser) -> None:
     """Declare each option as ``--fairness-NAME`` and as the ini key ``fairness_NAME``."""
     group = parser.getgroup("fairness", "fairness of language models")
     for option in OPTIONS:
-        shown = {"dest": option.dest, "help": f"{option.description} (ini: {option.dest})"}
+        keywords = {"dest": option.dest, "help": f"{option.description} (ini: {option.dest})"}
         if option.flag:
-            group.addoption(option.flag_text, action="store_true", default=None, **shown)
+            group.addoption(option.flag_text, action="store_true", default=None, **keywords)
         elif option.many:
-            group.addoption(option.flag_text, action="append", metavar=option.metavar, **shown)
+            group.addoption(option.flag_text, action="append", metavar=option.metavar, **keywords)
         else:
-            group.addoption(option.flag_text, metavar=option.metavar, type=option.type, **shown)
+            group.addoption(option.flag_text, metavar=option.metavar, type=option.type, **keywords)
         if option.flag:
             parser.addini(option.dest, option.help, type="bool", default=False)
         elif option.many:

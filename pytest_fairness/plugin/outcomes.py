@@ -35,9 +35,13 @@ SUBJECT = PREFIX + "subject"
 
 
 def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Make the report of a flaky or accepted threshold read so; note why one was not judged.
+    """Set the outcome of a flaky or accepted threshold, and record the reason that one was not judged.
 
-    Its estimates travel with its report.
+    The report also carries the estimates of the test, its searches and its model.
+
+    Args:
+        item: The test.
+        report: One of its reports, which is changed.
     """
     if not report.passed and is_threshold(item) and not _has_properties(item):
         # Of the test, not of this report, which would be taken for a row: a JUnit file has them from the last report.
@@ -65,7 +69,7 @@ def _has_properties(item: pytest.Item) -> bool:
 
 
 def status(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-    """Category, letter and word of a flaky or accepted threshold; None for every other report."""
+    """Return category, letter and word of a flaky or accepted threshold; None for every other report."""
     if report.when != "call" or not report.skipped or hasattr(report, "wasxfail"):
         return None
     properties = dict(report.user_properties)
@@ -85,14 +89,14 @@ class ThresholdOutcomes:
         self._measured: dict[str, Sequence[tuple[str, Any]]] = {}
         """Properties of the tests of items and of searches, as their reports hold them: there may be very many."""
         self._excuses: dict[str, Unjudged] = {}
-        """Why tests have no result of their own."""
+        """The reasons that tests have no result of their own."""
         self._subjects: dict[str, None] = {}
-        """What makes models, and their names, as reports carry them: a threshold that errors has none."""
+        """Sources and names of models, as reports carry them: a threshold that errors has none."""
         self.causes = CauseCounts()
         self.failures = 0
 
     def add(self, report: pytest.TestReport) -> None:
-        """Take in one report."""
+        """Add one report."""
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # rerunfailures' own word
             return
         if report.failed:
@@ -103,16 +107,20 @@ class ThresholdOutcomes:
         properties = dict(report.user_properties)
         if SUBJECT in properties:
             self._subjects[str(properties[SUBJECT])] = None
-        ours = (SUBJECT, CAUSE, ESTIMATES)
-        foreign = [(name, value) for name, value in properties.items() if name.startswith(PREFIX) and name not in ours]
-        if report.when == "call" and foreign:
-            row = from_properties(foreign, _outcome(report))
+        other_properties = (SUBJECT, CAUSE, ESTIMATES)
+        row_properties = [
+            (name, value)
+            for name, value in properties.items()
+            if name.startswith(PREFIX) and name not in other_properties
+        ]
+        if report.when == "call" and row_properties:
+            row = from_properties(row_properties, _outcome(report))
             if row is not None:
                 self._rows[report.nodeid] = row
                 recorded = json.loads(str(properties.get(ESTIMATES, "[]")))
                 self._metrics[report.nodeid] = [MetricResult.from_json(item, report.nodeid) for item in recorded]
             elif PREFIX + "model" in properties:  # else of a subtest, before its test has a result
-                self._measured[report.nodeid] = tuple(foreign)
+                self._measured[report.nodeid] = tuple(row_properties)
         elif report.nodeid not in self._rows and (report.failed or report.skipped):
             self._excuses[report.nodeid] = unjudged_fields(report)
 
@@ -145,7 +153,7 @@ class ThresholdOutcomes:
     def shard_line(self, shard: str, run: str) -> str:
         """Return the line of a shard that leaves the verdicts to another."""
         counts = ((len(self._measured), "item", "measured"), (self.deferred, "threshold", "deferred"))
-        summary = ", ".join(f"{count:,} {what}{'s' * (count != 1)} {done}" for count, what, done in counts)
+        summary = ", ".join(f"{count:,} {noun}{'s' * (count != 1)} {verb}" for count, noun, verb in counts)
         return f"fairness: shard {shard} of run {run}: {summary}"
 
     @property
@@ -154,55 +162,60 @@ class ThresholdOutcomes:
         return bool(self._rows or self._measured or self._excuses)
 
     def rows(self, expected: Mapping[str, ExpectedThreshold], *, stopped: bool) -> list[ThresholdResult]:
-        """Return a row for every threshold that was collected; ``stopped`` is the reason that one may be lacking."""
-        silent = not_judged(STOPPED if stopped else "its test gave no result", "not run")
+        """Return a row for every threshold that was collected.
+
+        Args:
+            expected: The collected thresholds, by the id of their test.
+            stopped: Whether the run was stopped, which is then the reason of a row without a result.
+        """
+        missing = not_judged(STOPPED if stopped else "its test gave no result", "not run")
         tests: dict[tuple[object, ...], str] = {}
         if any(row.example is not None for row in self._rows.values()):
             for test, counts in self._counts():
                 tests.setdefault((counts.get("probe"), counts.get("item"), counts.get("model")), test)
         return [
-            _with_test(self._rows[test], tests) if test in self._rows else self._unjudged(threshold, silent).result()
+            _with_test(self._rows[test], tests) if test in self._rows else self._unjudged(threshold, missing).result()
             for test, threshold in self._with_subjects(expected).items()
         ]
 
-    def _unjudged(self, threshold: ExpectedThreshold, silent: Unjudged) -> ExpectedThreshold:
+    def _unjudged(self, threshold: ExpectedThreshold, missing: Unjudged) -> ExpectedThreshold:
         if threshold.id in self._excuses:
             return threshold.unjudged(self._excuses[threshold.id])
-        return threshold if threshold.verdict else threshold.unjudged(silent)
+        return threshold if threshold.verdict else threshold.unjudged(missing)
 
     def _with_subjects(self, expected: Mapping[str, ExpectedThreshold]) -> dict[str, ExpectedThreshold]:
-        """Return what was expected, with the model that each threshold is about where another test was given it.
+        """Return the expected thresholds with their models, which may be known from other tests.
 
         A threshold of a file that could not be read is about the only model of the run, if there is but one.
         """
         subjects: dict[str, str] = dict(map(json.loads, self._subjects))
         models = {*subjects.values(), *(row.model for row in self._rows.values())}
-        only = models.pop() if len(models) == 1 else ""
+        only_model = models.pop() if len(models) == 1 else ""
         return {
-            test: replace(threshold, model=subjects.get(threshold.model_source, threshold.model or only))
+            test: replace(threshold, model=subjects.get(threshold.model_source, threshold.model or only_model))
             for test, threshold in expected.items()
         }
 
     def totals(self, rows: Sequence[ThresholdResult]) -> dict[str, int]:
         """Return the attempts of the run: a probe's whole sample where a threshold took it, else item by item."""
-        whole: dict[tuple[str, str], SampleCounts] = {}
+        samples: dict[tuple[str, str], SampleCounts] = {}
         for row in rows:
             if row.sample is not None:  # thresholds of one probe may have looked at samples of several sizes
-                largest = whole.setdefault((row.probe, row.model), row.sample)
+                largest = samples.setdefault((row.probe, row.model), row.sample)
                 if largest.attempts < row.sample.attempts:
-                    whole[row.probe, row.model] = row.sample
+                    samples[row.probe, row.model] = row.sample
         items: dict[tuple[object, ...], SampleCounts] = {}
         for nodeid, counts in self._counts():
-            if (counts.get("probe"), counts["model"]) not in whole:
+            if (counts.get("probe"), counts["model"]) not in samples:
                 # A search is of no probe; an item may have several tests, in two classes that inherit them.
-                of = (counts["probe"], counts["item"], counts["model"]) if "probe" in counts else (nodeid,)
-                items[of] = SampleCounts(
+                item_key = (counts["probe"], counts["item"], counts["model"]) if "probe" in counts else (nodeid,)
+                items[item_key] = SampleCounts(
                     attempts=int(counts["attempts"]),
                     from_store=int(counts.get("from_store", 0)),
                     ungraded=float(counts.get("ungraded", 0)),
                 )
-        parts = [*whole.values(), *items.values()]
-        return {name: math.ceil(math.fsum(getattr(part, name) for part in parts)) for name in _COUNTED}
+        parts = [*samples.values(), *items.values()]
+        return {name: math.ceil(math.fsum(getattr(part, name) for part in parts)) for name in _COUNT_FIELDS}
 
 
 def _with_test(row: ThresholdResult, tests: Mapping[tuple[object, ...], str]) -> ThresholdResult:
@@ -213,7 +226,7 @@ def _with_test(row: ThresholdResult, tests: Mapping[tuple[object, ...], str]) ->
     return replace(row, example=replace(row.example, test=test))
 
 
-_COUNTED = ("attempts", "from_store", "ungraded")
+_COUNT_FIELDS = ("attempts", "from_store", "ungraded")
 
 
 def _subject(item: pytest.Item) -> str | None:
@@ -238,8 +251,8 @@ def unjudged_fields(report: pytest.TestReport | pytest.CollectReport) -> Unjudge
     if report.skipped:
         reason = getattr(report, "wasxfail", None)
         if reason is not None:
-            named = f": {in_line(reason)}" if reason else ""
-            return not_judged(f"skipped: expected to fail{named}", "skipped")
+            detail = f": {in_line(reason)}" if reason else ""
+            return not_judged(f"skipped: expected to fail{detail}", "skipped")
         _, _, reason = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, "")
         reason = in_line(reason.removeprefix("Skipped: "))
         return not_judged(STOPPED, "not run") if reason == STOPPED else not_judged(f"skipped: {reason}", "skipped")

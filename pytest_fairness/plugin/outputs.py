@@ -73,7 +73,8 @@ def add_to_junit(config: pytest.Config, results: RunResults) -> None:
 def write_json(settings: Settings, results: RunResults) -> list[str]:
     """Write the results file, where one is asked for; the line that names it.
 
-    Raises `FairnessError`, in one line, where it cannot be written.
+    Raises:
+        FairnessError: Where it cannot be written, in one line.
     """
     if settings.json is None:
         return []
@@ -86,7 +87,8 @@ def write(fairness: FairnessSession, results: RunResults, notify: Callable[[str]
 
     ``notify`` is called before work that takes a while.
 
-    Raises `FairnessError`, in one line, for a file that was asked for and cannot be written.
+    Raises:
+        FairnessError: For a file that was asked for and cannot be written, in one line.
     """
     settings = fairness.settings
     lines: list[str] = []

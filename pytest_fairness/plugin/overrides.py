@@ -64,13 +64,16 @@ class CollectedThreshold:
 
     @property
     def name(self) -> str:
+        """The id without its file."""
         return self.test.partition("::")[2]
 
     @property
     def short(self) -> str:
+        """``SUITE::TEST``."""
         return f"{self.probe.suite}::{self.name}"
 
     def is_called(self, key: str) -> bool:
+        """Return whether a key of pyproject.toml names this threshold."""
         # By its path: the id of a test outside of the rootdir may start with any folder.
         return key == self.short or f"{self.file.as_posix()}::{self.name}".endswith(f"/{key}")
 
@@ -88,25 +91,26 @@ class ThresholdOverrides:
         self._collected[test] = CollectedThreshold(test, file, probe)
 
     def of(self, test: str) -> ThresholdOverride:
-        """Return what is set for the threshold of this id, whatever its parameters."""
+        """Return the override of the threshold of this id, whatever its parameters."""
         return self._overrides.get(test, NOTHING)
 
     def resolve(self) -> None:
         """Match the tables to thresholds, once all are collected, and change the probes.
 
-        Raises `FairnessError`, in one line, for a table that is malformed, names no threshold or several, and for
-        two that contradict each other.
+        Raises:
+            FairnessError: For a table that is malformed, names no threshold or several, and for two that contradict
+                each other, in one line.
         """
         if not self._collected:
             return
-        named: dict[str, str] = {}
+        keys: dict[str, str] = {}
         for key, override in self._tables.items():
-            test = self._named(key)
+            test = self._find_threshold(key)
             if test is None:
                 continue
-            if test in named:
-                raise FairnessError(f"{override.where}: {key!r} and {named[test]!r} are the same threshold: keep one")
-            named[test], self._overrides[test] = key, override
+            if test in keys:
+                raise FairnessError(f"{override.where}: {key!r} and {keys[test]!r} are the same threshold: keep one")
+            keys[test], self._overrides[test] = key, override
             for name in ("repetitions", "confidence"):
                 if (value := getattr(override, name)) is not None:
                     _set(self._collected[test].probe, name, value, override.where)
@@ -141,7 +145,7 @@ class ThresholdOverrides:
                 )
         return ThresholdOverride(
             where,
-            read("bounds", lambda given: BoundsOverride(_spans(given), where)),
+            read("bounds", lambda value: BoundsOverride(_spans(value), where)),
             read("scale", _scale),
             read("repetitions", checked_repetitions),
             read("confidence", checked_confidence),
@@ -150,10 +154,12 @@ class ThresholdOverrides:
     def _location(self, name: str, table: str) -> str:
         return f"{self._file.path.name}:{self._file.line_of(name, table)}"
 
-    def _named(self, key: str) -> str | None:
-        """Return the threshold of a key; None of one that is there, but not in this run."""
+    def _find_threshold(self, key: str) -> str | None:
+        """Return the threshold that a key names; None for one that exists and is not in this run."""
         collected = self._collected
-        matches = [key] if key in collected else [test for test, one in collected.items() if one.is_called(key)]
+        matches = (
+            [key] if key in collected else [test for test, threshold in collected.items() if threshold.is_called(key)]
+        )
         if len(matches) > 1:
             raise FairnessError(
                 f"{self._tables[key].where}: {key!r} may be {' or '.join(sorted(matches))}: write more of the path"
@@ -187,26 +193,26 @@ def _set(probe: Probe, name: str, value: object, where: str) -> None:
     probe.arguments = {**probe.arguments, name: value}
 
 
-def _spans(given: object) -> dict[str, Span]:
-    if isinstance(given, dict):
-        return {metric: _span(span) for metric, span in given.items()}
-    return {ONLY: _span(given)}
+def _spans(value: object) -> dict[str, Span]:
+    if isinstance(value, dict):
+        return {metric: _span(span) for metric, span in value.items()}
+    return {ONLY: _span(value)}
 
 
-def _span(given: object) -> Span:
-    ends = given if isinstance(given, list) else []
+def _span(value: object) -> Span:
+    ends = value if isinstance(value, list) else []
     if len(ends) != 2 or not all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
-        raise FairnessError(f"bounds are {given!r}: write [LOW, HIGH], two numbers, -inf or inf where there is none")
+        raise FairnessError(f"bounds are {value!r}: write [LOW, HIGH], two numbers, -inf or inf where there is none")
     low, high = map(float, ends)
     if not low <= high:
-        raise FairnessError(f"bounds are {given!r}: the first must be at most the second")
+        raise FairnessError(f"bounds are {value!r}: the first must be at most the second")
     return low, high
 
 
-def _scale(given: object) -> MarkScale:
-    ranges = given if isinstance(given, dict) else {}
+def _scale(value: object) -> MarkScale:
+    ranges = value if isinstance(value, dict) else {}
     if set(ranges) != set("ABC") or not all(isinstance(span, list) for span in ranges.values()):
-        raise FairnessError(f"scale is {given!r}: write {{A = [LOW, HIGH], B = [LOW, HIGH], C = [LOW, HIGH]}}")
+        raise FairnessError(f"scale is {value!r}: write {{A = [LOW, HIGH], B = [LOW, HIGH], C = [LOW, HIGH]}}")
     return MarkScale(**ranges)
 
 
@@ -216,8 +222,8 @@ def thresholds_in(file: Path) -> set[str]:
         if suite_in(file):
             from pytest_fairness.declarative.probe import read_probes
 
-            anywhere = Path(file.resolve().anchor)  # files that it names are read without --fairness-data
-            probes = read_probes(file, file.name, anywhere)
+            root = Path(file.resolve().anchor)  # files that it names are read without --fairness-data
+            probes = read_probes(file, file.name, root)
             return {threshold.name for probe in probes for threshold in probe.thresholds}
         tree = ast.parse(file.read_text(encoding="utf-8"))
     except (FairnessError, OSError, ValueError, SyntaxError):
@@ -227,7 +233,7 @@ def thresholds_in(file: Path) -> set[str]:
 
 
 def _is_called(file: Path, head: str) -> bool:
-    """Return whether the first part of an id means a file: by the end of its path, or by its suite."""
+    """Return whether the first part of an id names a file: by the end of its path, or by its suite."""
     suites = {file.parent.name, file.stem.removeprefix("test_"), suite_in(file)}
     return head in suites or file.as_posix().endswith(f"/{head}")
 

@@ -70,7 +70,7 @@ class Probe:
     is_skipped: bool = False
     """Whether that is no mistake: the function that gives its items has called `pytest.skip`."""
     is_propensity: bool = False
-    """Whether its model is asked for the probabilities of options, in place of answers."""
+    """Whether probabilities of options are requested, in place of answers."""
     drawn_repetitions: int = 0
     """The repetitions of its answers without --fairness-propensity; 0 for a probe that the option does not change."""
     answered_for: str = ""
@@ -81,19 +81,22 @@ class Probe:
 
     @property
     def repetitions(self) -> int:
+        """Attempts per prompt."""
         return self.arguments.get("repetitions", 1)  # type: ignore[no-any-return]  # checked when built
 
     @property
     def confidence(self) -> float:
+        """The confidence of its intervals, 0 to 1."""
         return self.arguments.get("confidence", 0.95)  # type: ignore[no-any-return]  # checked when built
 
     @property
     def expected(self) -> Mapping[str, Any]:
-        """The answers of a fair model, as a plan takes them: a distribution by grade, and ``icc``."""
+        """The answers that a plan expects of a fair model: a distribution by grade, and ``icc``."""
         return self.arguments.get("expected", {})  # type: ignore[no-any-return]  # checked when built
 
     @property
     def harm(self) -> str:
+        """The harm that it is about; empty where its mark names none."""
         return str(self.arguments.get("harm", ""))
 
     @property
@@ -116,24 +119,28 @@ class Probe:
         return f"<probe {self.id}: {len(self.items):,} items>"
 
     def build(self, settings: Settings) -> None:
-        """Make the items, or note why they cannot be made. Never raises for the user's mistakes."""
+        """Build the items, or set ``error`` to the reason that they cannot be built.
+
+        Args:
+            settings: Settings of the run: its filters, sample and profile.
+        """
         try:
             usual = self.repetitions
             size = sample_size(settings.profile, self.arguments.get("profiles", {}))
             if size.repetitions is not None:
                 self.arguments = {**self.arguments, "repetitions": size.repetitions}
-            most = settings.sample or size.items
-            self.items = sorted(self._made_items(settings, most), key=lambda item: item.id)
+            count = settings.sample or size.items
+            self.items = sorted(self._build_items(settings, count), key=lambda item: item.id)
             if not self.items:
                 raise FairnessError("its items are none: `items` must give at least one ProbeItem")
             self.attributes = frozenset(name for item in self.items for name in item.metadata)
             self.lint = lint_all(self.items)
             prompts = sum(len(item.prompts) for item in self.items)
             self.declared = len(self.items), prompts * (usual if settings.profile == SMOKE else self.repetitions)
-            everything = self.items
-            self._keep_those_with(settings.where)
-            kept = {item.id for item in self.items}
-            self.filtered = [item for item in everything if item.id not in kept]
+            all_items = self.items
+            self._filter_by_attributes(settings.where)
+            selected = {item.id for item in self.items}
+            self.filtered = [item for item in all_items if item.id not in selected]
             sample = settings.sample or size.of_items(len(self.items), settings.profile)
             if sample is not None and sample < len(self.items):
                 # All are put in order, so that a larger sample of the same seed holds the smaller one.
@@ -149,7 +156,7 @@ class Probe:
         if self.error is not None:
             self.items = []
 
-    def _made_items(self, settings: Settings, sample: int | None) -> list[ProbeItem]:
+    def _build_items(self, settings: Settings, sample: int | None) -> list[ProbeItem]:
         check_arguments("probe", self.arguments, PROBE_ARGUMENTS, required="items")
         checked_repetitions(self.repetitions)
         checked_confidence(self.confidence)
@@ -162,7 +169,7 @@ class Probe:
         self.labels = self._read_labels()
         source = self.arguments["items"]
         if callable(source):
-            source = source(**_wanted(source, settings, sample), **_start(self.arguments))
+            source = source(**_item_arguments(source, settings, sample), **_start(self.arguments))
         if not isinstance(source, Iterable):
             raise FairnessError(f"its items are {source!r}: `items` must be ProbeItems or a function that gives them")
         items: dict[str, ProbeItem] = {}
@@ -177,17 +184,21 @@ class Probe:
                     "give fewer, or allow more by --fairness-max-items"
                 )
             items[item.id] = item
-        offering = self._offering_tools(list(items.values()))
-        self._check_prompts(offering)
-        asking = self._asking_likelihoods(offering, settings)
-        return self._in_formats(asking, settings) if self.arguments.get("formats") is not None else asking
+        with_tools = self._with_tools(list(items.values()))
+        self._check_prompts(with_tools)
+        with_questions = self._with_likelihoods(with_tools, settings)
+        return (
+            self._with_formats(with_questions, settings)
+            if self.arguments.get("formats") is not None
+            else with_questions
+        )
 
-    def _offering_tools(self, items: list[ProbeItem]) -> list[ProbeItem]:
+    def _with_tools(self, items: list[ProbeItem]) -> list[ProbeItem]:
         """Return the items with the tools of the mark in each prompt that has none of its own."""
-        given = self.arguments.get("tools")
-        if given is None:
+        declared = self.arguments.get("tools")
+        if declared is None:
             return items
-        message = tools_message(read_tools(given))
+        message = tools_message(read_tools(declared))
         return [
             replace(
                 item,
@@ -200,7 +211,7 @@ class Probe:
         ]
 
     def _check_prompts(self, items: list[ProbeItem]) -> None:
-        """Raise `FairnessError` for a prompt that a grader cannot grade an answer to, before it is asked."""
+        """Raise `FairnessError` for a prompt that a grader cannot grade an answer to, before it is sent."""
         for name, grader in self.arguments.get("grade", DEFAULT_GRADERS).items():
             check = getattr(grader, "check_prompt", lambda _: None)
             try:
@@ -209,7 +220,7 @@ class Probe:
             except FairnessError as error:
                 raise FairnessError(f"the grader of {name!r}: {error}") from None
 
-    def _in_formats(self, items: list[ProbeItem], settings: Settings) -> list[ProbeItem]:
+    def _with_formats(self, items: list[ProbeItem], settings: Settings) -> list[ProbeItem]:
         """Return the items in their answer formats, whose variants become the crossed factor where there is none.
 
         Probabilities are those of the first words of an answer, so --fairness-propensity asks without formats.
@@ -226,22 +237,22 @@ class Probe:
                     f"formats need answers that Choice() or YesNo() reads in each, and the grader of {name!r} is "
                     f"{grader!r:.60}: leave out `formats`"
                 )
-        made = formats.applied_to(items)
+        formatted = formats.applied_to(items)
         if self.arguments.get("crossed") is None:
             self.arguments = {**self.arguments, "crossed": VARIANT}
-        return made
+        return formatted
 
-    def _asking_likelihoods(self, items: list[ProbeItem], settings: Settings) -> list[ProbeItem]:
-        """Return the items as their graders have them asked: for probabilities of options, or for answers.
+    def _with_likelihoods(self, items: list[ProbeItem], settings: Settings) -> list[ProbeItem]:
+        """Return the items as their graders need them: with a question for probabilities of options, or as they are.
 
-        With --fairness-propensity all graders that can are made to, or none of a probe.
+        With --fairness-propensity either all graders of a probe are converted, or none.
         """
         graders = self.arguments.get("grade", DEFAULT_GRADERS)
         if not isinstance(graders, Mapping):
             return items  # refused when its first test runs
         converted, reason = as_propensities(graders) if settings.propensity else (None, "")
-        asking = asked_for(graders if converted is None else converted, items)
-        if asking is None:
+        with_questions = asked_for(graders if converted is None else converted, items)
+        if with_questions is None:
             self.answered_for = reason
             return items
         if converted is not None:
@@ -252,32 +263,32 @@ class Probe:
         if settings.batch:
             raise FairnessError("providers have no batches for propensities: drop --fairness-batch")
         self.is_propensity = True
-        return asking
+        return with_questions
 
     def _read_labels(self) -> Sequence[Mapping[str, Any]]:
         """Return the labels of the file that the mark names, relative to the probe's own file."""
-        named = self.arguments.get("calibration")
-        if named is None:
+        path = self.arguments.get("calibration")
+        if path is None:
             return ()
-        if not isinstance(named, str | Path):
-            raise FairnessError(f"calibration is {named!r}: name a JSONL file of labels")
+        if not isinstance(path, str | Path):
+            raise FairnessError(f"calibration is {path!r}: name a JSONL file of labels")
         from pytest_fairness.stats.calibration.labels import read_labels
 
-        return read_labels(Path(inspect.getfile(self.function)).parent / named)
+        return read_labels(Path(inspect.getfile(self.function)).parent / path)
 
-    def _keep_those_with(self, where: Mapping[str, tuple[str, ...]]) -> None:
-        """Filter the items by their attributes; an attribute that none of them has is another probe's."""
-        for name, wanted in where.items():
+    def _filter_by_attributes(self, where: Mapping[str, tuple[str, ...]]) -> None:
+        """Filter the items by their attributes; an attribute that none of them has belongs to another probe."""
+        for name, selected in where.items():
             if name not in self.attributes:
                 continue
             values = {str(item.metadata[name]) for item in self.items if name in item.metadata}
-            for value in wanted:
+            for value in selected:
                 if value not in values:
                     raise FairnessError(
                         f"--fairness-where: no item has {name} {value!r}; {did_you_mean(value, sorted(values))}"
                     )
-            self.items = [item for item in self.items if str(item.metadata.get(name)) in wanted]
-            self.chosen += [f"{name}={value}" for value in wanted]
+            self.items = [item for item in self.items if str(item.metadata.get(name)) in selected]
+            self.chosen += [f"{name}={value}" for value in selected]
             if not self.items:
                 raise FairnessError("--fairness-where: no item has all of these values")
 
@@ -286,16 +297,16 @@ def _prompt_form(prompt: Prompt) -> tuple[str, list[tuple[str, str]]]:
     return prompt.digest, sorted((str(name), str(group)) for name, group in prompt.groups.items())
 
 
-def _wanted(source: Callable[..., object], settings: Settings, sample: int | None) -> dict[str, object]:
+def _item_arguments(source: Callable[..., object], settings: Settings, sample: int | None) -> dict[str, object]:
     """Return the arguments that an item function takes: ``data``, and ``count`` for a sample above its default."""
     parameters = inspect.signature(source).parameters
-    given: dict[str, object] = {}
+    arguments: dict[str, object] = {}
     if "data" in parameters:
-        given["data"] = make_data_folders(settings)
-    usual = parameters["count"].default if "count" in parameters else None
-    if isinstance(usual, int) and sample is not None and sample > usual:
-        given["count"] = sample
-    return given
+        arguments["data"] = make_data_folders(settings)
+    default = parameters["count"].default if "count" in parameters else None
+    if isinstance(default, int) and sample is not None and sample > default:
+        arguments["count"] = sample
+    return arguments
 
 
 def _start(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ COLORS = {
     NOT_JUDGED: {"yellow": True},
 }
 _LONG_CAUSE = 400
-"""Characters that tell a cause from others; a row may hold no more of it."""
+"""Characters that distinguish a cause from others; a row may hold no more of it."""
 _INDENT = "   "
 _MOST_NAMES = 3
 """The most names listed of thresholds that were not selected."""
@@ -43,24 +43,32 @@ def write_summary(
     written: Iterable[str],
     last: Iterable[str],
 ) -> None:
-    """Write the sections of a run: each model's, what was searched, the files ``written``, and ``last`` in yellow."""
+    """Write the sections of a run: those of the models, of the searches and of the files.
+
+    Args:
+        reporter: The terminal.
+        results: The results of the run.
+        causes: Errors that have a section of their own.
+        written: A line for each file that was written.
+        last: Texts to write last, in yellow.
+    """
     width = reporter.config.get_terminal_writer().fullwidth
     if not results.thresholds:
         reporter.write_sep("=", "fairness")
     releases = {line.model: line for line in results.release}
-    for model, of_model in by_model(results.thresholds).items():
+    for model, rows in by_model(results.thresholds).items():
         reporter.write_sep("=", escape_controls(f"fairness: {model}"))
-        release = releases[of_model[0].model]
+        release = releases[rows[0].model]
         for line in wrapped(sentence(release), width):
             reporter.write_line(line, bold=True, **COLORS[release.verdict])
         if step := phrases.next_step(release):
             for line in wrapped(f"next: {step}", width):
                 reporter.write_line(line)
-        for line, row in table(of_model, width, causes):
+        for line, row in table(rows, width, causes):
             reporter.write_line(line, **({"bold": True} if row is None else COLORS[row.verdict]))
-        for line in notes(of_model, width, causes):
+        for line in notes(rows, width, causes):
             reporter.write_line(line)
-        for line in marks(results.marks, of_model[0].model, width):
+        for line in marks(results.marks, rows[0].model, width):
             reporter.write_line(line)
     write_searches(reporter, results.searches, width)
     for line in [*closing(results, width), *written]:
@@ -127,7 +135,7 @@ def table(
 
 
 def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
-    """Yield what belongs to one threshold alone: what was compared, counts, what it needs, looks and remarks."""
+    """Yield the details of one threshold: its comparison, counts, needs, looks and remarks."""
     if row.verdict in ("unfair", "undecided"):
         yield "; ".join(filter(None, (format_subject(row), phrases.tallies(row))))
     if row.verdict == "undecided":
@@ -156,25 +164,25 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
 
 
 def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> Iterator[str]:
-    """Yield what several thresholds share: needs, reasons, judges. Reasons with a section of their own are left out."""
+    """Yield lines that several thresholds share: needs, judges, and reasons without a section of their own."""
     for part, count in _shared_advice(_undecided(rows, causes)).items():
         yield from wrapped(f"{count} undecided thresholds: {part}", width)
     beginnings = _beginnings(causes)
-    reasons: dict[str, list[str]] = {}  # one cause may be that of many
+    reasons: dict[str, list[str]] = {}  # several thresholds may share one cause
     for row in rows:
         if row.verdict == "invalid" and not row.message.startswith(beginnings):
             reasons.setdefault(row.message.removeprefix("invalid: "), []).append(row.threshold)
     for reason, names in reasons.items():
         yield from wrapped(f"{'; '.join(names)}: {reason}", width)
-    for judged in phrases.judges(rows):
-        yield from wrapped(judged, width)
-    if left := [row.threshold for row in rows if _is_not_selected(row)]:
-        more = f" and {len(left) - _MOST_NAMES} more" if len(left) > _MOST_NAMES else ""
-        yield from wrapped(f"not selected: {'; '.join(left[:_MOST_NAMES])}{more}", width)
+    for judges in phrases.judges(rows):
+        yield from wrapped(judges, width)
+    if unselected := [row.threshold for row in rows if _is_not_selected(row)]:
+        remainder = f" and {len(unselected) - _MOST_NAMES} more" if len(unselected) > _MOST_NAMES else ""
+        yield from wrapped(f"not selected: {'; '.join(unselected[:_MOST_NAMES])}{remainder}", width)
 
 
 def _beginnings(causes: CauseCounts) -> tuple[str, ...]:
-    """Return how messages begin whose cause has a section of its own."""
+    """Return the beginnings of messages whose cause has a section of its own."""
     begins = ("invalid: ", "undecided: ", f"invalid: {UNJUDGED}")
     return tuple(begin + in_line(cause)[:_LONG_CAUSE] for cause, _ in causes for begin in begins)
 
@@ -185,17 +193,17 @@ def _undecided(rows: Sequence[ThresholdResult], causes: CauseCounts) -> list[Thr
 
 
 def _shared_advice(rows: Sequence[ThresholdResult]) -> dict[str, int]:
-    """Return what several undecided thresholds need alike, with their number: it is printed once."""
+    """Return the needs that several undecided thresholds share, with the number of thresholds: each is printed once."""
     counts = Counter(part for row in rows for part in row.advice.split("; ") if part)
     return {part: count for part, count in counts.items() if count > 1}
 
 
 def marks(aggregated: Sequence[MarkResult], model: str, width: int) -> Iterator[str]:
-    """``marks: bbq B; stereotyping B``: of a model's suites, their fields, its harms. Nothing where none is marked."""
-    of_model = [line for line in aggregated if line.model == model]
-    shown = [f"{line.name} {line.mark or NOT_MARKED}" for line in of_model]
-    if shown:
-        yield from wrapped(f"marks: {'; '.join(shown)}", width)
+    """Yield ``marks: bbq B; stereotyping B``: of a model's suites, fields and harms; nothing if none is marked."""
+    rows = [line for line in aggregated if line.model == model]
+    parts = [f"{line.name} {line.mark or NOT_MARKED}" for line in rows]
+    if parts:
+        yield from wrapped(f"marks: {'; '.join(parts)}", width)
 
 
 def write_searches(reporter: pytest.TerminalReporter, rows: Sequence[SearchResult], width: int) -> None:
@@ -208,7 +216,7 @@ def write_searches(reporter: pytest.TerminalReporter, rows: Sequence[SearchResul
 
 
 def _search(row: SearchResult, width: int) -> Iterator[str]:
-    """Yield what one search has come to; of a flip both texts, and the line that replays it, never broken in two."""
+    """Yield the result of one search; of a flip both texts, and the line that replays it, never broken in two."""
     yield from wrapped(f"{row.id}: {phrases.search(row)}", width)
     if row.flip:
         for text in row.flip.texts:
@@ -217,7 +225,7 @@ def _search(row: SearchResult, width: int) -> Iterator[str]:
 
 
 def closing(results: RunResults, width: int) -> Iterator[str]:
-    """Yield what was measured, and what the verdicts promise."""
+    """Yield the totals of a run, and the error rates that its verdicts promise."""
     run = results.run
     if any(map(phrases.is_simulated, run.models)):
         yield from wrapped(f"simulated: {phrases.SIMULATED}", width)

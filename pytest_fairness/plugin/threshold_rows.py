@@ -52,7 +52,14 @@ LONGEST_PARAMETER = 60
 
 
 def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> ThresholdResult:
-    """Return the result of a threshold that was judged."""
+    """Return the result of a threshold that was judged.
+
+    Args:
+        item: Its test.
+        judgment: The judgment of its comparisons.
+        measured: The sample that it was judged on.
+        message: The message of its verdict.
+    """
     from pytest_fairness.stats.flip_probability import outside_probability
     from pytest_fairness.stats.pvalues import p_fair, p_unfair
 
@@ -61,7 +68,7 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
         return ThresholdResult(**facts)
     bounds, look = judgment.about_deciding, measured.look
     estimate = judgment.deciding.estimate
-    # A look's share of the error is smaller than the whole: its p-values count for that much more.
+    # A look may spend only its share of the error, so its p-values are scaled up by that share.
     shares = {name: look.tail / tail for name, tail in (("fair", look.own_tail), ("unfair", look.strict_tail))}
     return ThresholdResult.of(
         estimate,
@@ -128,46 +135,46 @@ def _failing_estimate(comparisons: Sequence[Comparison]) -> FailingEstimate:
     decisions = {comparison.decision for comparison in comparisons}
     verdict = next(verdict for decision, verdict in _VERDICTS.items() if decision in decisions)
     estimate = comparisons[0].estimate
-    shown = estimate.as_claimed() if verdict == "unfair" else estimate
+    claimed = estimate.as_claimed() if verdict == "unfair" else estimate
     low = [comparison.bound for comparison in comparisons if comparison.op in (">", ">=")]
     high = [comparison.bound for comparison in comparisons if comparison.op in ("<", "<=")]
     return FailingEstimate(
         metric=estimate.metric,
         slice={str(name): str(value) for name, value in estimate.slice.items()},
         verdict=verdict,
-        estimate=finite(shown.value),
-        low=finite(shown.low),
-        high=finite(shown.high),
+        estimate=finite(claimed.value),
+        low=finite(claimed.low),
+        high=finite(claimed.high),
         bounds=(max(low, default=None), min(high, default=None)),
     )
 
 
 def restrictions(probe: Probe, settings: Settings) -> list[str]:
     """Return the options that make the sample another than the one that the probe's author has declared."""
-    other = settings.repetitions not in (None, probe.repetitions) and not probe.is_propensity
+    has_other_repetitions = settings.repetitions not in (None, probe.repetitions) and not probe.is_propensity
     return [
         *(f"--fairness-where={chosen}" for chosen in probe.chosen),
         *([f"--fairness-profile={SMOKE}"] if settings.profile == SMOKE else []),
         *([settings.sampling] if probe.reserve and (settings.sample or settings.profile != SMOKE) else []),
-        *([f"--fairness-repetitions={settings.repetitions}"] if other else []),
+        *([f"--fairness-repetitions={settings.repetitions}"] if has_other_repetitions else []),
     ]
 
 
 def _overrides(item: pytest.Function, judgment: Judgment, probe: Probe) -> dict[str, OverrideResult]:
-    """Return what the project sets in place of the suite, by setting."""
+    """Return the project's overrides of the suite, by setting."""
     overrides = {
         name: OverrideResult(set=probe.arguments[name], instead_of=suite) for name, suite in probe.instead_of.items()
     }
     if judgment.bounds_of_test is not None:
         overrides["bounds"] = OverrideResult(set=list(judgment.bounds), instead_of=list(judgment.bounds_of_test))
-    if (own := override_of(item).scale) is not None:
+    if (scale := override_of(item).scale) is not None:
         suite_scale = threshold_scale(item.function)
-        overrides["scale"] = OverrideResult(set=scale_result(own), instead_of=scale_result(suite_scale))
+        overrides["scale"] = OverrideResult(set=scale_result(scale), instead_of=scale_result(suite_scale))
     return overrides
 
 
 def _breakdown_fields(item: pytest.Function, judgment: Judgment, probe: Probe, estimate: Estimate) -> dict[str, Any]:
-    """Return the groups side by side, and where it is not fair the item that shows best why."""
+    """Return the fields of the groups, and, where the verdict is not fair, of the item that shows it best."""
     if estimate.breakdown is None:
         return {}
     breakdown = estimate.breakdown()
@@ -188,10 +195,10 @@ def _breakdown_fields(item: pytest.Function, judgment: Judgment, probe: Probe, e
 
 
 def _bad_side(judgment: Judgment, estimate: Estimate) -> int:
-    """1 where too high a value is what it broke or may have broken, -1 where too low a one: at the nearest bound."""
+    """Return 1 where a value too high for the nearest bound is unfair, or may be; -1 where one too low is."""
     nearest = min(judgment.about_deciding, key=lambda comparison: abs(estimate.value - comparison.bound))
     if judgment.verdict is Verdict.UNFAIR and estimate.value != nearest.bound:
-        return 1 if estimate.value > nearest.bound else -1  # whichever way round the test has put it
+        return 1 if estimate.value > nearest.bound else -1  # whichever operator the test uses
     return -1 if nearest.op in (">", ">=") else 1
 
 
@@ -219,7 +226,7 @@ def _side_result(side: ExampleSide) -> ExampleSideResult:
 
 
 def influences_of(judgment: Judgment) -> InfluenceResult | None:
-    """Return what each item or source adds to the deciding estimate's error; None where it is not known."""
+    """Return the influence of each item or source on the deciding estimate; None where it is not known."""
     estimate = judgment.deciding.estimate if judgment.deciding else None
     if estimate is None or estimate.breakdown is None:
         return None
@@ -235,7 +242,7 @@ def _scaled(p_value: float | None, share: float) -> float | None:
 
 
 def location(item: pytest.Item, failure: BaseException | None = None) -> tuple[str, int]:
-    """Return the file of a threshold, from the rootdir, and the line of the assert that failed, or its own."""
+    """Return the file of a threshold, from the rootdir, and the line of the failed assert, or else of its function."""
     file, line, _ = item.location
     number = (line or 0) + 1
     entry = failure.__traceback__ if failure else None
@@ -257,16 +264,16 @@ def threshold_title(item: pytest.Item) -> str:
     )
     callspec: Any = getattr(item, "callspec", None)
     indices: dict[str, int] = {} if callspec is None else callspec.indices
-    own = []
+    parameters = []
     for key, index in indices.items():
         value = callspec.params[key]
         if key not in ("model_name", "measured", "flips"):
-            own.append(
+            parameters.append(
                 f"{key}={_shortened(str(value))}" if isinstance(value, str | int | float | None) else f"{key} {index}"
             )
     sample = sample_of(item)
-    own += ["propensities"] if sample is not None and sample.probe.is_propensity else []
-    return f"{name} ({', '.join(own)})" if own else name
+    parameters += ["propensities"] if sample is not None and sample.probe.is_propensity else []
+    return f"{name} ({', '.join(parameters)})" if parameters else name
 
 
 def _shortened(value: str) -> str:
@@ -283,7 +290,7 @@ def _title_of_name(name: str) -> str:
 
 
 def expected_row(item: pytest.Item) -> ExpectedThreshold:
-    """Return what is known of a threshold before it runs."""
+    """Return the row of a threshold before it runs."""
     parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
     sample, model = sample_of(item), parameters.get("model_name")
     return ExpectedThreshold(
@@ -299,7 +306,13 @@ def expected_row(item: pytest.Item) -> ExpectedThreshold:
 
 
 def uncollected_row(test: str, line: int, title: str) -> ExpectedThreshold:
-    """Return what is known of a threshold of which only the source was read; ``title`` may be empty."""
+    """Return the row of a threshold whose file was read and not imported.
+
+    Args:
+        test: The id of its test.
+        line: The line of its function, from 1.
+        title: Its declared title; empty where it has none.
+    """
     file, _, name = test.partition("::")
     suite = PurePosixPath(file).parent.name or PurePosixPath(file).stem.removeprefix("test_")
     title = title or _title_of_name(name.rpartition("::")[2])
@@ -313,7 +326,7 @@ def _texts() -> frozenset[str]:
 
 
 def to_properties(result: ThresholdResult) -> list[tuple[str, str]]:
-    """Return a result as JUnit properties; what is known at the end of the run only is left out."""
+    """Return a result as JUnit properties, without the fields that are set at the end of the run."""
     return [
         (PREFIX + name, value if name in _texts() else json.dumps(value))
         for name, value in result.to_json().items()

@@ -1,4 +1,4 @@
-"""Runs a threshold test and lets its verdict decide the outcome."""
+"""Runs of threshold tests, whose verdicts decide their outcomes."""
 
 from __future__ import annotations
 
@@ -70,9 +70,13 @@ _EXCEPTIONS = {Verdict.UNFAIR: Unfair, Verdict.UNDECIDED: Undecided, Verdict.INV
 
 
 def run_threshold(item: pytest.Function) -> None:
-    """Call the test, judge what it compared, and raise where that is not fair.
+    """Call the test, judge its comparisons, and raise where the verdict is not fair.
 
-    Raises `ThresholdFailure`, named for the verdict, at the user's line.
+    Args:
+        item: The test of a threshold, set up.
+
+    Raises:
+        ThresholdFailure: The verdict breaks the build; the exception is named for it, and raised at the user's line.
     """
     __tracebackhide__ = True
     settings = item.config.stash[SESSION].settings
@@ -86,12 +90,12 @@ def run_threshold(item: pytest.Function) -> None:
         runs = None
         judgment = Judgment(Verdict.UNDECIDED)
         for look in looks(item, settings, measured):
-            before = measured.look
+            previous_look = measured.look
             measured.look = replace(look, run=runs.look.number if runs else 1)
             try:
                 measured.load()
-            except BudgetExceededError as error:  # what was not measured never helps: the rest may be the fairer part
-                measured.look = before
+            except BudgetExceededError as error:  # a part that is measured may be the fairer one
+                measured.look = previous_look
                 judgment = replace(judgment, reason=str(error))
                 break
             judgment = evaluate(item)
@@ -111,7 +115,7 @@ def run_threshold(item: pytest.Function) -> None:
 def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
     """Return the verdict on the sample of this look; one that is undecided for a reason needs no further look."""
     if judgment.verdict in (Verdict.INVALID, Verdict.UNDECIDED) and measured.cause is not None:
-        # Not that all is ungraded, or more items are needed; and no flaky mark excuses what was not asked.
+        # No need for more items or grades is reported, and no flaky mark excuses requests that were not made.
         cause, count = measured.cause
         return Judgment(judgment.verdict, reason=f"{cause} ({count:,} attempts not made)")
     if judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED) and measured.is_tryout:
@@ -122,7 +126,7 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
 
 
 def tryout(measured: LazyMeasured) -> str:
-    """Return why a small sample makes nothing fair."""
+    """Return the reason that a threshold on a small sample is undecided."""
     declared, _ = measured.probe.declared
     items = len(measured.probe.items)
     if measured.is_smoke:
@@ -136,7 +140,18 @@ def tryout(measured: LazyMeasured) -> str:
 def finish_threshold(
     item: pytest.Function, judgment: Judgment, measured: LazyMeasured, flaky: FlakyMark | None, runs: JudgedRuns | None
 ) -> None:
-    """Note the verdict on the test and raise where it breaks the build."""
+    """Record the verdict on the test, and raise where it breaks the build.
+
+    Args:
+        item: The test of the threshold.
+        judgment: The judgment of its last look.
+        measured: The sample.
+        flaky: Its flaky mark, if any.
+        runs: The judged runs of the threshold; None where nothing was judged.
+
+    Raises:
+        ThresholdFailure: The verdict breaks the build.
+    """
     __tracebackhide__ = True
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
     if judgment.verdict is Verdict.INVALID and "ungraded" in message:
@@ -169,7 +184,7 @@ def finish_threshold(
 def _checked_row(
     item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str, runs: JudgedRuns | None
 ) -> ThresholdResult:
-    """Return the result of a threshold, with its looks and with what clustering and formats change."""
+    """Return the result of a threshold, with its looks, and with the effects of clustering and of formats."""
     result = threshold_row(item, judgment, measured, message)
     if runs is not None and result.looks is not None:
         looks = runs.looks(result.looks)
@@ -185,14 +200,14 @@ def _checked_row(
     return result
 
 
-def _raise_verdict(judgment: Judgment, message: str, more: str) -> NoReturn:
+def _raise_verdict(judgment: Judgment, message: str, remark: str) -> NoReturn:
     """Fail the test at the user's line."""
     __tracebackhide__ = True
     # On CI pytest prints a message whole, and a line of it that begins with :: is a command to the runner.
     text = escape_controls(message.removeprefix(f"{judgment.verdict}: "), lines=judgment.deciding is None)
     text = _COMMAND.sub(r"\\u000a", text)
     exception = _EXCEPTIONS[judgment.verdict]
-    text += more
+    text += remark
     traceback = _users_part(judgment.failure)
     if traceback is None:  # no line of the user's to show
         _fail(f"{exception.__name__}: {text}")
@@ -216,7 +231,7 @@ def _fail(text: str) -> NoReturn:
 
 
 def _users_part(failure: BaseException | None) -> TracebackType | None:
-    """Return the traceback as far as the user's own line: what lies below is no help."""
+    """Return the traceback down to the user's own line, without the frames of this package below it."""
     traceback = failure.__traceback__ if failure else None
     last, entry = None, traceback
     while entry is not None:

@@ -24,7 +24,8 @@ _SEEDED = ("sample", "plan", "certify")
 def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> list[str]:
     """Return a line for each option of the command line that the selected tests do not use, or not all of them.
 
-    Raises `FairnessError` for an attribute of ``--fairness-where`` that none of their items has.
+    Raises:
+        FairnessError: For an attribute of ``--fairness-where`` that none of their items has.
     """
     probes = selected_probes(items)
     _refuse_unknown_attributes(fairness.settings.where, probes)

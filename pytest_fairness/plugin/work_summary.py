@@ -28,7 +28,8 @@ class WorkSummary:
     def prepare(self, names: Iterable[str]) -> int:
         """Store the work of the session, and return how many calls it takes.
 
-        Raises `FairnessError` where one of the named models is known to be unavailable.
+        Raises:
+            FairnessError: Where one of the named models is known to be unavailable.
         """
         fairness = self._fairness
         fairness.executor.join()

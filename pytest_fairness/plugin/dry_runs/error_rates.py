@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_fairness.store.samples import StoredSample
 
 DRAWS = 200
-"""Samples for each truth, as far as the time allows, before it is looked whether they are enough."""
+"""Samples for each truth, as far as the time allows, before a check of whether they are enough."""
 STAGES = 3
 """Each has twice as many samples in all as the one before."""
 FEWEST_DRAWS = 20
@@ -46,7 +46,7 @@ ENOUGH = 2.0
 DOUBT = 0.05
 """The probability to err of upper ends, and of calling the promise broken: over all stages, or all thresholds."""
 
-_OF_GROUPS = (MetricKind.RATIO, MetricKind.WORST_RATIO, MetricKind.DIFFERENCE)
+_GROUP_KINDS = (MetricKind.RATIO, MetricKind.WORST_RATIO, MetricKind.DIFFERENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +69,36 @@ class Certified:
 
 
 Draw = Callable[["np.random.Generator", Truth], "Measured"]
-"""A sample of which something is true."""
+"""A function that draws a sample for which a truth holds."""
 
 
 def error_rates(item: pytest.Function, row: CertifiedThreshold, stored: Certified, seed: int) -> CertifiedThreshold:
-    """Return a row with what becomes of its threshold at parity, on its bound and beyond: shares of samples.
+    """Return a row with the error rates of its threshold, and its verdicts at parity, on its bound and beyond.
 
-    Raises `FairnessError` where nothing can be concluded: it compares no groups, and no rate or mean either, say.
+    Args:
+        item: The threshold's test.
+        row: The row, which has no results yet.
+        stored: The run's sample.
+        seed: Seed of the drawn samples.
+
+    Raises:
+        FairnessError: Nothing can be concluded: for example, it compares neither groups nor a rate or mean.
     """
     judgment = evaluate_on(item, stored.measured)
     if judgment.mistake:
         raise FairnessError(judgment.mistake)
-    comparison = _of_groups(judgment)
+    comparison = _group_comparison(judgment)
     if comparison is None:
         comparison, truths, note, draw = _without_groups(stored, judgment)
     else:
         truths, note, draw = _with_groups(stored, replace(judgment, deciding=comparison), comparison.estimate)
     judgment = replace(judgment, deciding=comparison)
-    counts, draws, doubt = _count(
-        lambda sample: evaluate_on(item, sample, judgment.dependence).verdict, draw, truths, _seeded(item, seed), stored
+    counts, draws, doubt = _count_verdicts(
+        lambda sample: evaluate_on(item, sample, judgment.dependence).verdict,
+        draw,
+        truths,
+        _seed_of(item, seed),
+        stored,
     )
     return replace(
         row,
@@ -101,14 +112,14 @@ def error_rates(item: pytest.Function, row: CertifiedThreshold, stored: Certifie
                 error=f"{verdict} {'at parity' if name == 'parity' else 'on the bound'}",
                 share=counts[name][verdict] / draws,
                 at_most=upper_end(counts[name][verdict], draws, doubt),
-                p_value=_as_many(counts[name][verdict], draws, stored.promise),
+                p_value=_p_value_of_errors(counts[name][verdict], draws, stored.promise),
             )
             for name, verdict in _errors(truths)
         ],
         truths={
             name: TruthResult(
                 value=finite(truth.value),
-                planned=_planned(judgment, comparison.estimate, truth),
+                planned=_predicted_shares(judgment, comparison.estimate, truth),
                 **{verdict.value: counts[name][verdict] / draws for verdict in Verdict},
             )
             for name, truth in truths.items()
@@ -117,7 +128,7 @@ def error_rates(item: pytest.Function, row: CertifiedThreshold, stored: Certifie
 
 
 def with_holm(rows: Sequence[CertifiedThreshold]) -> list[CertifiedThreshold]:
-    """Return the rows with ``kept``: whether the promise is, by Holm's correction over all that was checked."""
+    """Return the rows with ``kept``, whether the promise is kept, by Holm's correction over all checks."""
     checks = [check for row in rows for check in row.checks]
     holds = dict(zip(map(id, checks), holm([check.p_value for check in checks]), strict=True))
     return [
@@ -126,9 +137,7 @@ def with_holm(rows: Sequence[CertifiedThreshold]) -> list[CertifiedThreshold]:
 
 
 def _errors(truths: Mapping[str, Truth]) -> list[tuple[str, Verdict]]:
-    """Return the false verdicts, each with the truth under which it is false; without groups both are so on the
-    bound.
-    """
+    """Return the false verdicts, each with the truth under which it is false: without groups, always the bound."""
     at_parity = [("parity", Verdict.UNFAIR)] if "parity" in truths else []
     on_bound = [("bound", Verdict.FAIR)] if "bound" in truths else []
     return [*at_parity, *on_bound, *([] if at_parity else [("bound", Verdict.UNFAIR)])]
@@ -161,7 +170,7 @@ def _without_groups(stored: Certified, judgment: Judgment) -> tuple[Comparison, 
     sliced = {name: tuple(str(value).split(" or ")) for name, value in estimate.slice.items()}
     rows = stored.measured.where(**sliced).selection.rows
     read = stored.measured.selection.reader.named(estimate.grade, estimate.equals).values
-    values = _only(read, rows)
+    values = _values_of_rows(read, rows)
     sample = stored.sample
     arguments = {**sample.arguments, "confidence": estimate.confidence}
     tilt = Tilt(
@@ -170,7 +179,7 @@ def _without_groups(stored: Certified, judgment: Judgment) -> tuple[Comparison, 
     return comparison, {"bound": Truth(comparison.bound)}, "", lambda generator, _: tilt.draw(generator)
 
 
-def _only(values: Floats, rows: Rows) -> Floats:
+def _values_of_rows(values: Floats, rows: Rows) -> Floats:
     """Return the values of these rows; nan elsewhere."""
     import numpy as np
 
@@ -179,18 +188,18 @@ def _only(values: Floats, rows: Rows) -> Floats:
     return selected
 
 
-def _of_groups(judgment: Judgment) -> Comparison | None:
+def _group_comparison(judgment: Judgment) -> Comparison | None:
     """Return the comparison of groups that decides, or else the first; None where there is none."""
     candidates = [*([judgment.deciding] if judgment.deciding else []), *judgment.comparisons]
     return next((comparison for comparison in candidates if len(comparison.estimate.groups) > 1), None)
 
 
 def _truths(stored: Measured, judgment: Judgment, estimate: Estimate) -> tuple[dict[str, Truth], str]:
-    """Parity; where bias can be planted, the bound and beyond it; else why it cannot."""
+    """Return parity; where bias can be planted, the bound and beyond it, too; else the reason why it cannot."""
     from pytest_fairness.stats.permutation import Plant, can_be_thinned
 
     grade, by = estimate.grade, estimate.attribute
-    if estimate.kind not in _OF_GROUPS or by is None:
+    if estimate.kind not in _GROUP_KINDS or by is None:
         return {"parity": Truth(math.nan)}, "no bias is planted: its metric is none of two groups"
     is_ratio = estimate.kind is not MetricKind.DIFFERENCE
     parity = {"parity": Truth(1.0 if is_ratio else 0.0)}
@@ -225,11 +234,11 @@ def _unsigned(estimate: Estimate, low: float | None, high: float | None) -> tupl
     return low, high
 
 
-Planted = list[tuple[float, float, bool]]
+PlantedBiases = list[tuple[float, float, bool]]
 """Each with the metric's true value, the share of positives that is kept, and whether the first group loses them."""
 
 
-def _ratios(low: float | None, high: float | None) -> Planted | None:
+def _ratios(low: float | None, high: float | None) -> PlantedBiases | None:
     if low is not None and 0 < low < 1:
         return [(low, low, True), (low * BEYOND, low * BEYOND, True)]
     if high is not None and high > 1:
@@ -237,7 +246,7 @@ def _ratios(low: float | None, high: float | None) -> Planted | None:
     return None
 
 
-def _differences(low: float | None, high: float | None, rate: float) -> Planted | None:
+def _differences(low: float | None, high: float | None, rate: float) -> PlantedBiases | None:
     """Return a gap on the bound, and one half as large again, taken from a group with this rate."""
     bound, of_first = (low, True) if low is not None and low < 0 else (high, False)
     if bound is None or bound == 0 or (bound < 0) != of_first:
@@ -246,7 +255,7 @@ def _differences(low: float | None, high: float | None, rate: float) -> Planted 
     return [(gap, 1 - abs(gap) / rate, of_first) for gap in gaps] or None
 
 
-def _count(
+def _count_verdicts(
     verdict: Callable[[Measured], Verdict],
     draw: Draw,
     truths: Mapping[str, Truth],
@@ -264,16 +273,16 @@ def _count(
     until = time.process_time() + SECONDS
     doubt = DOUBT / STAGES
     stages = [DRAWS * 2**stage for stage in range(STAGES)]
-    for done in range(1, stages[-1] + 1):
+    for drawn in range(1, stages[-1] + 1):
         for name, truth in truths.items():
             counts[name][verdict(draw(generator, truth))] += 1
-        if done >= FEWEST_DRAWS and time.process_time() > until:
+        if drawn >= FEWEST_DRAWS and time.process_time() > until:
             break
-        if done in stages:
-            most = max(upper_end(counts[name][error], done, doubt) for name, error in _errors(truths))
-            if most <= ENOUGH * stored.promise:
+        if drawn in stages:
+            highest = max(upper_end(counts[name][error], drawn, doubt) for name, error in _errors(truths))
+            if highest <= ENOUGH * stored.promise:
                 break
-    return counts, done, doubt
+    return counts, drawn, doubt
 
 
 def upper_end(count: int, draws: int, doubt: float) -> float:
@@ -287,11 +296,11 @@ def upper_end(count: int, draws: int, doubt: float) -> float:
     return 1.0 if count == draws else float(betaincinv(count + 1, draws - count, 1 - doubt))
 
 
-def _seeded(item: pytest.Function, seed: int) -> Sequence[int]:
+def _seed_of(item: pytest.Function, seed: int) -> Sequence[int]:
     return seed, zlib.crc32(item.nodeid.encode())
 
 
-def _planned(judgment: Judgment, estimate: Estimate, truth: Truth) -> VerdictShares | None:
+def _predicted_shares(judgment: Judgment, estimate: Estimate, truth: Truth) -> VerdictShares | None:
     """Return what the plan predicts for runs of this size with that truth; None where no error is known."""
     from pytest_fairness.stats.power import probabilities
 
@@ -325,11 +334,11 @@ def _growth(rates: Sequence[float], plant: Plant | None, *, log: bool) -> float:
     if plant is None or not all(0 < rate < 1 for rate in rates):
         return 1.0
     mean = sum(rates) / len(rates)
-    now = variance(rates[0]) + variance(rates[1])
-    return math.sqrt((variance(mean * plant.keep) + variance(mean)) / now)
+    unplanted = variance(rates[0]) + variance(rates[1])
+    return math.sqrt((variance(mean * plant.keep) + variance(mean)) / unplanted)
 
 
-def _as_many(count: int, draws: int, share: float) -> float:
+def _p_value_of_errors(count: int, draws: int, share: float) -> float:
     """Return the probability of so many errors or more, if each draw errs with probability ``share``."""
     from scipy.special import bdtrc
 

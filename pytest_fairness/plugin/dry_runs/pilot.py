@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FEWEST_SOURCES = 5
 """The fewest sources of a pilot: with fewer their spread is not known."""
 MOST_RUNS = 10
-"""Runs of the store whose models are looked at for what they would save, where none is named."""
+"""The most runs of the store whose models are tried for the adjustment, where none is named."""
 CHARACTERS = 4
 """Characters of a prompt for each token, where no stored answer shows it."""
 
@@ -68,33 +68,40 @@ class PilotData:
 
     @property
     def has_pilot(self) -> bool:
+        """Whether the store has a sample that the simulated runs are drawn from."""
         return self._pilot is not None
 
     def draw(self, number: int, times: float = 1.0, gap: Gap | None = None) -> Measured:
-        """Return one simulated run with so many times as many sources as planned, the same for every threshold."""
-        return self._drawn(number, times, gap, self.repetitions)
+        """Return one simulated run, the same for every threshold.
+
+        Args:
+            number: The number of the run, which is part of its seed.
+            times: Its number of sources, as a multiple of the planned one.
+            gap: The gap between groups; None for the pilot's own, or else none.
+        """
+        return self._draw_sample(number, times, gap, self.repetitions)
 
     def draw_looks(self, number: int, gap: Gap | None = None) -> Iterator[tuple[Look, Measured]]:
         """Yield each look of one run with its sample, which holds those of the looks before it."""
         last = self.look.plan[-1]
-        whole = self._drawn(number, last.clusters / self.look.size.clusters, gap, last.repetitions)
+        sample = self._draw_sample(number, last.clusters / self.look.size.clusters, gap, last.repetitions)
         for index in range(1, self.look.of + 1):
             look = replace(self.look, number=index)
             sources = round(self.sources * look.size.clusters / self.look.size.clusters)
-            yield look, whole.first(sources, look.size.repetitions, look.confidence)
+            yield look, sample.first(sources, look.size.repetitions, look.confidence)
 
-    def _drawn(self, number: int, times: float, gap: Gap | None, repetitions: int) -> Measured:
+    def _draw_sample(self, number: int, times: float, gap: Gap | None, repetitions: int) -> Measured:
         generator = self._generator(number)
         if self._pilot is not None and gap is None:
             return self._pilot.draw(generator, times, repetitions)
         return self._simulation_of(repetitions).draw(generator, times, gap)
 
     def measured_pilot(self) -> Measured | None:
-        """Return what the pilot has measured; None where there is none."""
+        """Return the sample of the pilot; None where there is none."""
         return self._measured_sample(self._arguments)
 
     def labeled_pilot(self) -> Measured | None:
-        """Return what the pilot has measured, corrected by labels; None where either is missing."""
+        """Return the sample of the pilot, corrected by labels; None where either is missing."""
         if self._sample is None:
             return None
         labels = self._measured.labels_of(self._sample.attempts) or self._sample.arguments.get("calibration", ())
@@ -126,18 +133,23 @@ class PilotData:
         from pytest_fairness.stats.pilot_samples import AdjustedSampler
 
         models = self.earlier_models
-        if len(models) < 2 or self.probe.labels or self.is_propensity:  # what is not adjusted
+        if len(models) < 2 or self.probe.labels or self.is_propensity:  # their estimates are not adjusted
             return ()
         if not self._samplers:
             extremes = EarlierAnswers(models).extremes(self._measured.extremes)
             for model in models[:most]:
-                others = [attempt for other in models if other is not model for attempt in other.attempts]
-                whole = Measured(model.attempts, extremes=extremes, history=others, **self._arguments)
-                self._samplers.append(AdjustedSampler(whole))
+                history = [attempt for other in models if other is not model for attempt in other.attempts]
+                adjusted = Measured(model.attempts, extremes=extremes, history=history, **self._arguments)
+                self._samplers.append(AdjustedSampler(adjusted))
         return self._samplers
 
     def orders(self, items: int, number: int) -> Sequence[Codes]:
-        """Return so many orders of items, of which the first are a sample."""
+        """Return random orders of items: the first N of an order are a sample of N.
+
+        Args:
+            items: The number of items.
+            number: The number of orders.
+        """
         generator = self._generator(0)
         return [generator.permutation(items) for _ in range(number)]
 
@@ -172,7 +184,7 @@ class PilotData:
 
     @property
     def _propensity_calls(self) -> int:
-        """The calls that --fairness-propensity would ask of a probe of drawn answers; 0 where it cannot."""
+        """The calls that --fairness-propensity would make for a probe of drawn answers; 0 where it cannot."""
         from pytest_fairness.core.propensities import as_propensities
         from pytest_fairness.core.protocols import LikelihoodModel
 
@@ -261,7 +273,7 @@ class PilotData:
         prompts = [prompt for item in self.probe.items for prompt in item.prompts]
         has_store = self._fairness.settings.store.exists()
         first = self._fairness.work.first_of(self.probe, self.model) if has_store else 0
-        return list({ask.key for ask in build_requests(prompts, self.model, self.repetitions, first)})
+        return list({request.key for request in build_requests(prompts, self.model, self.repetitions, first)})
 
     @cached_property
     def _answers(self) -> dict[str, Answer]:
@@ -275,8 +287,8 @@ class PilotData:
     def _pilot_answers(self) -> list[Answer]:
         if self._sample is None:
             return []
-        answered = self._fairness.store.with_answers(self._sample, self._fairness.run).attempts
-        return [graded.attempt.answer for graded in answered if graded.attempt.answer is not None]
+        attempts = self._fairness.store.with_answers(self._sample, self._fairness.run).attempts
+        return [graded.attempt.answer for graded in attempts if graded.attempt.answer is not None]
 
 
 def _true_or_false(_: object) -> tuple[bool, bool]:

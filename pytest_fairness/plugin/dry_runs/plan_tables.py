@@ -1,4 +1,4 @@
-"""The plan of a run as lines of text, and what its thresholds come to together."""
+"""The plan of a run as lines of text, and the totals of its thresholds."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def table(rows: Sequence[PlannedThreshold], width: int) -> Iterator[str]:
             else:
                 lines.append((f"  with {scenario.truth}", ("", "", *shares, "")))
     sizes = [max(len(cells[column]) for _, cells in lines) for column in range(len(_HEADS))]
-    left = max(12, min(max(len(name) for name, _ in lines), width - 2 - sum(sizes) - 2 * len(sizes)))
+    name_width = max(12, min(max(len(name) for name, _ in lines), width - 2 - sum(sizes) - 2 * len(sizes)))
     for name, cells in lines:
-        shown = name if len(name) <= left else name[: left - 3] + "..."
+        short_name = name if len(name) <= name_width else name[: name_width - 3] + "..."
         numbers = "  ".join(text.rjust(size) for text, size in zip(cells, sizes, strict=True))
-        yield f" {shown.ljust(left)}  {numbers}".rstrip()
+        yield f" {short_name.ljust(name_width)}  {numbers}".rstrip()
 
 
 def total(model: str, rows: Sequence[PlannedThreshold], settings: Settings) -> ModelPlan:
-    """Return what the thresholds of one model come to together; tokens, USD and seconds are of the calls to make."""
+    """Return the totals of one model's thresholds; tokens, USD and seconds are of the calls to make."""
     probes: dict[str, list[PlannedThreshold]] = {}
     for row in rows:
         probes.setdefault(row.probe, []).append(row)
@@ -85,12 +85,12 @@ def _seconds(calls: int, costs: Sequence[CallCost], settings: Settings) -> float
 
 
 def notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Settings, width: int) -> Iterator[str]:
-    """Yield what the table stands for, what each threshold can find, and what the run would cost."""
-    for text in (*_of_thresholds(rows), _basis(rows, settings), *_of_all(rows, total, settings)):
+    """Yield the notes below a table: on each threshold, on the basis of the plan, and on the cost of the run."""
+    for text in (*_threshold_notes(rows), _basis(rows, settings), *_run_notes(rows, total, settings)):
         yield from wrapped(text, width)
 
 
-def _of_thresholds(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
+def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
     for row in rows:
         name = row.threshold
         if row.cannot_pass:
@@ -110,7 +110,7 @@ def _of_thresholds(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
                 f"{_repetitions(row.drawn.repetitions)})"
             )
         if row.adjusted and row.needed:
-            yield f"{name}: {_adjusted(row.adjusted)}"
+            yield f"{name}: {_adjustment_text(row.adjusted)}"
         if row.labels:
             has = f"has {row.labels.has:,}"
             yield (
@@ -134,8 +134,8 @@ def _of_thresholds(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
                 yield f"{name}: invalid in {scenario.invalid:.0%} of runs ({scenario.truth})"
 
 
-def _adjusted(plan: AdjustedPlan) -> str:
-    """Return what earlier models save a threshold."""
+def _adjustment_text(plan: AdjustedPlan) -> str:
+    """Return the calls that a threshold saves by earlier models."""
     options = " ".join(f"--fairness-adjust {run[:8]}" for run in plan.runs)
     if plan.models < 2:
         return f"{options} may take fewer calls; what it saves is known from two earlier models on"
@@ -164,12 +164,12 @@ def _basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:
     resampled = f"from the pilot in the store, taken for the truth; {runs} resampled from its items"
     bases = {row.basis for row in rows}
     if len(bases) > 1:
-        named = ", ".join(row.threshold for row in rows if row.basis == "pilot")
-        return f"{named}: {resampled}; the others: {simulated}"
+        names = ", ".join(row.threshold for row in rows if row.basis == "pilot")
+        return f"{names}: {resampled}; the others: {simulated}"
     return resampled if "pilot" in bases else simulated
 
 
-def _of_all(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Settings) -> Iterator[str]:
+def _run_notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Settings) -> Iterator[str]:
     if settings.profile != GATE:
         yield f"profile {settings.profile}: {CONCLUSIONS[settings.profile]}"
     least = min((len(row.fair_draws) for row in rows if row.fair_draws), default=1)
@@ -204,12 +204,12 @@ def _cost(total: ModelPlan, settings: Settings) -> Iterator[str]:
     if total.seconds is None:
         yield "time unknown: no stored answer to go by; give --fairness-rate N (calls per second)"
     else:
-        at = f"{settings.rate:g} calls per second" if settings.rate else "the pace of the stored answers"
-        yield f"about {_duration(total.seconds)} at {at}"
+        pace = f"{settings.rate:g} calls per second" if settings.rate else "the pace of the stored answers"
+        yield f"about {_duration(total.seconds)} at {pace}"
 
 
 def _percent(share: float) -> str:
-    """Rare is not never: ``84%``, ``0.3%``, ``0.005%``."""
+    """Return a share that is never rounded to 0: ``84%``, ``0.3%``, ``0.005%``."""
     return f"{share:.0%}" if share >= 0.1 else f"{share * 100:.1g}%"
 
 

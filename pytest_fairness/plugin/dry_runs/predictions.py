@@ -43,10 +43,10 @@ SECONDS = 3.0
 ROUNDS = 4
 """The most rounds of simulation to find the number of items that is needed."""
 NEAR = 0.1
-"""The distance to the wanted probability at which one correction is enough."""
+"""The distance to the intended probability at which one correction is enough."""
 DRAWN_SHARE = 0.3
 """Samples of drawn answers, which propensities are compared with, as a share of `DRAWS`."""
-TELLING = (0.1, 0.97)
+_INFORMATIVE = (0.1, 0.97)
 """Shares of fair between which simulation corrects the normal approximation."""
 
 
@@ -59,6 +59,7 @@ class Rehearsals:
     """The mean number of attempts up to the last look."""
 
     def share(self, verdict: Verdict) -> float:
+        """Return the share of the samples with this verdict."""
         return sum(judgment.verdict is verdict for judgment in self.judgments) / len(self.judgments)
 
     def likely(self, verdict: Verdict) -> float:
@@ -73,7 +74,13 @@ class Rehearsals:
 
 
 def predict(item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -> PlannedThreshold:
-    """Return the row of a threshold with its prediction."""
+    """Return the row of a threshold with its prediction.
+
+    Args:
+        item: The threshold's test.
+        row: The row, without a prediction.
+        prospect: Simulated runs of its probe.
+    """
     planned = _with_looks(item, prospect)
     mistake = next((judgment.mistake for judgment in planned.judgments if judgment.mistake), "")
     if mistake:
@@ -83,10 +90,10 @@ def predict(item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -
     scenarios = [planned.scenario("as in the pilot" if prospect.has_pilot else "parity")]
     gap = None if prospect.has_pilot or forecast is None else forecast.gap()
     if gap is not None:
-        other = _with_looks(item, prospect, gap)
-        scenarios.append(other.scenario(f"{gap.group} at {gap.ratio:.2g} times"))
+        with_gap = _with_looks(item, prospect, gap)
+        scenarios.append(with_gap.scenario(f"{gap.group} at {gap.ratio:.2g} times"))
     cannot_pass = "" if planned.share(Verdict.FAIR) else _never_fair(item, prospect)
-    needed = None if cannot_pass else _needed(item, prospect, forecast, planned)
+    needed = None if cannot_pass else _needed_sample(item, prospect, forecast, planned)
     return replace(
         row,
         cannot_pass=cannot_pass,
@@ -109,7 +116,7 @@ def _labels_needed(item: pytest.Function, prospect: PilotData, forecast: Forecas
 def _with_looks(item: pytest.Function, prospect: PilotData, gap: Gap | None = None) -> Rehearsals:
     """Return the verdict of a threshold at the look that decides it, or at the last of those that are planned."""
 
-    def looked(number: int, dependence: Dependence | None) -> tuple[Judgment, int]:
+    def judge_looks(number: int, dependence: Dependence | None) -> tuple[Judgment, int]:
         for look, sample in prospect.draw_looks(number, gap):
             judgment = evaluate_on(item, sample, dependence, None if look.of == 1 else look.strict_tail)
             dependence = judgment.dependence or dependence
@@ -117,10 +124,10 @@ def _with_looks(item: pytest.Function, prospect: PilotData, gap: Gap | None = No
                 break
         return judgment, look.size.attempts
 
-    return _rehearsals(looked, prospect.look.plan[-1].attempts)
+    return _rehearsals(judge_looks, prospect.look.plan[-1].attempts)
 
 
-def _rehearsed(item: pytest.Function, draw: Callable[[int], Measured], attempts: float, share: float = 1) -> Rehearsals:
+def _rehearse(item: pytest.Function, draw: Callable[[int], Measured], attempts: float, share: float = 1) -> Rehearsals:
     """Return the verdicts of a threshold on runs with one look."""
     return _rehearsals(
         lambda number, dependence: (evaluate_on(item, draw(number), dependence), attempts), attempts, share
@@ -128,25 +135,25 @@ def _rehearsed(item: pytest.Function, draw: Callable[[int], Measured], attempts:
 
 
 def _rehearsals(
-    judged: Callable[[int, Dependence | None], tuple[Judgment, float]], attempts: float, share: float = 1
+    judge: Callable[[int, Dependence | None], tuple[Judgment, float]], attempts: float, share: float = 1
 ) -> Rehearsals:
     until = time.process_time() + SECONDS
-    wanted = min(int(DRAWS * share), max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
+    draws = min(int(DRAWS * share), max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
     judgments: list[Judgment] = []
-    taken: list[float] = []
+    attempt_counts: list[float] = []
     dependence = None
-    for number in range(wanted):
-        judgment, made = judged(number, dependence)
+    for number in range(draws):
+        judgment, attempt_count = judge(number, dependence)
         judgments.append(judgment)
-        taken.append(made)
+        attempt_counts.append(attempt_count)
         dependence = judgment.dependence or dependence
         if len(judgments) >= FEWEST_DRAWS and time.process_time() > until:
             break
-    return Rehearsals(judgments, fmean(taken))
+    return Rehearsals(judgments, fmean(attempt_counts))
 
 
 def _never_fair(item: pytest.Function, prospect: PilotData) -> str:
-    """Return why no data at all would make a threshold fair; empty where some might, or nobody can tell.
+    """Return why no data at all would make a threshold fair; empty where some might, or where that is unknown.
 
     Answers that treat all groups alike, and are as even as answers can be, are the best a model
     can give. A threshold that they leave undecided or invalid is too small or asks too much; one
@@ -169,26 +176,24 @@ def _never_fair(item: pytest.Function, prospect: PilotData) -> str:
     return ""
 
 
-def _needed(
+def _needed_sample(
     item: pytest.Function, prospect: PilotData, forecast: Forecast | None, planned: Rehearsals
 ) -> NeededSample | None:
-    """Return the items for *fair* in 80% of runs: the normal approximation, corrected by simulated samples of that
-    size.
-    """
+    """Return the sample for *fair* in 80% of runs: the normal approximation, corrected by simulated samples."""
     from pytest_fairness.stats.power import POWER, repetitions_for, times_for
 
     times = None if forecast is None else forecast.times_needed()
     if forecast is None or times is None:
         return None
     chances = [(1.0, planned.likely(Verdict.FAIR))]
-    if TELLING[0] <= chances[0][1] <= TELLING[1]:
+    if _INFORMATIVE[0] <= chances[0][1] <= _INFORMATIVE[1]:
         times = times_for(chances, forecast.tail)
     for _ in range(ROUNDS):
         times = max(times, FEWEST_SOURCES / prospect.sources)
         attempts = times * prospect.attempts
         if attempts * FEWEST_DRAWS > MOST_ATTEMPTS:
             break  # too large to be rehearsed: the normal approximation is good there
-        rehearsals = _rehearsed(item, partial(prospect.draw, times=times), attempts, share=0.5)
+        rehearsals = _rehearse(item, partial(prospect.draw, times=times), attempts, share=0.5)
         chances.append((times, rehearsals.likely(Verdict.FAIR)))
         times = times_for(chances, forecast.tail)
         if abs(chances[-1][1] - POWER) <= NEAR:
@@ -202,12 +207,12 @@ def _needed(
 
 
 def _needed_drawn(item: pytest.Function, prospect: PilotData) -> DrawnSample | None:
-    """Return what drawn answers need for the same, in place of the propensities that --fairness-propensity asks for."""
+    """Return the sample of drawn answers with the same power as the propensities of --fairness-propensity."""
     drawn = prospect.with_drawn_answers()
     if drawn is None:
         return None
-    planned = _rehearsed(item, drawn.draw, drawn.attempts, share=DRAWN_SHARE)
-    needed = _needed(item, drawn, Forecast.of(planned.judgments, None), planned)
+    planned = _rehearse(item, drawn.draw, drawn.attempts, share=DRAWN_SHARE)
+    needed = _needed_sample(item, drawn, Forecast.of(planned.judgments, None), planned)
     if needed is None:
         return None
     calls = math.ceil(needed.items * drawn.attempts / len(drawn.probe.items))

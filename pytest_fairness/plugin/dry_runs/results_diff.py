@@ -78,7 +78,8 @@ CLAIMS: pytest.StashKey[ReportedResults] = pytest.StashKey()
 def read_reported(path: Path) -> dict[str, Any]:
     """Return the content of a results file, as `ReportedResults` takes it.
 
-    Raises `FairnessError`, in one line, for a file that cannot be read or is none.
+    Raises:
+        FairnessError: For a file that cannot be read or is none, in one line.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

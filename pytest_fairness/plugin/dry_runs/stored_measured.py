@@ -33,7 +33,8 @@ class StoredMeasured(LazyMeasured):
     def stand_for(self, row: Mapping[str, Any]) -> None:
         """Be the sample of the look at which a row of the file was judged.
 
-        Raises `FairnessError` where the row has no such look, or the run has no sample.
+        Raises:
+            FairnessError: Where the row has no such look, or the run has no sample.
         """
         looks = row.get("looks")
         self._row = row
@@ -73,7 +74,7 @@ class StoredMeasured(LazyMeasured):
         return [graded for graded in attempts if graded.item.id in ids and graded.attempt.repetition < end]
 
     def earlier(self, test: str) -> list[PastResult]:
-        return self._own(self._fairness.store.runs.history(test, self._run))
+        return self._past_results(self._fairness.store.runs.history(test, self._run))
 
     @property
     def fingerprints(self) -> dict[str, str | None]:
@@ -97,7 +98,11 @@ class StoredMeasured(LazyMeasured):
 
 
 def _look_of(design: Mapping[str, Any], tail: float) -> Look:
-    """Return the look that a row of the file holds. Raises `FairnessError` where it holds none."""
+    """Return the look that a row of the file holds.
+
+    Raises:
+        FairnessError: Where it holds none.
+    """
     from pytest_fairness.stats.sequential import MOST_LOOKS
 
     number, plan, run, anytime = (design.get(name) for name in ("number", "plan", "run", "anytime"))

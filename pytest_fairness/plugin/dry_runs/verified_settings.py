@@ -18,7 +18,8 @@ from pytest_fairness.report.results import redacted
 def as_verified(settings: Settings, config: pytest.Config) -> Settings:
     """Return the settings that the run of the results file had: its models, samples, judge, data and baseline.
 
-    Raises `FairnessError`, in one line, where the file is malformed or its run is not in the store.
+    Raises:
+        FairnessError: Where the file is malformed or its run is not in the store, in one line.
     """
     assert settings.verify is not None  # noqa: S101 - called where it is given
     content = redacted(read_reported(settings.verify), secret_redactor(settings))

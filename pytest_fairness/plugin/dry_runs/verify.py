@@ -1,7 +1,7 @@
 """``--fairness-verify RESULTS``: whether every verdict of a results file follows from its run's answers.
 
-No model is asked. Each threshold's test is called again on the sample that the run has in
-the store, and what comes out is compared with what the file says.
+No request is sent. Each threshold's test is called again on the sample that the run has in
+the store, and its result is compared with that of the file.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ NOT_RUN = "its test did not run: it is not there, or was not selected"
 NOT_THERE = "the results file does not have it"
 
 _RELEASE = ("verdict", "fair", "unfair", "undecided", "invalid", "unfair_after_holm", "not_judged")
-_COUNTED = ("id", "model", "suite", "harm", "verdict", "metric", "p_value", "risk", "mark", "scale")
-_COUNTED_LEFT = (*_COUNTED, "message", "outcome")
+_RELEASE_FIELDS = ("id", "model", "suite", "harm", "verdict", "metric", "p_value", "risk", "mark", "scale")
+_UNJUDGED_FIELDS = (*_RELEASE_FIELDS, "message", "outcome")
 """The fields that the release and the marks are made from."""
 
 
@@ -61,9 +61,9 @@ class Verification:
         self._dry_run = dry_run
         self._fairness = dry_run.state.fairness
         self._claims = config.stash[CLAIMS]
-        self._unheard: dict[str, str] = {}
-        """Why a test that ran gave no row."""
-        config.option.runxfail = True  # what is expected to fail is verified like the rest
+        self._failures: dict[str, str] = {}
+        """The reason that a test which ran has no row, by its id."""
+        config.option.runxfail = True  # a test that is expected to fail is verified like the others
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
@@ -82,8 +82,8 @@ class Verification:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed or report.skipped:
-            what = "failed" if report.failed else "is skipped"
-            self._unheard[report.nodeid] = f"its test {what} before it was judged"
+            outcome = "failed" if report.failed else "is skipped"
+            self._failures[report.nodeid] = f"its test {outcome} before it was judged"
 
     def conclude(self) -> None:
         """Add the rows of thresholds whose tests did not run, and write the differences."""
@@ -94,7 +94,7 @@ class Verification:
         for test, reported in self._claims.rows.items():
             if reported.get("verdict") == NOT_JUDGED:
                 rows[test] = _not_judged(test, reported, _record(self._fairness, run, test))
-            rows.setdefault(test, _unverified(test, reported, self._unheard.get(test, NOT_RUN)))
+            rows.setdefault(test, _unverified(test, reported, self._failures.get(test, NOT_RUN)))
         for test, expected in runs.expected_thresholds(run).items():
             record = _record(self._fairness, run, test)
             if record is not None and test not in self._claims.rows:
@@ -106,17 +106,18 @@ class Verification:
         by_test = {row.threshold.id: row for row in rows if not row.is_new}
         in_order = [by_test.pop(test) for test in self._claims.rows] + list(by_test.values())
         thresholds = [row.threshold for row in in_order]
-        again = [row.again for row in in_order if row.again is not None]
-        is_whole = len(again) == len(in_order)
+        reevaluated = [row.again for row in in_order if row.again is not None]
+        is_complete = len(reevaluated) == len(in_order)
         overall: list[FieldDifference] = []
-        if is_whole:
-            results = corrected(again)
+        if is_complete:
+            results = corrected(reevaluated)
             holm = [
                 differences(reported, now.to_json(), ("p_holm",))
                 for now, reported in zip(results, self._claims.rows.values(), strict=True)
             ]
             thresholds = [
-                replace(row, differences=[*row.differences, *more]) for row, more in zip(thresholds, holm, strict=True)
+                replace(row, differences=[*row.differences, *of_holm])
+                for row, of_holm in zip(thresholds, holm, strict=True)
             ]
             overall += _overall(self._claims, "release", [line.to_json() for line in release(results)])
             overall += _overall(self._claims, "marks", [line.to_json() for line in aggregate_marks(results)])
@@ -128,7 +129,7 @@ class Verification:
             not_judged=sum(bool(row.not_judged) for row in thresholds),
             thresholds=thresholds,
             new=[row.threshold.id for row in rows if row.is_new],
-            overall=overall if is_whole else None,
+            overall=overall if is_complete else None,
         )
 
     @property
@@ -161,7 +162,12 @@ class Verification:
 def verified(item: pytest.Function, claims: ReportedResults) -> Verified:
     """Return the differences between a threshold's row in the file and its result now.
 
-    ``reason`` says why it could not be verified; then there are no ``differences``.
+    Args:
+        item: The threshold's test.
+        claims: The results file.
+
+    Returns:
+        The differences; where it could not be verified, the ``reason`` in their place.
     """
     fairness = item.config.stash[SESSION]
     measured = item.funcargs["measured"]
@@ -175,7 +181,7 @@ def verified(item: pytest.Function, claims: ReportedResults) -> Verified:
         measured.stand_for(reported)
     except FairnessError as error:
         return _unverified(item.nodeid, reported, str(error))
-    row = threshold_rows.threshold_row(item, _judged(item, measured), measured, "")
+    row = threshold_rows.threshold_row(item, _judge(item, measured), measured, "")
     now = redacted(row.to_json(), secret_redactor(fairness.settings))  # as the file is
     record = _record(fairness, claims.run, item.nodeid)
     if record is not None:
@@ -186,10 +192,10 @@ def verified(item: pytest.Function, claims: ReportedResults) -> Verified:
         model=measured.subject.name,
         differences=differences(_without_source(reported), _without_source(now)),
     )
-    return Verified(threshold, _counted(now, _COUNTED))
+    return Verified(threshold, _release_fields(now, _RELEASE_FIELDS))
 
 
-def _judged(item: pytest.Function, measured: StoredMeasured) -> Judgment:
+def _judge(item: pytest.Function, measured: StoredMeasured) -> Judgment:
     try:
         FlakyMark.of(item)
     except FairnessError as error:
@@ -207,7 +213,7 @@ def _without_source(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "sample": {name: count for name, count in sample.items() if name not in of_store}}
 
 
-def _counted(row: Mapping[str, Any], names: Sequence[str]) -> ThresholdResult:
+def _release_fields(row: Mapping[str, Any], names: Sequence[str]) -> ThresholdResult:
     return ThresholdResult.from_json({name: row[name] for name in names if name in row}, row["id"], strict=False)
 
 
@@ -230,25 +236,25 @@ def _not_judged(test: str, reported: Mapping[str, Any], record: Mapping[str, Any
         not_judged=now["verdict"] == NOT_JUDGED,
     )
     try:
-        return Verified(threshold, _counted({**now, "id": test}, _COUNTED_LEFT))
-    except FairnessError as error:  # the file's own words, of another type
+        return Verified(threshold, _release_fields({**now, "id": test}, _UNJUDGED_FIELDS))
+    except FairnessError as error:  # the file's fields have other types
         return _unverified(test, reported, str(error))
 
 
 def _record(fairness: FairnessSession, run: str, test: str) -> dict[str, Any] | None:
-    """Return what the run itself said of a threshold when it ended, as its store has it."""
+    """Return the row that the run itself has stored of a threshold when it ended; None where it has none."""
     return next((row for row in fairness.store.runs.history(test, fairness.run) if row["run"] == run), None)
 
 
 def _broken(row: VerifiedThreshold) -> str:
-    """Return what is wrong with a threshold, in words; empty where nothing is."""
+    """Return the problem of a threshold, in words; empty where there is none."""
     return f"not verified: {row.reason}" if row.reason else in_words(row.differences)
 
 
 def _overall(claims: ReportedResults, part: str, now: Sequence[Mapping[str, Any]]) -> list[FieldDifference]:
     """Return the differences of the release and the marks, each line named by its model and subject."""
 
-    def named(lines: object) -> dict[str, Any]:
+    def by_name(lines: object) -> dict[str, Any]:
         rows = [line for line in lines if isinstance(line, Mapping)] if isinstance(lines, Sequence) else []
         return {
             " of ".join(str(line[name]) for name in ("suite", "harm", "model") if name in line): {
@@ -257,17 +263,17 @@ def _overall(claims: ReportedResults, part: str, now: Sequence[Mapping[str, Any]
             for line in rows
         }
 
-    reported, again = named(claims.content.get(part)), named(now)
-    return differences({part: reported}, {part: again}, (part,))
+    reported, current = by_name(claims.content.get(part)), by_name(now)
+    return differences({part: reported}, {part: current}, (part,))
 
 
 def _sentence(result: VerifyResult, claims: ReportedResults) -> str:
-    left = result.not_judged
-    of = f"{result.as_in_the_file - left} of {len(result.thresholds) - left} thresholds"
+    unjudged = result.not_judged
+    count = f"{result.as_in_the_file - unjudged} of {len(result.thresholds) - unjudged} thresholds"
     if result.same:
-        rest = f"; {left} {'was' if left == 1 else 'were'} not judged" if left else ""
-        return f"verified: {of}, the release and the marks are as in {claims.where}{rest}"
+        note = f"; {unjudged} {'was' if unjudged == 1 else 'were'} not judged" if unjudged else ""
+        return f"verified: {count}, the release and the marks are as in {claims.where}{note}"
     if result.overall is None:
-        return f"not verified: {of} are as in {claims.where}; the release and the marks were not made again"
+        return f"not verified: {count} are as in {claims.where}; the release and the marks were not made again"
     differ = ", the release or the marks differ" if result.overall else ""
-    return f"not verified: {of} are as in {claims.where}{differ}"
+    return f"not verified: {count} are as in {claims.where}{differ}"
