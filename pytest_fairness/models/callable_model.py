@@ -17,7 +17,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.http_errors import passing
+from pytest_fairness.models.http_errors import transient_error
 from pytest_fairness.models.threads import DaemonThreads
 from pytest_fairness.models.tool_messages import chat_messages
 
@@ -142,7 +142,7 @@ class FunctionModel:
             return error
         reason = redacted(" ".join(str(error).split()), secrets_in(self._environment))
         message = f"{self.name} raised {type(error).__name__}: {reason}".rstrip(": ")
-        return passing(error, message) or PermanentError(message)
+        return transient_error(error, message) or PermanentError(message)
 
     def _text(self, prompt: Prompt) -> str:
         if len(prompt.conversation) == 1:

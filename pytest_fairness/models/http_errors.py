@@ -103,7 +103,7 @@ def translate(error: Exception, service: Service) -> ModelError:
     return PermanentError(f"{at} failed: {type(error).__name__}: {reason}")
 
 
-def passing(error: BaseException, message: str) -> TransientError | None:
+def transient_error(error: BaseException, message: str) -> TransientError | None:
     """Return the error of an application in which a request failed in a way that may pass; None for any other error.
 
     The request may be any library's: it goes by the status and the class names of the exception and its causes.
@@ -138,7 +138,7 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
     at = f"{service.model}: {service.base_url}"
     kind = str(status)
     codes, message = _code(body), str(_message(body))
-    is_of_key = status == 400 and refusals.is_of_key(codes, message)
+    is_of_key = status == 400 and refusals.is_key_refusal(codes, message)
     if status == 402 or codes & _SPENT or any(words in message for words in _SPENT_WORDS):
         return FatalError(f"{at} has no credit left ({status}: {reason})", kind=kind)
     # A gateway may refuse one prompt by 403: what has answered before knows the key.
@@ -162,7 +162,9 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
         failure = "limits the rate" if limited else "failed for now"
         wait = retry_after(headers or {}, body)
         return TransientError(f"{at} {failure} ({status}: {reason})", retry_after=wait, rate_limited=limited, kind=kind)
-    if status in (400, 422) and (refusal := refusals.parameter_of(codes, message, _error(body), service.parameters)):
+    if status in (400, 422) and (
+        refusal := refusals.refused_parameter(codes, message, _error(body), service.parameters)
+    ):
         parameter, way = refusal
         return FatalError(f"{at} takes no such {parameter} ({status}: {reason}): {way}", kind=kind)
     return PermanentError(f"{at} refused the request ({status}: {reason})", kind=kind)
@@ -183,7 +185,9 @@ def is_filtered(status: int, body: object) -> bool:
     """Return whether a filter of the provider, or of a gateway, refused this prompt for its content."""
     message = str(_message(body))
     is_page = message.lstrip().startswith("<")  # of a firewall, which knows nothing of the prompt
-    return status in _FILTER_STATUSES and not is_page and refusals.is_of_content(_code(body), message, _error(body))
+    return (
+        status in _FILTER_STATUSES and not is_page and refusals.is_content_refusal(_code(body), message, _error(body))
+    )
 
 
 def retry_after(headers: Mapping[str, str], body: object = None) -> float | None:

@@ -19,7 +19,7 @@ _SHOWN = 3
 """Most probable first tokens outside of the options that a reply names."""
 
 
-def options_in(choice: Mapping[str, Any], question: Continuations) -> Likelihoods:
+def read_options(choice: Mapping[str, Any], question: Continuations) -> Likelihoods:
     """Return the probability that an answer begins with each option, from its first token's most probable ones.
 
     Variants of a spelling are summed. A token that settles no option is outside. An option may also lie below the list:
@@ -85,7 +85,7 @@ def _entry(entry: object) -> tuple[str, float] | None:
     return token, math.exp(min(log, 0.0))
 
 
-def text_in(choice: Mapping[str, Any], context: str, continuation: str) -> OptionLikelihood:
+def read_text(choice: Mapping[str, Any], context: str, continuation: str) -> OptionLikelihood:
     """Return the log-likelihood of a text after its context, from a completion that echoes both.
 
     Tokens are matched by their texts: offsets count special tokens in some servers, and not in others.

@@ -20,7 +20,7 @@ from pytest_fairness.models import parameters
 from pytest_fairness.models.batch_openai import OpenAIBatches
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_model import HostedModel
-from pytest_fairness.models.logprobs import options_in, text_in
+from pytest_fairness.models.logprobs import read_options, read_text
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.tool_messages import (
     chat_messages,
@@ -331,7 +331,7 @@ class ResponsesModel(OpenAIModel):
 
 def _first_token(reply: Mapping[str, Any], question: Continuations) -> Likelihoods:
     """Return the likelihoods of options, of a chat completion."""
-    return options_in(reply["choices"][0], question)
+    return read_options(reply["choices"][0], question)
 
 
 def _echoed(reply: Mapping[str, Any], context: str, texts: Mapping[str, str]) -> Likelihoods:
@@ -340,7 +340,7 @@ def _echoed(reply: Mapping[str, Any], context: str, texts: Mapping[str, str]) ->
     if choices.keys() != set(range(len(texts))):
         raise ValueError(f"{len(choices)} completions of {len(texts)} texts")
     return Likelihoods(
-        {name: text_in(choices[index], context, text) for index, (name, text) in enumerate(texts.items())}
+        {name: read_text(choices[index], context, text) for index, (name, text) in enumerate(texts.items())}
     )
 
 

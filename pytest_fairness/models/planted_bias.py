@@ -32,7 +32,7 @@ def uniforms(*what: object) -> Iterator[float]:
             yield (int.from_bytes(block[start : start + 8]) >> 11) / 2**53
 
 
-def item_of(prompt: Prompt) -> str:
+def item_identity(prompt: Prompt) -> str:
     """Return what the prompts of one item have in common.
 
     It is ``metadata["item"]`` or ``metadata["item_id"]``, where there is one. A model is not told

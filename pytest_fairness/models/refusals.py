@@ -41,12 +41,12 @@ _PARAMETER_WORDS = lazy_pattern(
 )
 
 
-def is_of_content(codes: Collection[str], message: str, error: Mapping[str, Any]) -> bool:
+def is_content_refusal(codes: Collection[str], message: str, error: Mapping[str, Any]) -> bool:
     """Return whether a filter refused the prompt, rather than the provider the request.
 
-    >>> is_of_content({"content_filter"}, "", {}), is_of_content(set(), "your input was flagged", {})
+    >>> is_content_refusal({"content_filter"}, "", {}), is_content_refusal(set(), "your input was flagged", {})
     (True, True)
-    >>> is_of_content({"403"}, "no identity-based policy allows InvokeModel", {})
+    >>> is_content_refusal({"403"}, "no identity-based policy allows InvokeModel", {})
     False
     """
     metadata, inner = error.get("metadata"), error.get("innererror")
@@ -60,23 +60,23 @@ def is_of_content(codes: Collection[str], message: str, error: Mapping[str, Any]
     return _FILTER_WORDS.search(message[:_MESSAGE]) is not None  # further on a prompt may be repeated
 
 
-def is_of_key(codes: Collection[str], message: str) -> bool:
+def is_key_refusal(codes: Collection[str], message: str) -> bool:
     """Return whether the key was refused, by a provider that uses another status than 401 for it.
 
-    >>> is_of_key({"INVALID_ARGUMENT"}, "API key not valid. Please pass a valid API key.")
+    >>> is_key_refusal({"INVALID_ARGUMENT"}, "API key not valid. Please pass a valid API key.")
     True
     """
     return bool({code.casefold() for code in codes} & _KEY_CODES) or _KEY_WORDS.search(message) is not None
 
 
-def parameter_of(
+def refused_parameter(
     codes: Collection[str], message: str, error: Mapping[str, Any], given: Collection[str]
 ) -> tuple[str, str] | None:
     """Return the parameter of the model's name that was refused, and the way out; None where it was none of them.
 
     Such a request is refused whatever the prompt is.
 
-    >>> parameter_of({"unsupported_value"}, "", {"param": "temperature"}, ["temperature"])
+    >>> refused_parameter({"unsupported_value"}, "", {"param": "temperature"}, ["temperature"])
     ('temperature', "leave temperature out of the model's name, or change it")
     """
     named = str(error.get("param") or "").partition(".")[0]

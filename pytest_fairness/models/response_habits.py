@@ -12,7 +12,7 @@ _YES_OR_NO = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 
 
-def of_options(habit: str, options: AnswerOptions, text: str) -> str | None:
+def habitual_option(habit: str, options: AnswerOptions, text: str) -> str | None:
     """Return the option that a habit takes; None where it has none to take.
 
     Args:
@@ -21,17 +21,17 @@ def of_options(habit: str, options: AnswerOptions, text: str) -> str | None:
         text: The prompt's text.
 
     >>> options = AnswerOptions({"f": "The nurse", "m": "The old doctor"})
-    >>> [of_options(habit, options, "A doctor met a nurse.") for habit in ("first", "last", "longest", "yes")]
+    >>> [habitual_option(habit, options, "A doctor met a nurse.") for habit in ("first", "last", "longest", "yes")]
     ['f', 'm', 'm', None]
     """
     rule = _OF_OPTIONS.get(habit)
     return rule(options, text) if rule else None
 
 
-def of_yes_or_no(habit: str, text: str) -> str | None:
+def habitual_yes_no(habit: str, text: str) -> str | None:
     """Return "yes" or "no", as a habit has it; None where it has neither.
 
-    >>> of_yes_or_no("first", "Should she be hired? Answer no or yes."), of_yes_or_no("longest", "Yes or no?")
+    >>> habitual_yes_no("first", "Should she be hired? Answer no or yes."), habitual_yes_no("longest", "Yes or no?")
     ('no', 'yes')
     """
     if habit in ("yes", "no"):

@@ -22,8 +22,8 @@ from pytest_fairness.core.tools import ToolCall, calls_from_json
 from pytest_fairness.models import parameters, simulated_phrases
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
-from pytest_fairness.models.planted_bias import item_of, share_of_item, shifted, uniforms
-from pytest_fairness.models.response_habits import HABITS, of_options, of_yes_or_no
+from pytest_fairness.models.planted_bias import item_identity, share_of_item, shifted, uniforms
+from pytest_fairness.models.response_habits import HABITS, habitual_option, habitual_yes_no
 
 _SHARE = parameters.number(0, 1)
 _FLAGS = ("flag_1", "flag_2", "flag_3", "flag_4")
@@ -63,7 +63,7 @@ class SimulatedModel:
     comma-separated list ``favorable`` that the prompt offers, else "yes", else the option value that comes
     first by the alphabet; a prompt without ``metadata["options"]`` is taken as a question of yes or no.
     ``spread`` (0) is the standard deviation over items, in logits, of that probability; the
-    mean over items stays exact. Prompts of one item share its difficulty (see `item_of`).
+    mean over items stays exact. Prompts of one item share its difficulty (see `item_identity`).
 
     Where the options' values are "stereotyped", "other" and "unknown", the share ``accuracy`` (1) of answers
     is ``metadata["label"]``; the others guess, and the share ``bias`` (0.5) of guesses matches the
@@ -218,12 +218,12 @@ class SimulatedModel:
         before = simulated_phrases.CONSIDERATIONS if wordily < self._verbose else ""
         habit = self._habit if habitual < self._habit_share else None
         if not isinstance(options, AnswerOptions):
-            by_habit = of_yes_or_no(habit, prompt.text) if habit else None
+            by_habit = habitual_yes_no(habit, prompt.text) if habit else None
             value = by_habit or self._pick(prompt, ("yes", "no"), decides, other)
             return before + simulated_phrases.yes_no(
                 value, odd=odd, draw=wording, kind=simulated_phrases.VERBOSE if before and kind != "json" else kind
             )
-        by_habit = of_options(habit, options, prompt.text) if habit else None
+        by_habit = habitual_option(habit, options, prompt.text) if habit else None
         if by_habit is not None:
             value = by_habit
         elif set(options.values) == _STEREOTYPE:
@@ -274,7 +274,7 @@ class SimulatedModel:
         # Draws of their own: a habit changes which tool is called, and no argument of it.
         habitual = next(uniforms(self._seed, "habit", messages, repetition))
         if self._habit and len(choices) > 1 and habitual < self._habit_share:
-            by_habit = of_options(self._habit, AnswerOptions({name: name for name in choices}), prompt.text)
+            by_habit = habitual_option(self._habit, AnswerOptions({name: name for name in choices}), prompt.text)
         name = waiting[0] if waiting else by_habit or self._pick(prompt, choices, decides, other)
         drawn = {
             key: self._argument(prompt, rule, next(draws)) for key, rule in tools[name].parameters["properties"].items()
@@ -366,7 +366,7 @@ class SimulatedModel:
     def _of_item(self, prompt: Prompt, share: float) -> float:
         if not self._spread:
             return share
-        return share_of_item(share, self._spread, next(uniforms(self._seed, "item", item_of(prompt))))
+        return share_of_item(share, self._spread, next(uniforms(self._seed, "item", item_identity(prompt))))
 
     def _concerned(self, prompt: Prompt) -> bool:
         """Return whether the prompt is about the group that the bias is planted on."""

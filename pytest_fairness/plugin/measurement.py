@@ -354,14 +354,14 @@ class LazyMeasured:
         """Return a human's labels of this sample's grades, if any."""
         if not self.probe.labels:
             return ()
-        from pytest_fairness.stats.calibration.labels import of_run
+        from pytest_fairness.stats.calibration.labels import labels_of_run
 
         answers = {
             graded.attempt.key: graded.attempt.answer.transcript
             for graded in attempts
             if graded.attempt.answer is not None
         }
-        return of_run(self.probe.labels, self.subject.name, answers)
+        return labels_of_run(self.probe.labels, self.subject.name, answers)
 
     @property
     def fingerprints(self) -> dict[str, str | None]:

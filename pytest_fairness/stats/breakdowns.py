@@ -14,7 +14,7 @@ from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats import examples
 from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Floats
-from pytest_fairness.stats.custom_metrics import Functional, UndefinedError, linear
+from pytest_fairness.stats.custom_metrics import Functional, UndefinedError, linearize
 from pytest_fairness.stats.group_estimates import mean_estimate
 from pytest_fairness.stats.metric_names import mean_name
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector
@@ -59,7 +59,7 @@ class GroupComparison:
     def example(self, first: str, second: str) -> Callable[[int], ExampleItem | None]:
         """Return the item in which these two groups differ most, by the direction asked for."""
         rows = [self.sample.rows_of(self.by, name) for name in (first, second)]
-        return partial(examples.of_two, self.sample.columns, self.reading, (first, second), rows)
+        return partial(examples.find_pair_example, self.sample.columns, self.reading, (first, second), rows)
 
 
 def _influences(sample: Selection, deviations: Floats, counts: Floats) -> dict[str, float]:
@@ -95,7 +95,7 @@ def contrast_influences(
     return _influences(sample, one - other, first.counts[0] + second.counts[0])
 
 
-def of_mean(sample: Selection, reading: OutcomeVector, everyone: GroupOutcomes) -> Breakdown:
+def mean_breakdown(sample: Selection, reading: OutcomeVector, everyone: GroupOutcomes) -> Breakdown:
     """Return the breakdown of a rate or a mean."""
     part = everyone.graded
     return Breakdown(
@@ -108,10 +108,10 @@ def mean_example(sample: Selection, reading: OutcomeVector) -> Callable[[int], E
     """Return the item that moves a rate or a mean furthest, by the direction asked for."""
     values = reading.values[sample.rows]
     sums = np.column_stack([np.where(np.isnan(values), np.nan, 1.0), values])
-    return partial(examples.of_one, sample.columns, sample.rows, examples.MEAN, sums, reading)
+    return partial(examples.find_example, sample.columns, sample.rows, examples.MEAN, sums, reading)
 
 
-def of_functional(
+def functional_breakdown(
     sample: Selection, functional: Functional, values: Floats, span: tuple[float, float] | None
 ) -> Breakdown:
     """Return the breakdown of a function of sums of ``values`` per attempt, shape (attempts, sums)."""
@@ -120,7 +120,7 @@ def of_functional(
         return Breakdown()
     here = sample.clusterings[0][sample.rows[kept]]
     try:
-        made = linear(functional, values[kept], [here], span)
+        made = linearize(functional, values[kept], [here], span)
     except UndefinedError:
         influences: Mapping[str, float] = {}
     else:
@@ -129,6 +129,6 @@ def of_functional(
         deviations[counts > 0] = made.influences[0] / made.scale.slope(made.value)
         influences = _influences(sample, deviations, counts)
     return Breakdown(
-        example_towards=partial(examples.of_one, sample.columns, sample.rows, functional, values, None),
+        example_towards=partial(examples.find_example, sample.columns, sample.rows, functional, values, None),
         influences=influences,
     )

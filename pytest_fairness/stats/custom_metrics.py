@@ -81,7 +81,7 @@ class Functional:
         return SimpleNamespace(**dict(zip(self.names, columns, strict=True)))
 
 
-def linear(
+def linearize(
     functional: Functional, values: Floats, clusterings: Sequence[Clustering], span: Ends | None = None
 ) -> LinearEstimate:
     """Return a functional as a linear estimate.
@@ -199,7 +199,7 @@ def check_span(value: float, span: Ends | None) -> None:
         )
 
 
-def kinked(functional: Functional, values: Floats, clustering: Clustering, estimate: LinearEstimate) -> bool:
+def has_kink(functional: Functional, values: Floats, clustering: Clustering, estimate: LinearEstimate) -> bool:
     """Return whether a function has a kink within the error of its sums: a maximum, a minimum, a size.
 
     Along directions in which the sums may err, h errors far, the second difference of a smooth function grows as

@@ -36,7 +36,7 @@ class _Tally(NamedTuple):
     """Between the answers; 0 of a single one."""
 
 
-def of_two(
+def find_pair_example(
     columns: Columns, reading: OutcomeVector, names: Sequence[str], rows: Sequence[Rows], towards: int
 ) -> ExampleItem | None:
     """Return the item whose two groups differ most and most repeatably, the first higher (``towards`` 1) or lower (-1).
@@ -72,7 +72,7 @@ def of_two(
     return ExampleItem(ids[best], tuple(sides))
 
 
-def of_one(
+def find_example(
     columns: Columns, rows: Rows, functional: Functional, values: Floats, reading: OutcomeVector | None, towards: int
 ) -> ExampleItem | None:
     """Return the item that raises a function of sums furthest (``towards`` 1) or lowers it (-1).

@@ -22,7 +22,7 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.stats.columns import Codes, Floats
 from pytest_fairness.stats.custom_metrics import check_span, influences
-from pytest_fairness.stats.group_estimates import counted
+from pytest_fairness.stats.group_estimates import group_counts
 from pytest_fairness.stats.linear_estimate import IDENTITY, Ends, LinearEstimate
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.metric_names import metric_name
@@ -136,7 +136,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
         return for_threshold(estimate if name not in self._scales else estimate.marked(self._scales[name]))
 
     def _estimate(self, name: str) -> Estimate:
-        counts = counted(self._groups[:1], self._count) | {
+        counts = group_counts(self._groups[:1], self._count) | {
             "ungraded": {group.name: group.ungraded for group in self._groups[1:] or self._groups}
         }
         if self._invalid:

@@ -1,4 +1,4 @@
-"""Ratios, differences and rates that are judged together: the wider ends that their claims of unfairness need."""
+"""Simultaneous intervals of ratios, differences and rates that are judged together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.breakdowns import GroupComparison
 from pytest_fairness.stats.columns import Floats
 from pytest_fairness.stats.contrasts import contrast
-from pytest_fairness.stats.group_estimates import StrictTail, comparison_reason, contrast_estimate, counted, noted
+from pytest_fairness.stats.group_estimates import (
+    StrictTail,
+    annotate_name,
+    comparison_reason,
+    contrast_estimate,
+    group_counts,
+)
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate, negligible
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes
@@ -22,7 +28,7 @@ from pytest_fairness.stats.quantiles import t_tail
 DRAWS = 20_000
 SEED = 20_240_229
 FEWEST_DRAWS = 20
-"""Beyond a simulated quantile, below which Bonferroni's is taken."""
+"""Number of draws beyond a simulated quantile, below which Bonferroni's tail is used instead."""
 
 
 Naming = Callable[[str, str], MetricName]
@@ -34,9 +40,9 @@ class Kind:
     """A way to compare two groups: by ratio or by difference."""
 
     fold: Callable[[float, float], Ends]
-    """An interval as that of the comparison the usual way round, whichever way that is in truth."""
+    """A function that folds an interval to the usual order: ratios up to 1, differences from 0."""
     key: str
-    """Between two groups in a member's name."""
+    """The sign between two groups in a member's name."""
     log: bool
 
 
@@ -45,30 +51,30 @@ DIFFERENCE = Kind(lambda low, high: (max(low, 0.0), max(high, -low)), "-", log=F
 
 
 def family(
-    kind: Kind, compared: GroupComparison, naming: Naming, items: Callable[[Sequence[GroupOutcomes]], int]
+    kind: Kind, comparison: GroupComparison, naming: Naming, items: Callable[[Sequence[GroupOutcomes]], int]
 ) -> Mapping[str, Estimate]:
-    """Return one estimate per pair of groups, or of each group with the reference.
+    """Return one estimate per pair of groups, or per group and reference.
 
-    All pairs are the usual way round: ratios the smaller over the larger, differences the larger minus the smaller.
+    Without a reference, ratios are the smaller over the larger and differences the larger minus the smaller.
     """
-    groups, to = compared.groups, compared.to
+    groups, to = comparison.groups, comparison.to
     if to is None:
         pairs = [_ordered(first, second, larger_first=not kind.log) for first, second in combinations(groups, 2)]
     else:
         reference = next(group for group in groups if group.name == to)
         pairs = [(group, reference) for group in groups if group is not reference]
-    pairs = [compared.sample.compared(compared.reading, compared.by, *pair) for pair in pairs]
-    sound = [
+    pairs = [comparison.sample.compared(comparison.reading, comparison.by, *pair) for pair in pairs]
+    contrasts = [
         contrast([first.graded, second.graded], (1, -1), log=kind.log)
         for first, second in pairs
         if not comparison_reason([first, second], log=kind.log)
     ]
-    tail = simultaneous(sound, folded=to is None)
+    tail = simultaneous(contrasts, folded=to is None)
     members = {}
-    setting = compared.sample.setting
+    setting = comparison.sample.setting
     for first, second in pairs:
         name, number = naming(first.name, second.name), items((first, second))
-        breakdown = compared.broken_down(first, second, log=kind.log)
+        breakdown = comparison.broken_down(first, second, log=kind.log)
         estimate = contrast_estimate(setting, name, (first, second), number, breakdown, tail, log=kind.log)
         folded = to is None and not estimate.invalid
         members[f"{first.name}{kind.key}{second.name}"] = _folded(estimate, kind.fold) if folded else estimate
@@ -76,30 +82,30 @@ def family(
 
 
 def worst_estimate(
-    compared: GroupComparison, name: MetricName, members: Mapping[str, Estimate], items: int
+    comparison: GroupComparison, name: MetricName, members: Mapping[str, Estimate], items: int
 ) -> Estimate:
     """Return the smallest ratio of a family. Its point is biased low: the smallest of many errs downwards.
 
     Lower end: the smallest pointwise lower end. Upper end: the smallest simultaneous upper
-    end; by simulation the interval covers in 96 to 99.9% of samples at 95%. A pair that
-    could not be measured leaves the others able to show the model unfair, and nothing else.
+    end; by simulation the interval covers in 96 to 99.9% of samples at 95%. Where a pair
+    could not be measured, the others can still show the model unfair, but not fair.
     """
-    counts, name = counted(compared.groups, items), noted(name, compared.groups)
+    counts, name = group_counts(comparison.groups, items), annotate_name(name, comparison.groups)
     sound = [member for member in members.values() if not member.invalid]
-    broken = next((member.invalid for member in members.values() if member.invalid), "")
+    invalid = next((member.invalid for member in members.values() if member.invalid), "")
     if not sound:
-        return compared.sample.setting.invalid(name, broken, breakdown=compared.broken_down(), **counts)
+        return comparison.sample.setting.invalid(name, invalid, breakdown=comparison.broken_down(), **counts)
     worst = min(sound, key=lambda member: member.value)
-    low = 0.0 if broken else min(member.low for member in sound)
+    low = 0.0 if invalid else min(member.low for member in sound)
     high = min(member.high if member.strict_high is None else member.strict_high for member in sound)
 
     def ends_at(tail: float) -> tuple[float, float]:
         lows = [member.ends_at(tail)[0] for member in sound if member.ends_at]
         highs = [at(tail)[1] for member in sound if (at := member.strict_at or member.ends_at)]
-        low = 0.0 if broken else min(lows)
+        low = 0.0 if invalid else min(lows)
         return low, max(min(highs), low, worst.value)
 
-    suspect = broken or next((member.suspect for member in sound if member.suspect), "")
+    suspect = invalid or next((member.suspect for member in sound if member.suspect), "")
     sparse = next((member.sparse for member in sound if member.sparse), "")
     return replace(
         worst,
@@ -117,7 +123,7 @@ def worst_estimate(
 
 
 def _folded(estimate: Estimate, fold: Callable[[float, float], Ends]) -> Estimate:
-    """Return which rate is smaller was seen, not known: a filling, or chance, may turn them round."""
+    """Return the estimate with folded ends: chance, or ungraded answers, may reverse the order of the two rates."""
     strict_low = estimate.low if estimate.strict_low is None else estimate.strict_low
     strict_high = estimate.high if estimate.strict_high is None else estimate.strict_high
     ends_at, strict_at = estimate.ends_at, estimate.strict_at
@@ -135,22 +141,21 @@ def _folded(estimate: Estimate, fold: Callable[[float, float], Ends]) -> Estimat
 
 
 def _ordered(first: GroupOutcomes, second: GroupOutcomes, *, larger_first: bool) -> tuple[GroupOutcomes, GroupOutcomes]:
-    one, other = first.graded.value, second.graded.value
-    swapped = one < other if larger_first else other < one  # never where one is nan
+    first_value, second_value = first.graded.value, second.graded.value
+    swapped = first_value < second_value if larger_first else second_value < first_value  # False where one is nan
     return (second, first) if swapped else (first, second)
 
 
 def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail:
-    """Return a map from a tail to that at which the claims of unfairness of all pairs err together in ``tail``.
+    """Return a map from a family-wise error to the tail of each pair at which all claims of unfairness keep it.
 
-    The maximum of a multivariate t (Hothorn, Bretz and Westfall 2008), with the pairs'
-    correlations as the clusters show them, by seeded simulation; no family pays more than Bonferroni asks.
-    Pairs without a logarithm, without variation or with an error that is no number have no correlation:
-    where there is one, Bonferroni's tail is taken, as far out where the simulation has next to no draws.
+    The maximum of a multivariate t (Hothorn, Bretz and Westfall 2008), with the pairs' correlations estimated from
+    the clusters, by seeded simulation; the tail is never smaller than Bonferroni's. Bonferroni's is used where a pair
+    has no logarithm, no variation or an infinite error, and in far tails, where the simulation has too few draws.
 
     Args:
         pairs: The contrasts of all pairs.
-        folded: Whether each pair is taken the usual way round. It is then two claims, one for each way.
+        folded: Whether the order of each pair follows from the data. It is then two claims, one for each order.
     """
     sides = 2 if folded else 1
     claims = sides * max(len(pairs), 1)
@@ -161,11 +166,11 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
     errors = np.array(
         [math.sqrt(sum(float(np.square(influences).sum()) for influences in pair.influences[:2])) for pair in pairs]
     )
-    sound = np.isfinite(errors) & (errors > 0)
-    if len(pairs) < 2 or not sound.all() or any(negligible(pair.variance, pair.clusters) for pair in pairs):
+    is_sound = np.isfinite(errors) & (errors > 0)
+    if len(pairs) < 2 or not is_sound.all() or any(negligible(pair.variance, pair.clusters) for pair in pairs):
         return bonferroni
     df = min(pair.df for pair in pairs)
-    # By source and by crossed factor; what they share is left in, which keeps the matrix definite.
+    # By source and by crossed factor, without subtracting their cells, which keeps the matrix positive definite.
     stacked = np.vstack([np.concatenate(pair.influences[:2]) for pair in pairs]) / errors[:, np.newaxis]
     largest = _largest(stacked @ stacked.T, df)
 
@@ -183,8 +188,8 @@ def _largest(correlation: Floats, df: float) -> Floats:
     """Return draws of the largest absolute value of a multivariate t."""
     generator = np.random.default_rng(SEED)
     values, vectors = np.linalg.eigh(correlation)
-    kept = values > 1e-12
-    root = vectors[:, kept] * np.sqrt(values[kept])
+    is_positive = values > 1e-12
+    root = vectors[:, is_positive] * np.sqrt(values[is_positive])
     largest: Floats = np.abs(generator.standard_normal((DRAWS, root.shape[1])) @ root.T).max(axis=1)
     if np.isfinite(df):
         largest = largest / np.sqrt(generator.chisquare(df, DRAWS) / df)

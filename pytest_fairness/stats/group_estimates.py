@@ -16,7 +16,7 @@ from pytest_fairness.stats import metric_names
 from pytest_fairness.stats.calibration.estimators import CorrectedSums
 from pytest_fairness.stats.clusters import FEWEST_EVENTS, ClusterSums
 from pytest_fairness.stats.contrasts import contrast, unseen_ends
-from pytest_fairness.stats.history import EarlierEstimate, EarlierGroups, adjusted
+from pytest_fairness.stats.history import EarlierEstimate, EarlierGroups, adjust_by_history
 from pytest_fairness.stats.linear_estimate import NO_ERROR, UNBOUNDED, Ends, EndsAt, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes
@@ -104,7 +104,7 @@ class Setting:
         )
 
 
-def counted(groups: Sequence[GroupOutcomes], items: int) -> dict[str, Any]:
+def group_counts(groups: Sequence[GroupOutcomes], items: int) -> dict[str, Any]:
     """Return the part of an estimate about its groups, whatever its verdict."""
     return {
         "items": items,
@@ -115,7 +115,7 @@ def counted(groups: Sequence[GroupOutcomes], items: int) -> dict[str, Any]:
     }
 
 
-def noted(name: MetricName, groups: Sequence[GroupOutcomes]) -> MetricName:
+def annotate_name(name: MetricName, groups: Sequence[GroupOutcomes]) -> MetricName:
     """Return the name, saying where labels have corrected it."""
     labels = sum(group.judged.labels for group in groups if group.judged is not None)
     return metric_names.corrected_name(name, labels) if labels else name
@@ -151,8 +151,8 @@ def contrast_estimate(
 
     ``earlier`` holds the same groups of the answers of earlier models, by which it is adjusted where that helps.
     """
-    counts = counted(groups, items) | {"breakdown": breakdown} | more
-    name = noted(name, groups)
+    counts = group_counts(groups, items) | {"breakdown": breakdown} | more
+    name = annotate_name(name, groups)
     if reason := comparison_reason(groups, log=log):
         return setting.invalid(name, reason, **counts)
     ways = list(fillings(groups))
@@ -196,7 +196,7 @@ def _adjusted(
             return None
         events = min(part.events for part in parts) if all(part.binary for part in parts) else math.inf
         influences = earlier.clusters.summed(plain.influences[0])
-        closer = adjusted(plain, influences, _unseen(parts, log=log), whole, part, events)
+        closer = adjust_by_history(plain, influences, _unseen(parts, log=log), whole, part, events)
         if closer is None and not made:
             return None
         made.append(plain if closer is None else closer)

@@ -1,9 +1,9 @@
 """Regression on the answers of earlier models: a control variate for a sample of a larger set of items.
 
-A sample of n items estimates a metric; earlier models have answered all N items. Their metric over the sample less
-that over all items is the share of the error which the draw of the items has made, as far as these models see it.
-The estimate less lambda times that difference has the same expectation whatever the earlier answers are, since the
-sample was drawn by chance: bad history costs precision only.
+A sample of n items estimates a metric; earlier models have answered all N items. Their metric over the sample minus
+that over all items estimates the part of the error that comes from the draw of the items. The estimate minus lambda
+times that difference has the same expectation whatever the earlier answers are, since the sample was drawn at random:
+a poor history costs precision only.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.outcome_vectors import GroupOutcomes
 
 FEWEST_CLUSTERS = 15
-"""Sampled clusters from which a coefficient is estimated from them."""
+"""Number of sampled clusters from which the coefficient lambda is estimated."""
 FEWEST_EVENTS = 8.0
-"""Effective events of each group from which the linear estimate holds by itself, as in comparisons of rates."""
+"""Effective events of each group from which the linear estimate is valid by itself, as in comparisons of rates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,12 @@ class ClusterMap:
         Args:
             influences: By cluster of the sample.
             codes: Which clusters of the sample these are; None for all.
+
+        Returns:
+            Sums, shape (clusters of all items,).
         """
-        of = self.clusters if codes is None else self.clusters[codes]
-        return np.bincount(of, weights=influences, minlength=self.size).astype(np.float64)
+        clusters = self.clusters if codes is None else self.clusters[codes]
+        return np.bincount(clusters, weights=influences, minlength=self.size).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,9 @@ class EarlierGroups:
 
     clusters: ClusterMap
     whole: Sequence[GroupOutcomes]
+    """The groups over all items."""
     part: Sequence[GroupOutcomes]
+    """The groups over the items of the sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,38 +68,42 @@ class EarlierEstimate:
     """A metric of earlier models' answers."""
 
     estimate: LinearEstimate
-    """The bank as a linear estimate."""
+    """The metric as a linear estimate."""
     influences: Floats
-    """The influence of each cluster of the bank."""
+    """The influence of each cluster of all items."""
     unseen: EndsAt | None
-    """The ends that an unseen share of clusters at an extreme would give; None where no extreme is known."""
+    """A function from a tail to the ends with an unseen share of clusters at an extreme; None without extremes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """The influences of clusters, regressed on what the draw of the items did to the earlier estimate."""
+    """The influences of clusters, regressed on the errors that the draw of the items made in the earlier estimate."""
 
     slope: float
     """The lambda of all clusters."""
     slopes: Floats
     """The lambda for each cluster, from all other clusters (cross-fitting)."""
     residuals: Floats
-    """The rest of each cluster's influence."""
+    """The residual of each cluster's influence."""
 
     @classmethod
     def of(cls, influences: Floats, drawn: Floats) -> Regression | None:
-        """Return the regression; None where earlier answers do not go the way of the sample's.
+        """Return the regression; None where earlier answers do not correlate positively with the sample's.
+
+        Args:
+            influences: Of clusters on the estimate.
+            drawn: Of the same clusters on the earlier metric of the sample minus that of all items.
 
         Source:
             cov(d, x) / var(x), as in control variates; cross-fitting as in Zrnic and Candes 2024 (arXiv:2309.16598).
         """
         products, squares = influences * drawn, np.square(drawn)
-        across, spread = float(products.sum()), float(squares.sum())
-        if across <= 0 or spread <= 0:
+        product_sum, spread = float(products.sum()), float(squares.sum())
+        if product_sum <= 0 or spread <= 0:
             return None
         others = np.maximum(spread - squares, spread * 1e-9)
-        slopes = np.maximum((across - products) / others, 0.0)
-        return cls(across / spread, slopes, influences - slopes * drawn)
+        slopes = np.maximum((product_sum - products) / others, 0.0)
+        return cls(product_sum / spread, slopes, influences - slopes * drawn)
 
     @property
     def variance(self) -> float:
@@ -102,7 +111,7 @@ class Regression:
         return float(np.square(self.residuals).sum())
 
 
-def adjusted(
+def adjust_by_history(
     plain: LinearEstimate,
     influences: Floats,
     unseen: EndsAt | None,
@@ -110,17 +119,21 @@ def adjusted(
     part: EarlierEstimate,
     events: float = math.inf,
 ) -> LinearEstimate | None:
-    """Return an estimate less lambda times that of the draw by earlier answers; None where that gains nothing.
+    """Return an estimate adjusted by earlier answers as a control variate; None where that gains nothing.
 
-    The variance is cross-fitted: the residual of each cluster is taken with the lambda of all other clusters.
+    The variance is cross-fitted: the residual of each cluster uses the lambda of all other clusters.
 
     Args:
         plain: The estimate of the sample.
-        influences: Its influences by cluster of the bank.
-        unseen: What an unseen share of its clusters at an extreme would give; None where no extreme is known.
+        influences: Its influences by cluster of all items.
+        unseen: A function from a tail to its ends with an unseen share of clusters at an extreme; None without known
+            extremes.
         whole: The same metric of earlier answers to all items.
-        part: The same of earlier answers to the items of the sample.
-        events: Effective events of its groups, the fewest.
+        part: The same metric of earlier answers to the items of the sample.
+        events: The smallest number of effective events of its groups.
+
+    Returns:
+        The adjusted estimate, or None.
 
     Source:
         Angelopoulos, Duchi and Zrnic 2023 (PPI++, arXiv:2311.01453).
@@ -128,22 +141,22 @@ def adjusted(
     if not _is_usable(plain, unseen, whole, part, events):
         return None
     regression = Regression.of(influences, part.influences - whole.influences)
-    if regression is None or regression.variance >= plain.variance or _copies(regression, influences, part):
+    if regression is None or regression.variance >= plain.variance or _is_copy(regression, influences, part):
         return None
     to = plain.scale.to
     position = to(plain.value) - regression.slope * (to(part.estimate.value) - to(whole.estimate.value))
     low, high = plain.span or UNBOUNDED
     if not low < plain.scale.back(position) < high:
         return None
-    closer = _moved(plain, unseen, part, regression, position)
-    # An unseen share counts for the sample and for its history: with few clusters it may make all of the interval.
-    return closer if _width(closer) < _width(plain) else None
+    adjusted_estimate = _shifted(plain, unseen, part, regression, position)
+    # The unseen share of both the sample and its history is added: with few clusters it may dominate the interval.
+    return adjusted_estimate if _width(adjusted_estimate) < _width(plain) else None
 
 
 def _is_usable(
     plain: LinearEstimate, unseen: EndsAt | None, whole: EarlierEstimate, part: EarlierEstimate, events: float
 ) -> bool:
-    """Return whether the sample is large enough for a coefficient, and all three estimates are finite and alike."""
+    """Return whether the sample is large enough for a coefficient, and all three estimates are finite on one scale."""
     scale = plain.scale
     return (
         len(plain.influences) == 1
@@ -157,13 +170,13 @@ def _is_usable(
     )
 
 
-def _copies(regression: Regression, influences: Floats, part: EarlierEstimate) -> bool:
-    """Return whether too few sampled clusters differ from their history to estimate how many in all do."""
+def _is_copy(regression: Regression, influences: Floats, part: EarlierEstimate) -> bool:
+    """Return whether too few sampled clusters differ from their history to estimate how many would in all."""
     sampled = (influences != 0) | (part.influences != 0)
     return differing((influences - regression.slopes * part.influences)[sampled]) < FEWEST_DIFFERING
 
 
-def _moved(
+def _shifted(
     plain: LinearEstimate, unseen: EndsAt | None, part: EarlierEstimate, regression: Regression, position: float
 ) -> LinearEstimate:
     """Return the estimate at another position of its scale, with the residuals of a regression for its error."""
@@ -173,9 +186,9 @@ def _moved(
     if plain.trials:
         exact = partial(exact_ends, value, trials)
     elif exact is not None:
-        exact = partial(_shrunk, plain, exact, position, math.sqrt(variance / plain.variance))
+        exact = partial(_scaled_ends, plain, exact, position, math.sqrt(variance / plain.variance))
     if unseen is not None and part.unseen is not None:
-        unseen = partial(_both, plain, unseen, part, regression.slope, position)
+        unseen = partial(_unseen_in_both, plain, unseen, part, regression.slope, position)
     return replace(
         plain,
         value=value,
@@ -193,19 +206,19 @@ def _width(estimate: LinearEstimate) -> float:
     return high - low
 
 
-def _shrunk(plain: LinearEstimate, ends: EndsAt, position: float, factor: float, tail: float) -> Ends:
+def _scaled_ends(plain: LinearEstimate, ends: EndsAt, position: float, factor: float, tail: float) -> Ends:
     """Return ends as far from another position as an interval reaches, times a factor."""
     scale, middle = plain.scale, plain.scale.to(plain.value)
     low, high = (scale.to(end) - middle for end in ends(tail))
     return scale.back(position + factor * low), scale.back(position + factor * high)
 
 
-def _both(
+def _unseen_in_both(
     plain: LinearEstimate, unseen: EndsAt, part: EarlierEstimate, slope: float, position: float, tail: float
 ) -> Ends:
-    """Return ends for an unseen share of clusters at an extreme, to which earlier models answered at the other one."""
+    """Return ends for an unseen share of clusters at one extreme, where earlier models answered at the other."""
     scale = plain.scale
     low, high = (scale.to(end) - scale.to(plain.value) for end in unseen(tail))
-    assert part.unseen is not None  # noqa: S101 - for the type; the caller has looked
+    assert part.unseen is not None  # noqa: S101 - for the type; the caller has checked it
     below, above = (scale.to(end) - scale.to(part.estimate.value) for end in part.unseen(tail))
     return scale.back(position + low - slope * above), scale.back(position + high - slope * below)

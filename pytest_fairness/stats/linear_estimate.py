@@ -1,8 +1,8 @@
-"""The one estimate that every interval and every claim is made from.
+"""Estimates as a value and the influence of each cluster, from which every interval and claim is computed.
 
-A rate, a mean, a difference, a ratio, a correlation or any other metric is its value and what
-each cluster adds to its error, on the scale where the error is closest to normal. Its ends at any
-tail and the claims that it may support follow from these alone.
+A rate, a mean, a difference, a ratio, a correlation or any other metric is represented by its value and by what
+each cluster adds to its error, on the scale where the error is closest to normal. The ends of its interval at any
+tail, and the claims that it may support, follow from these alone.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ FEWEST_DIFFERING = 6.0
 SKEWED = 0.5
 """Skewness of clusters from which an error has a longer side."""
 FEWEST_BOUNDED = 3.0
-"""The same where it is known how far an unseen cluster could lie."""
+"""The same number where it is known how far an unseen cluster could lie."""
 FARTHER = 2.0
-"""Distance of an unseen cluster where no span is known, over the farthest that was seen."""
+"""Distance of an unseen cluster where no span is known, over that of the farthest observed cluster."""
 NO_ERROR = "its error is no finite number: it supports no claim"
 LARGEST_LOG = 700.0
-"""Largest logarithm of a number that a float holds; a tail of 1e-9 and few clusters lead beyond it."""
+"""Largest logarithm of a number that a float can represent; a tail of 1e-9 with few clusters exceeds it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The scale of an interval: by ``span`` of the value, the logarithm, the logit or as it is.
+    """The scale on which an interval is computed: logarithm, logit or identity, by the span of the value.
 
     >>> Scale.by_span((0.0, math.inf)).kind, Scale.by_span((-1.0, 1.0)).kind, Scale.by_span(None).kind
     ('log', 'logit', 'identity')
@@ -54,7 +54,7 @@ class Scale:
 
     @classmethod
     def by_span(cls, span: Ends | None) -> Scale:
-        """Return the scale that belongs to the range that a value cannot leave; None where it is unknown."""
+        """Return the scale for a value that cannot leave a span; None for an unknown span."""
         low, high = span or UNBOUNDED
         if math.isinf(low):
             return cls()
@@ -77,7 +77,7 @@ class Scale:
             return scaled - np.log(np.maximum(self.high - values, 0.0)) if self.kind == "logit" else scaled
 
     def back(self, position: float) -> float:
-        """Return the value at a place on the scale."""
+        """Return the value at a position on the scale."""
         if self.kind == "identity":
             return position
         if self.kind == "log":
@@ -86,7 +86,7 @@ class Scale:
         return self.low + (self.high - self.low) * share
 
     def slope(self, value: float) -> float:
-        """Return by how much the place grows with the value."""
+        """Return the derivative of the position by the value."""
         if self.kind == "identity":
             return 1.0
         slope = 1 / (value - self.low)
@@ -103,7 +103,7 @@ LOG = Scale("log")
 
 @dataclass(frozen=True)
 class LinearEstimate:
-    """A value with what each cluster adds to its error."""
+    """A value with the influence of each cluster on its error."""
 
     value: float
     """The estimate, in its own units."""
@@ -119,32 +119,32 @@ class LinearEstimate:
     span: Ends | None = None
     """The range that the value cannot leave."""
     own_share: float = 0.0
-    """The attempts' own share of a crossed factor's variance (`ItemEffect.share`)."""
+    """The share of a crossed factor's variance that is the attempts' own, not their items' (`ItemEffect.share`)."""
     curvature: Ends = (0.0, 0.0)
-    """The move of both ends because the scale bends: constant, and times the squared quantile."""
+    """The shift of both ends by the scale's curvature: a constant, and a factor of the squared quantile."""
     symmetric: bool = False
-    """Whether the error is known to have no tail longer than the other."""
+    """Whether the distribution of the error is known to be symmetric."""
     trials: float = 0.0
     """The effective number of attempts of a rate; 0 for everything else."""
     counts_clusters: bool = False
     """Whether each of these trials is a cluster, so that no variance has to be known."""
     events: float = math.inf
-    """The number of events that are known to have made it: they account for clusters that differ in few."""
+    """The number of events behind it where that is known: few events explain why few clusters differ."""
     unclustered: float = 0.0
     """Variance that no cluster explains."""
     farther: float = FARTHER
-    """The distance of an unseen cluster, at most, over that of the farthest that was seen, where no span bounds it."""
+    """The largest distance of an unseen cluster, over that of the farthest observed, where no span bounds it."""
     unseen: EndsAt | None = None
     """The function from a tail to the values that an unseen share of clusters at the extreme would give."""
     exact: EndsAt | None = None
-    """The function from a tail to ends that hold with few events."""
+    """The function from a tail to ends that stay valid with few events."""
     shift: Ends = (0.0, 0.0)
     """The amounts that ungraded answers add below (at most 0) and above."""
     sparse: str = ""
     """The reason why no claim of fairness may rest on it; empty where one may."""
     derived: EndsAt | None = None
-    """The function from a tail to ends that follow from those of other estimates, where the value has the error of
-    one of them: a size, or how much further one gap is than another."""
+    """The function from a tail to ends that are computed from those of other estimates, as for an absolute value or
+    the difference of two gaps."""
 
     @cached_property
     def variance(self) -> float:
@@ -159,8 +159,8 @@ class LinearEstimate:
 
     @cached_property
     def _leading(self) -> int:
-        """The clustering that makes most of the variance: it shows how few clusters make it and how skewed they are;
-        of a crossed factor 1 where it adds more than the sources have.
+        """The index of the clustering with most of the variance, whose clusters show how few differ and how skewed
+        they are: 1, the crossed factor, where it adds more variance than the sources have.
         """
         by_source, *others = (float(np.square(influences).sum()) for influences in self.influences)
         return int(bool(others) and combined([by_source, *others], self.own_share) > 2 * by_source)
@@ -169,10 +169,10 @@ class LinearEstimate:
     def error(self) -> float:
         """Standard error on the scale.
 
-        A handful of clusters that differ says little about how many more could have: the variance
-        grows as if two more came to the m that do. By simulation: without them 95% intervals cover
-        down to 90% where a dozen paired items differ, with four more than 99%. Influences as normal
-        ones have (m = df / 3), or twice as rare, are left alone, and so is what known events account for.
+        Where only a few clusters differ, the variance is underestimated: it is inflated as if two more than the
+        observed m differed. By simulation, 95% intervals without this cover down to 90% where a dozen paired items
+        differ; with four more instead of two, they cover over 99%. No correction where m is as for normal influences
+        (m = df / 3) or half of that, nor where known events account for it.
         """
         if not self.variance or not self.differing:
             return math.sqrt(self.variance)
@@ -192,16 +192,16 @@ class LinearEstimate:
     def skew(self) -> Ends:
         """Shift of the ends for a quantile q: constant + square * q^2, upwards where positive.
 
-        Of a mean with influences d (Johnson 1978): K (1 + 2 q^2) / (6 V) with V = sum d^2, K = sum d^3;
-        the scale's curvature comes on top (Hall 1992, The Bootstrap and Edgeworth Expansion, 3.10).
+        For a mean with influences d (Johnson 1978): K (1 + 2 q^2) / (6 V) with V = sum d^2, K = sum d^3;
+        the scale's curvature is added (Hall 1992, The Bootstrap and Edgeworth Expansion, 3.10).
         """
         if self.symmetric:
             return 0.0, 0.0
-        own = self.influences[self._leading]
-        variance = float(np.square(own).sum())
+        influences = self.influences[self._leading]
+        variance = float(np.square(influences).sum())
         if variance <= 0:
             return 0.0, 0.0
-        third = float((own**3).sum()) / (6 * variance)
+        third = float((influences**3).sum()) / (6 * variance)
         return third + self.curvature[0], 2 * third + self.curvature[1]
 
     @property
@@ -248,23 +248,28 @@ class LinearEstimate:
     def _unseen_farther(self, tail: float) -> Ends:
         """Return the value with an unseen share of clusters, where no span is known.
 
-        On the longer side of the error, twice as far out as any seen.
+        They are assumed to lie on the longer side of the error, twice as far out as any observed cluster.
 
         By simulation with log-normal grades and 12 to 300 clusters, of which 6 differ, the upper end is passed in
-        at most 2.7% of runs, without it in up to 5%. Normal grades have no longer side: theirs stay Student's t.
+        at most 2.7% of runs, without it in up to 5%. Normal grades have no longer side: they keep Student's t.
         """
-        own = self.influences[0]
-        if self.counts_clusters or self.symmetric or not self.error or round(abs(skewness(own)), 9) < SKEWED:
+        influences = self.influences[0]
+        if self.counts_clusters or self.symmetric or not self.error or round(abs(skewness(influences)), 9) < SKEWED:
             return self.value, self.value
         share = self.farther * self.clusters * unseen_share(self.clusters, tail)
-        move = share * float(own.max() if skewness(own) > 0 else own.min())
-        if self.scale.kind == "log":  # one mean grows in proportion: above or, of swapped groups, below the line
+        move = share * float(influences.max() if skewness(influences) > 0 else influences.min())
+        if (
+            self.scale.kind == "log"
+        ):  # the mean of one group changes in proportion: the numerator's, or the denominator's
             move = math.copysign(math.log1p(abs(move)), move)
         end = self.scale.back(self.scale.to(self.value) + move)
         return min(end, self.value), max(end, self.value)
 
     def rate_ends(self, tail: float) -> Ends:
-        """Exact where each trial is a cluster; else Jeffreys' at n (z / t)^2, n the effective number of attempts."""
+        """Return the ends of a rate: exact where each trial is a cluster, else Jeffreys' at n (z / t)^2 trials.
+
+        n is the effective number of attempts.
+        """
         if self.counts_clusters:
             return exact_ends(self.value, self.trials, tail)
         smaller = t_quantile(tail, math.inf) / t_quantile(tail, self.df) if tail < 0.5 else 1.0
@@ -272,10 +277,10 @@ class LinearEstimate:
 
     @property
     def open(self) -> str:
-        """The reason that no claim of fairness may rest on it; empty where one may.
+        """The reason that it supports no claim of fairness; empty where it supports one.
 
-        The variance is known by the clusters that differ. Where all agree, an unseen share of them is bounded exactly,
-        and ends that hold with few events need no variance.
+        The variance is estimated from the clusters that differ. Where all agree, an unseen share of them is bounded
+        exactly, and ends that stay valid with few events need no variance.
         """
         if not math.isfinite(self.error):
             return NO_ERROR
@@ -293,10 +298,9 @@ class LinearEstimate:
 def combined(variances: Sequence[float], own_share: float = 0.0) -> float:
     """Return one variance from those by source, by crossed factor and by cell of the two.
 
-    Cameron, Gelbach and Miller 2011: the first two count what they share twice. Where the
-    subtraction leaves less than a one-way variance, that one is taken: by source, or by the
-    factor as far as that is the attempts' own (``own_share``: `ItemEffect.share`). By a factor
-    whose sums still hold what items add (0) it is no bound, but mostly noise.
+    Cameron, Gelbach and Miller 2011: by source plus by factor less by cell, which the first two count twice. Where
+    that is less than a one-way variance, the one-way variance is used: by source, or the share ``own_share`` of that
+    by factor (`ItemEffect.share`), since the factor's sums may still contain item effects, which are noise here.
 
     >>> combined([0.4])
     0.4
@@ -340,8 +344,8 @@ def skewness(influences: Floats) -> float:
 def degrees(contributions: Floats) -> float:
     """Return the degrees of freedom of a variance that is a sum over clusters of expected ``contributions``.
 
-    Satterthwaite 1946: (sum c)^2 / sum c^2, less one in the same proportion; clusters of
-    equal size give their number less one. Never under 1.
+    Satterthwaite 1946: (sum c)^2 / sum c^2, times (k - 1) / k for k clusters; clusters of equal size give k - 1.
+    At least 1.
 
     >>> degrees(np.ones(8))
     7.0
@@ -354,9 +358,9 @@ def degrees(contributions: Floats) -> float:
 
 
 def observed_degrees(influences: Floats, clusters: int) -> float:
-    """Return the degrees of freedom of a variance as its influences show them: 2 m / (1 - m / clusters).
+    """Return the degrees of freedom of a variance, estimated from its influences: 2 m / (1 - m / clusters).
 
-    Two over its squared relative error, with m clusters that differ.
+    That is two over its squared relative error, where m is the effective number of clusters that differ.
 
     >>> observed_degrees(np.array([3.0, 0.0, -3.0, 0.0]), 4)
     8.0
@@ -368,10 +372,10 @@ def observed_degrees(influences: Floats, clusters: int) -> float:
 def reaches(quantile: float, error: float, skew: Ends) -> Ends:
     """Return how far an interval reaches below and above, for a positive quantile of Student's t.
 
-    Both ends move towards the longer tail of the error, the inner one by half: not at all, and the
-    interval covers too much; in full, and the noise of the term costs coverage where few clusters differ.
-    Never past the estimate; and the part that grows with q^2 is held to what Student's t itself
-    reaches, so that a larger quantile never reaches less far.
+    Both ends move towards the longer tail of the error, the inner one by half: without a move the interval is too
+    wide, and with a full one the noise of the skewness costs coverage where few clusters differ. No end passes the
+    estimate, and the part that grows with q^2 is capped by the reach of Student's t, so that the reach never falls
+    as the quantile grows.
 
     >>> reaches(2.0, 0.1, (0.0, 0.0))
     (0.2, 0.2)

@@ -1,4 +1,4 @@
-"""The one object that estimates are asked of, whatever its attempts came from."""
+"""A sample of graded attempts, and the estimates that can be made of it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats import custom_metrics, metric_names, table_reader
-from pytest_fairness.stats.breakdowns import GroupComparison, of_functional, of_mean
+from pytest_fairness.stats.breakdowns import GroupComparison, functional_breakdown, mean_breakdown
 from pytest_fairness.stats.calibration.labels import Row
 from pytest_fairness.stats.columns import Columns, Floats
 from pytest_fairness.stats.custom_metrics import Functional
 from pytest_fairness.stats.families import DIFFERENCE, RATIO, Kind, family, worst_estimate
 from pytest_fairness.stats.group_estimates import StrictTail, contrast_estimate, mean_estimate
 from pytest_fairness.stats.metric_definition import MetricCall, MetricDefinition
-from pytest_fairness.stats.metric_estimates import MetricSample, functional_estimate, joint
+from pytest_fairness.stats.metric_estimates import MetricSample, functional_estimate, read_sample
 from pytest_fairness.stats.noninferiority.baseline import BaselineComparison
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome
 from pytest_fairness.stats.outcomes import Extremes, outcome_name
-from pytest_fairness.stats.resampling import resampled
+from pytest_fairness.stats.resampling import draw_resamples
 from pytest_fairness.stats.selection import SampleHistory, Selection
 from pytest_fairness.stats.worst_case import group
 
@@ -37,9 +37,11 @@ Sources = Literal["random", "fixed"]
 
 
 class DeferredMeasured(Protocol):
-    """A sample that is read when it is needed, as the fixtures give it."""
+    """A sample that is read from the store on first use, as the fixtures provide it."""
 
-    def load(self) -> Measured: ...
+    def load(self) -> Measured:
+        """Return the sample."""
+        ...
 
 
 class Measured:
@@ -49,19 +51,19 @@ class Measured:
     ``sources="random"`` clusters by an item's source, "fixed" by item: the verdict then
     holds for these sources only. ``crossed`` names an attribute whose values are drawn at
     random too and recur over items (a name, say). ``extremes`` gives per grade, from a
-    prompt, the extreme values that an ungraded answer could have had; only grades that are true or
-    false, or text with ``equals``, need none.
+    prompt, the extreme values that an ungraded answer could have had; grades that are true or
+    false, and text with ``equals``, need none.
     ``conditions`` names what another sample must share to be compared with this one
     (`against`): the graders, the judge, the decoding. ``calibration`` holds a human's labels of a
     judge's grades (`read_labels`): their rates, means, differences and ratios are corrected by them.
     ``left_out`` describes the prompts of the probe that an option of the run left out
     (`core.left_out`): a group that only they name is a group without attempts.
     ``history`` holds answers of earlier models to all items that this sample was drawn from by chance, its own among
-    them: rates, means, differences, ratios and metrics of your own are adjusted by them where that makes their
-    error smaller.
+    them: rates, means, differences, ratios and custom metrics are adjusted by them (control variates) where that
+    makes their error smaller.
 
     An *outcome* is the name of a grade (with ``equals`` for one that holds text), or a
-    function of a `GradedAttempt` that gives true, false or a number; where it asks for
+    function of a `GradedAttempt` that returns true, false or a number; where it reads
     an ungraded value the attempt is ungraded for this outcome.
 
     >>> rows = [
@@ -74,8 +76,9 @@ class Measured:
     >>> measured.ratio("hired", by="gender", of="female", to="male").value
     1.0
 
-    Raises `FairnessError` for arguments out of range, for a factor that no attempt has and for a history that lacks
-    an item of the sample.
+    Raises:
+        FairnessError: An argument is out of range, no attempt has the crossed factor, or the history lacks an item of
+            the sample.
     """
 
     def __init__(
@@ -92,8 +95,8 @@ class Measured:
         history: Sequence[GradedAttempt] = (),
     ) -> None:
         columns = Columns(attempts, sources=sources, crossed=crossed, left_out=left_out)
-        more: dict[str, Any] = {"extremes": extremes, "conditions": conditions, "calibration": calibration}
-        self.selection = Selection(columns, confidence=confidence, **more)
+        options: dict[str, Any] = {"extremes": extremes, "conditions": conditions, "calibration": calibration}
+        self.selection = Selection(columns, confidence=confidence, **options)
         if history:
             bank = Selection(Columns(history, sources=sources), confidence=confidence, extremes=extremes)
             self.selection.history = SampleHistory.of(columns, bank)
@@ -107,7 +110,7 @@ class Measured:
 
     @classmethod
     def from_columns(cls, columns: Columns, **options: Any) -> Measured:
-        """Return a sample of columns made by another, as `Columns.from_arrays`; options as for `Selection`."""
+        """Return a sample of existing columns, such as `Columns.from_arrays` makes; options as for `Selection`."""
         return cls.from_selection(Selection(columns, **options))
 
     @classmethod
@@ -132,8 +135,8 @@ class Measured:
         Raises `FairnessError` for a column that a row lacks.
         """
         attempts = table_reader.attempts(rows, item=item, groups=groups, source=source, crossed=crossed)
-        more: dict[str, Any] = {"extremes": extremes, "calibration": calibration}
-        return cls(attempts, confidence=confidence, sources=sources, crossed=crossed, **more)
+        options: dict[str, Any] = {"extremes": extremes, "calibration": calibration}
+        return cls(attempts, confidence=confidence, sources=sources, crossed=crossed, **options)
 
     @classmethod
     def from_table(cls, path: str | Path, *, item: str, groups: Sequence[str], **options: Any) -> Measured:
@@ -176,8 +179,10 @@ class Measured:
     def whole_items(self) -> Measured:
         """Return one attempt for each item and repetition, that of the item's first prompt.
 
-        For grades of a whole item (a pair's kind, say), which stand on all of its attempts alike: so each
-        item counts once. Raises `FairnessError` for a sample of numbers without attempts.
+        For grades of a whole item (a pair's kind, say), which all of its attempts share: each item then counts once.
+
+        Raises:
+            FairnessError: The sample consists of arrays of numbers, without attempts.
         """
         return self.from_selection(self.selection.whole_items())
 
@@ -186,13 +191,13 @@ class Measured:
         return self.from_selection(self.selection.whole(confidence=confidence))
 
     def first(self, sources: int, repetitions: int, confidence: float) -> Measured:
-        """Return the sample of an earlier look: its first sources and repetitions, at a confidence of its own."""
+        """Return the sample of an earlier look: its first sources and repetitions, at that look's confidence."""
         return self.from_selection(self.selection.first(sources, repetitions, confidence))
 
     def rate(self, outcome: Outcome, *, equals: Any = None, named: str | None = None) -> Estimate:
         """Return how often an outcome that is true or false is true: from 0 to 1.
 
-        ``named`` is what the results file calls it (default: ``rate(outcome)``).
+        ``named`` is its name in the results file (default: ``rate(outcome)``).
         Jeffreys' interval with an effective number of attempts, exact at 0 and 1.
         """
         return for_threshold(self._mean(MetricKind.RATE, outcome, equals, named))
@@ -202,19 +207,18 @@ class Measured:
         return for_threshold(self._mean(MetricKind.MEAN, outcome, None))
 
     def difference(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
-        """Return the rate or mean of one group less that of another. A difference of rates is marked by size."""
+        """Return the rate or mean of one group minus that of another. A difference of rates is marked by size."""
         return self._of_two(DIFFERENCE, outcome, equals, by, of, to)
 
     def ratio(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
-        """Return the rate or mean of one group over that of another; the interval is made on the logarithm."""
+        """Return the rate or mean of one group over that of another; its interval is computed on the log scale."""
         return self._of_two(RATIO, outcome, equals, by, of, to)
 
     def ratios(self, outcome: Outcome, *, by: str, to: str | None = None, equals: Any = None) -> EstimateFamily:
         """Return the ratios of all pairs of groups, the smaller over the larger.
 
-        With ``to`` of each group over that one.
-
-        All must hold. For fair, each has its own interval; for unfair, all have one together.
+        With ``to``, the ratios of each other group over that one. A bound on the family must hold for all members.
+        Claims of fairness use each member's own interval, claims of unfairness simultaneous ones.
         """
         if to is not None:
             self.selection.check_group(by, to)
@@ -224,22 +228,22 @@ class Measured:
     def differences(self, outcome: Outcome, *, by: str, equals: Any = None) -> EstimateFamily:
         """Return the differences of all pairs of groups, the larger minus the smaller: one bound, ``<= 0.05``.
 
-        All must hold, as in `ratios`. Differences of rates are marked by size.
+        A bound must hold for all members, as in `ratios`. Differences of rates are marked by size.
         """
-        members, compared = self._family(DIFFERENCE, outcome, equals, by, None)
-        rates = all(group.graded.rate or group.graded.is_propensity for group in compared.groups)
+        members, comparison = self._family(DIFFERENCE, outcome, equals, by, None)
+        rates = all(group.graded.rate or group.graded.is_propensity for group in comparison.groups)
         return EstimateFamily(
             {name: for_threshold(member.marked(DIFFERENCES) if rates else member) for name, member in members.items()}
         )
 
     def rates(self, outcome: Outcome, *, equals: Sequence[Any]) -> EstimateFamily:
-        """Return how often an outcome has each of several values; all must hold, as in `ratios`.
+        """Return how often an outcome has each of several values; a bound must hold for all, as in `ratios`.
 
-        For unfair, all have one interval together by Bonferroni, which shares of one whole nearly attain.
+        Claims of unfairness use Bonferroni's simultaneous intervals, which are nearly exact for shares of one whole.
 
         >>> rows = [{"shortlist": n, "chosen": "abc"[n % 3]} for n in range(60)]
         >>> measured = Measured.from_rows(rows, item="shortlist", groups=[])
-        >>> {name: round(each.value, 2) for name, each in measured.rates("chosen", equals="abc").items()}
+        >>> {name: round(rate.value, 2) for name, rate in measured.rates("chosen", equals="abc").items()}
         {'a': 0.33, 'b': 0.33, 'c': 0.33}
 
         Raises `FairnessError` where no value is named.
@@ -259,22 +263,22 @@ class Measured:
 
     def worst_ratio(self, outcome: Outcome, *, by: str, equals: Any = None) -> Estimate:
         """Return the smallest ratio of any two groups, smaller over larger; its value is biased low."""
-        members, compared = self._family(RATIO, outcome, equals, by, None)
-        name = metric_names.worst_name(outcome, equals, by)
-        estimate = worst_estimate(compared, name, members, self.selection.items_of(compared.groups, by))
+        members, comparison = self._family(RATIO, outcome, equals, by, None)
+        name = metric_names.worst_ratio_name(outcome, equals, by)
+        estimate = worst_estimate(comparison, name, members, self.selection.items_of(comparison.groups, by))
         return for_threshold(estimate.marked(RATIOS))
 
     def record(self, *estimates: Estimate | EstimateFamily) -> None:
         """Show estimates in the report of the threshold whose test this is; elsewhere nothing happens.
 
-        What a threshold compares is recorded by itself; any other estimate leaves no trace without this.
+        The estimates that a threshold compares are recorded automatically; any other estimate only by this call.
 
         >>> rows = [{"item": n, "hired": n % 2, "sex": sex} for n in range(60) for sex in ("f", "m")]
         >>> measured = Measured.from_rows(rows, item="item", groups=["sex"])
         >>> measured.record(measured.where(sex="f").rate("hired"), measured.ratios("hired", by="sex"))
 
         Raises:
-            TypeError: For what is no estimate and no family of estimates.
+            TypeError: An argument is neither an estimate nor a family of estimates.
         """
         for estimate in estimates:
             if isinstance(estimate, EstimateFamily):
@@ -297,7 +301,9 @@ class Measured:
         """Return Pearson's correlation of two outcomes over attempts: from -1 to 1, by Fisher's z."""
         name = metric_names.correlation_name(first, second)
         functions = [self.selection.reader.function(first), self.selection.reader.function(second)]
-        sample = joint(self.selection.columns, self.selection.reader, (first, second), functions, self.selection.rows)
+        sample = read_sample(
+            self.selection.columns, self.selection.reader, (first, second), functions, self.selection.rows
+        )
         sample = sample.mapped(custom_metrics.correlation_columns)
         estimate = self._functional(name, custom_metrics.CORRELATION, sample, (-1.0, 1.0))
         return for_threshold(estimate.marked(CORRELATIONS))
@@ -366,7 +372,7 @@ class Measured:
         Raises `FairnessError` for draws below 1, for a sample with a crossed factor, and for
         one that no interval could be made of either.
         """
-        return resampled(
+        return draw_resamples(
             Functional(function, tuple(sums)),
             self.selection.sample(sums).values,
             self.selection.selected_clusterings(),
@@ -397,27 +403,31 @@ class Measured:
             selection.columns.items,
         )
         everyone = selection.everyone(everyone, reading.missing[selection.rows])
-        breakdown = partial(of_mean, selection, reading, everyone)
-        called = (
+        breakdown = partial(mean_breakdown, selection, reading, everyone)
+        full_name = (
             metric_names.mean_name(kind, outcome, equals)
             if named is None
-            else metric_names.own_name(named, outcome, equals)
+            else metric_names.custom_rate_name(named, outcome, equals)
         )
-        earlier = selection.earlier(lambda those: [_all_of(those, outcome, equals)]) if strict_tail is None else None
-        return mean_estimate(selection.setting, called, everyone, self.items, breakdown, strict_tail, earlier)
+        earlier = (
+            selection.earlier(lambda earlier_answers: [_all_of(earlier_answers, outcome, equals)])
+            if strict_tail is None
+            else None
+        )
+        return mean_estimate(selection.setting, full_name, everyone, self.items, breakdown, strict_tail, earlier)
 
     def _of_two(self, kind: Kind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> Estimate:
         selection = self.selection
         pair = selection.pair(outcome, equals, by, of, to)
-        naming = metric_names.ratio_name if kind.log else metric_names.difference_name
-        name = naming(outcome, equals, by, of, to)
-        compared = GroupComparison(selection, selection.reading(outcome, equals), by, pair, to)
-        breakdown = compared.broken_down(*pair, log=kind.log)
-        earlier = selection.earlier(lambda those: those.pair(outcome, equals, by, of, to))
+        make_name = metric_names.ratio_name if kind.log else metric_names.difference_name
+        name = make_name(outcome, equals, by, of, to)
+        comparison = GroupComparison(selection, selection.reading(outcome, equals), by, pair, to)
+        breakdown = comparison.broken_down(*pair, log=kind.log)
+        earlier = selection.earlier(lambda earlier_answers: earlier_answers.pair(outcome, equals, by, of, to))
         estimate = contrast_estimate(
             selection.setting, name, pair, selection.items_of(pair, by), breakdown, log=kind.log, earlier=earlier
         )
-        # A number has units that no scale can know; a ratio has none.
+        # A number has units that no scale of marks fits; a ratio has none.
         if kind.log or all(group.graded.rate or group.graded.is_propensity for group in pair):
             estimate = estimate.marked(RATIOS if kind.log else DIFFERENCES)
         return for_threshold(estimate)
@@ -440,11 +450,18 @@ class Measured:
         sums: Mapping[str, Outcome] | None = None,
     ) -> Estimate:
         selection = self.selection
-        breakdown = partial(of_functional, selection, functional, sample.values, span)
+        breakdown = partial(functional_breakdown, selection, functional, sample.values, span)
         earlier = selection.earlier_sums(sums) if sums else None
-        more: dict[str, Any] = {"span": span, "annotate": selection.everyone, "history": earlier}
+        options: dict[str, Any] = {"span": span, "annotate": selection.everyone, "history": earlier}
         return functional_estimate(
-            selection.setting, name, functional, sample, selection.selected_clusterings(), self.items, breakdown, **more
+            selection.setting,
+            name,
+            functional,
+            sample,
+            selection.selected_clusterings(),
+            self.items,
+            breakdown,
+            **options,
         )
 
     def _family(
@@ -453,16 +470,16 @@ class Measured:
         selection = self.selection
         names = selection.groups(by) if to is None else tuple(sorted({*selection.groups(by), to}))
         groups = list(selection.group_outcomes(selection.reading(outcome, equals), by, names).values())
-        naming = metric_names.ratio_name if kind is RATIO else metric_names.difference_name
-        named = partial(naming, outcome, equals, by)
-        compared = GroupComparison(selection, selection.reading(outcome, equals), by, groups, to)
-        members = family(kind, compared, named, partial(selection.items_of, by=by))
+        make_name = metric_names.ratio_name if kind is RATIO else metric_names.difference_name
+        pair_name = partial(make_name, outcome, equals, by)
+        comparison = GroupComparison(selection, selection.reading(outcome, equals), by, groups, to)
+        members = family(kind, comparison, pair_name, partial(selection.items_of, by=by))
         if not members:
-            number, of = len(names), MetricKind.RATIO if kind is RATIO else MetricKind.DIFFERENCE
-            reason = f"{by} has {number} group{'' if number == 1 else 's'}: a {of.value} needs two"
-            none = metric_names.family_name(of, outcome, equals, by)
-            members = {by: selection.setting.invalid(none, reason, breakdown=compared.broken_down())}
-        return members, compared
+            group_count, family_kind = len(names), MetricKind.RATIO if kind is RATIO else MetricKind.DIFFERENCE
+            reason = f"{by} has {group_count} group{'' if group_count == 1 else 's'}: a {family_kind.value} needs two"
+            family_name = metric_names.family_name(family_kind, outcome, equals, by)
+            members = {by: selection.setting.invalid(family_name, reason, breakdown=comparison.broken_down())}
+        return members, comparison
 
 
 def _all_of(selection: Selection, outcome: Outcome, equals: Any) -> GroupOutcomes:

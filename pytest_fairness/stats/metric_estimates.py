@@ -15,9 +15,9 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats import metric_names
 from pytest_fairness.stats.columns import Clustering, Columns, Floats, Rows
-from pytest_fairness.stats.custom_metrics import Functional, UndefinedError, kinked, linear, unseen_ends
-from pytest_fairness.stats.group_estimates import Setting, counted
-from pytest_fairness.stats.history import ClusterMap, EarlierEstimate, adjusted
+from pytest_fairness.stats.custom_metrics import Functional, UndefinedError, has_kink, linearize, unseen_ends
+from pytest_fairness.stats.group_estimates import Setting, group_counts
+from pytest_fairness.stats.history import ClusterMap, EarlierEstimate, adjust_by_history
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector
@@ -79,7 +79,7 @@ class MetricSample:
         )
 
 
-def joint(
+def read_sample(
     columns: Columns,
     reader: OutcomeReader,
     outcomes: Sequence[Outcome],
@@ -144,7 +144,7 @@ def functional_estimate(
     first = np.where(sample.empty, np.nan, sample.values[:, 0])
     reading = OutcomeVector("", first, first, first, None, unbounded=sample.unbounded, weights=sample.shares)
     everyone = annotate(group("all", reading, np.arange(len(first)), clusterings), sample.missing)
-    counts = counted([everyone], items) | {"breakdown": breakdown}
+    counts = group_counts([everyone], items) | {"breakdown": breakdown}
     if reason := invalid_reason([everyone]):
         return setting.invalid(name, reason, **counts)
     filled = [
@@ -159,7 +159,7 @@ def functional_estimate(
     if history is not None and (closer := _adjusted(functional, sample, filled, made, clusterings, span, history)):
         made, name = closer, metric_names.history_name(name, len(history.whole.values))
     kept = ~sample.empty
-    if not functional.smooth and kinked(functional, sample.values[kept], clusterings[0][kept], graded):
+    if not functional.smooth and has_kink(functional, sample.values[kept], clusterings[0][kept], graded):
         return setting.estimate(name, made, **counts, invalid=KINKED)
     return setting.estimate(name, made, **counts, suspect=suspect_reason([everyone], setting.tail))
 
@@ -182,7 +182,7 @@ def _adjusted(
             raise UndefinedError("propensities")
         kept = ~of.empty
         clustering = clusters[kept]
-        estimate = linear(functional, of.values[kept], [clustering], span)
+        estimate = linearize(functional, of.values[kept], [clustering], span)
         influences = np.zeros(history.clusters.size)
         influences[np.unique(clustering.codes)] = estimate.influences[0]
         return EarlierEstimate(estimate, influences, estimate.unseen)
@@ -196,7 +196,7 @@ def _adjusted(
     for plain, values in zip(estimates, (sample.values, *filled), strict=True):
         codes = np.unique(clusterings[0].codes[~np.isnan(values[:, 0])])
         influences = history.clusters.summed(plain.influences[0], codes)
-        closer = adjusted(plain, influences, plain.unseen, whole, part)
+        closer = adjust_by_history(plain, influences, plain.unseen, whole, part)
         if closer is None and not made:
             return None
         made.append(plain if closer is None else closer)
@@ -208,7 +208,7 @@ def _linear(
 ) -> LinearEstimate:
     kept = ~np.isnan(values[:, 0])
     here = [clustering[kept] for clustering in clusterings]
-    estimate = linear(functional, values[kept], here, span)
+    estimate = linearize(functional, values[kept], here, span)
     if estimate.error > 0:
         return estimate
     hypotheses = [outcomes.mean(axis=0) for outcomes in _worst(functional, sample, sample.unseen())]

@@ -59,10 +59,10 @@ def mean_name(kind: MetricKind, outcome: Outcome, equals: Any = None) -> MetricN
     return MetricName(f"{kind.value}({name})", title, kind, grade=_grade(outcome), equals=equals)
 
 
-def own_name(named: str, outcome: Outcome, equals: Any = None) -> MetricName:
+def custom_rate_name(named: str, outcome: Outcome, equals: Any = None) -> MetricName:
     """Return the name of a rate that its author has named.
 
-    >>> own_name("pairs.any_flag", "flag").title
+    >>> custom_rate_name("pairs.any_flag", "flag").title
     'rate of any flag'
     """
     title = f"rate of {named.rpartition('.')[2].replace('_', ' ')}"
@@ -91,7 +91,7 @@ def family_name(kind: MetricKind, outcome: Outcome, equals: Any, by: str) -> Met
     return _compared(kind, "", title, outcome, equals, by)
 
 
-def worst_name(outcome: Outcome, equals: Any, by: str) -> MetricName:
+def worst_ratio_name(outcome: Outcome, equals: Any, by: str) -> MetricName:
     """Return the name of the smallest ratio."""
     title = f"worst ratio of {outcome_name(outcome, equals)} between groups of {by}"
     return replace(_compared(MetricKind.WORST_RATIO, "", title, outcome, equals, by), note=" (its value is biased low)")

@@ -1,4 +1,4 @@
-"""Outcomes of attempts as numbers, and the range of those that are ungraded."""
+"""Outcomes of attempts as numbers, and the range of values that ungraded ones could have had."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ Extremes = Mapping[str, Callable[[Prompt], Sequence[Any]]]
 NO_ATTEMPTS = "this sample holds no attempts to compute an outcome from: name a grade"
 _PLAIN = (bool, int, float)
 _FEWEST_TO_SHOW = 8
-"""Values between 0 and 1 from which scores without declared extremes are taken to end there. Of five log-normal ones
-with a median of 1, all lie below it in 3% of samples: each time their mean would be called fair on its bound.
+"""Number of values between 0 and 1 from which the range of scores without declared extremes is taken to be 0 to 1. Of
+five log-normal values with a median of 1, all lie below 1 in 3% of samples: each time a mean on its bound would be
+called fair.
 """
 MOST_HYPOTHESES = 16
 """Number of ways to grade one attempt with several ungraded grades; 16 are four grades of two values each."""
@@ -37,11 +38,11 @@ MOST_HYPOTHESES = 16
 
 @dataclass(frozen=True, slots=True)
 class IndependentSum:
-    """An outcome that counts for itself: an attempt that is ungraded for it adds 0, and counts in the other sums.
+    """An outcome whose ungraded attempts add 0 to its sum, and still count in the metric's other sums.
 
-    For a metric made of several means, each over the attempts that are graded for it: every sum stands apart
-    then, those of what is divided by among them. An attempt that is ungraded for one of them counts as ungraded,
-    and the interval holds however it is filled in, as for any metric.
+    For a metric made of several means, each over the attempts that are graded for it: numerators and denominators
+    are then independent sums. An attempt that is ungraded for one of them counts as ungraded, and the interval
+    holds for every value that it could have had, as for any metric.
     """
 
     outcome: Callable[[GradedAttempt], Any]
@@ -51,7 +52,7 @@ class IndependentSum:
 
 
 class UnboundedError(FairnessError):
-    """An ungraded answer could have had grades that nobody has named."""
+    """An ungraded answer could have had grades that are not declared."""
 
 
 _WAY_OUT = "extremes={{{!r}: lambda prompt: (LOWEST, HIGHEST)}}, or the grader an attribute `extremes`"
@@ -81,11 +82,19 @@ class OutcomeReader:
         return reader
 
     def thinned(self, columns: Columns, grade: str, lost: npt.NDArray[np.bool_]) -> OutcomeReader:
-        """Return a reader of the same answers under other labels, these positives of a grade taken for negatives."""
+        """Return a reader of the same answers under other labels, with some positives of a grade made negative.
+
+        Args:
+            columns: The columns under the other labels.
+            grade: The grade.
+            lost: Whether each attempt's grade becomes negative, shape (attempts,).
+        """
         reading, reader = self.named(grade), self.relabeled(columns)
-        values, lowest, highest = (np.where(lost, 0.0, of) for of in (reading.values, reading.lowest, reading.highest))
+        values, lowest, highest = (
+            np.where(lost, 0.0, numbers) for numbers in (reading.values, reading.lowest, reading.highest)
+        )
         pairs = zip(self.values(grade), lost.tolist(), strict=True)
-        reader._grades = {**self._grades, grade: [type(value)(0) if gone else value for value, gone in pairs]}
+        reader._grades = {**self._grades, grade: [type(value)(0) if is_lost else value for value, is_lost in pairs]}
         reader._named = {key: vector for key, vector in self._named.items() if key[0] != grade}
         reader._named[grade, None] = replace(reading, values=values, lowest=lowest, highest=highest)
         return reader
@@ -93,8 +102,9 @@ class OutcomeReader:
     def named(self, grade: str, equals: Any = None) -> OutcomeVector:
         """Return a grade of every attempt of the whole sample; with ``equals``, whether it has that value.
 
-        Raises `FairnessError` for an unknown grade, for a text without ``equals`` and for
-        a value that the grader says it never gives.
+        Raises:
+            FairnessError: The grade is unknown, a text is read without ``equals``, or ``equals`` is a value that the
+                grader never gives.
         """
         key = (grade, equals)
         if key not in self._named:
@@ -134,9 +144,9 @@ class OutcomeReader:
         return declared | {str(value) for value in _options(self.values(grade))}
 
     def computed(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats:
-        """Return functions of these attempts, shape (rows, functions); nan in a whole row that is ungraded in one.
+        """Return functions of these attempts, shape (rows, functions); a row that is ungraded in one is nan throughout.
 
-        Of propensities their expectations, as of so many drawn answers as there is probability: `graded_shares`.
+        For propensities, their expected values over the graded probability (`graded_shares`).
         """
         flat: list[float] = []
         ungraded = [np.nan] * len(functions)
@@ -164,32 +174,33 @@ class OutcomeReader:
     def hypotheses(
         self, functions: Sequence[Callable[[GradedAttempt], Any]], row: int, *, forget: bool = False
     ) -> list[list[float]]:
-        """Return what the functions would be of one attempt, for each way in which it could have been graded.
+        """Return the values of the functions for one attempt under each way in which it could have been graded.
 
-        With ``forget`` its true grades are forgotten as well. An empty list where no way leads to a number.
+        With ``forget`` its actual grades are ignored as well. Empty where no way leads to a number.
         """
         attempt = self._columns.attempts[row]
         if not forget and self._columns.has_propensities and (filled := self._expected(functions, attempt)[2]):
             return filled
-        ways = islice(self._suppose(functions, attempt, {}, forget=forget), MOST_HYPOTHESES)
-        return [values for values in ways if not any(np.isnan(values))]
+        candidates = islice(self._suppose(functions, attempt, {}, forget=forget), MOST_HYPOTHESES)
+        return [values for values in candidates if not any(np.isnan(values))]
 
     def supposed(self, functions: Sequence[Callable[[GradedAttempt], Any]], row: int) -> list[list[float]]:
         """Return `hypotheses` of an attempt that is ungraded for one of the functions.
 
-        Raises `UnboundedError` where nobody knows what they could have been.
+        Raises:
+            UnboundedError: The values that they could have had are unknown.
         """
-        ways = self.hypotheses(functions, row)
-        if not ways:
+        candidates = self.hypotheses(functions, row)
+        if not candidates:
             names = ", ".join(map(outcome_name, functions))
             raise UnboundedError(
                 f"{names}: an attempt has no value under any grade that it could have had, so nobody knows how far "
                 "it could move the result: give 0 for what is not counted, or `where` for a slice"
             )
-        return ways
+        return candidates
 
     def computed_reading(self, function: Callable[[GradedAttempt], Any], rows: Rows) -> OutcomeVector:
-        """Return a function of an attempt as a reading of the whole sample; nan outside ``rows``."""
+        """Return a function of an attempt as an outcome vector of the whole sample; nan outside ``rows``."""
         if self._columns.arrays:
             raise FairnessError(NO_ATTEMPTS)
         if self._calibration is not None:
@@ -210,7 +221,7 @@ class OutcomeReader:
         return replace(filled, values=values, span=_span(values), weights=weights)
 
     def graded_shares(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats | None:
-        """Return the probability, in each row, of what these functions are defined for; None without propensities."""
+        """Return, for each row, the probability of the options that have a value; None without propensities."""
         if not self._columns.has_propensities:
             return None
         attempts = self._columns.attempts
@@ -219,12 +230,12 @@ class OutcomeReader:
     def _expected(
         self, functions: Sequence[Callable[[GradedAttempt], Any]], attempt: GradedAttempt
     ) -> tuple[list[float], float, list[list[float]]]:
-        """Return functions of an attempt as its propensities expect them.
+        """Return the expected values of functions of an attempt under its propensities.
 
         Returns:
-            The expected values, to which what fell on no option adds nothing; the probability of all options; and,
-            where that is under 1, the values for each option that the rest could have fallen on. All nan and 0 where it
-            is ungraded.
+            The expected values, to which probability outside of the options adds nothing; the probability of all
+            options; and, where that is under 1, the values for each option that the remainder could have fallen on.
+            All nan and 0 where it is ungraded.
         """
         try:
             return [_number(function, function(hypothetical(attempt, {}))) for function in functions], 1.0, []
@@ -232,11 +243,11 @@ class OutcomeReader:
             grade = needs.grade
         except UngradedError:
             return [np.nan] * len(functions), 0.0, []
-        held = value_or_none(attempt.grades.get(grade, Grade.none("error")))
-        if not isinstance(held, Propensities):  # ungraded
+        propensities = value_or_none(attempt.grades.get(grade, Grade.none("error")))
+        if not isinstance(propensities, Propensities):  # ungraded
             return [np.nan] * len(functions), 0.0, []
 
-        def supposed(value: Any) -> Floats:
+        def values_for(value: Any) -> Floats:
             try:
                 assumed = hypothetical(attempt, {grade: value})
                 return np.array([_number(function, function(assumed)) for function in functions])
@@ -246,15 +257,19 @@ class OutcomeReader:
                     f"{other.grade!r}: their joint distribution is not known, so take one of them"
                 ) from None
 
-        expected = sum((share * supposed(value) for value, share in held.shares), np.zeros(len(functions)))
-        if held.outside <= 0:
+        expected = sum((share * values_for(value) for value, share in propensities.shares), np.zeros(len(functions)))
+        if propensities.outside <= 0:
             return expected.tolist(), 1.0, []
-        ends = [supposed(value) for value in self._ends(grade, attempt.prompt, held)]
-        return expected.tolist(), held.graded, [(expected + held.outside * end).tolist() for end in ends]
+        ends = [values_for(value) for value in self._ends(grade, attempt.prompt, propensities)]
+        return (
+            expected.tolist(),
+            propensities.graded,
+            [(expected + propensities.outside * end).tolist() for end in ends],
+        )
 
-    def _ends(self, grade: str, prompt: Prompt, held: Propensities) -> tuple[Any, ...]:
+    def _ends(self, grade: str, prompt: Prompt, propensities: Propensities) -> tuple[Any, ...]:
         """Return the values that probability outside of the options could have fallen on."""
-        possible = dict.fromkeys((*self._of(grade, prompt, guess=True), *(value for value, _ in held.shares)))
+        possible = dict.fromkeys((*self._of(grade, prompt, guess=True), *(value for value, _ in propensities.shares)))
         return tuple(possible)
 
     def function(self, outcome: Outcome, equals: Any = None) -> Callable[[GradedAttempt], Any]:
@@ -279,18 +294,22 @@ class OutcomeReader:
             self._check_value(grade, equals)
         raw = self.values(grade)
         values = _grade_numbers(grade, raw, equals)
-        held = [value if type(value) is Propensities else None for value in raw]
-        weights = np.array([1.0 if shares is None else shares.graded for shares in held]) if any(held) else None
+        propensities_of = [value if type(value) is Propensities else None for value in raw]
+        weights = (
+            np.array([1.0 if shares is None else shares.graded for shares in propensities_of])
+            if any(propensities_of)
+            else None
+        )
 
         def ends(row: int) -> list[float]:
-            propensities, prompt = held[row], self._columns.prompt(row)
+            propensities, prompt = propensities_of[row], self._columns.prompt(row)
             if propensities is None:
                 return [_grade_number(grade, value, equals) for value in self._of(grade, prompt)]
             sure = propensities.expected(lambda value: _grade_number(grade, value, equals))
             possible = self._ends(grade, prompt, propensities)
             return [sure + propensities.outside * _grade_number(grade, value, equals) for value in possible]
 
-        outside = np.array([0.0 if shares is None else shares.outside for shares in held])
+        outside = np.array([0.0 if shares is None else shares.outside for shares in propensities_of])
         span = (0.0, 1.0) if equals is not None else self._declared_span(grade) or _span(values)
         filled = _filled(name, values, np.flatnonzero(np.isnan(values) | (outside > 0)), ends, span)
         return replace(filled, weights=weights)
@@ -337,11 +356,13 @@ class OutcomeReader:
     def _of(self, grade: str, prompt: Prompt, *, guess: bool = False) -> tuple[Any, ...]:
         """Return the extreme values that a grade of an answer to this prompt could have had.
 
-        Where nobody has named them: false and true of a grade that is so, else, as a ``guess``, what was seen.
-        Raises `UnboundedError` where they are needed and can only be guessed.
+        Where they are not declared: false and true for a grade of these, else, with ``guess``, the values observed.
+
+        Raises:
+            UnboundedError: They are needed and can only be guessed.
         """
-        if given := self._declared(grade, prompt):
-            return given
+        if declared := self._declared(grade, prompt):
+            return declared
         if grade not in self._defaults:
             self._defaults[grade] = _default_extremes(self.values(grade))
         extremes, is_known = self._defaults[grade]
@@ -371,7 +392,7 @@ class OutcomeReader:
 
 
 def outcome_name(outcome: Outcome, equals: Any = None) -> str:
-    """Return an outcome as reports name it: ``advance``, ``answer=unknown``, or a function's name."""
+    """Return the name of an outcome in reports: ``advance``, ``answer=unknown``, or a function's name."""
     if isinstance(outcome, str):
         return outcome if equals is None else f"{outcome}={equals}"
     return str(getattr(outcome, "__name__", type(outcome).__name__)).strip("<>")
@@ -380,7 +401,7 @@ def outcome_name(outcome: Outcome, equals: Any = None) -> str:
 def _filled(
     name: str, values: Floats, rows: Rows, ends_of: Callable[[int], Sequence[float]], span: tuple[float, float] | None
 ) -> OutcomeVector:
-    """Return an outcome whose attempts in ``rows``, not graded in full, can have had the values of ``ends_of``."""
+    """Return an outcome whose attempts in ``rows``, not fully graded, could have had the values of ``ends_of``."""
     lowest, highest = values.copy(), values.copy()
     unbounded = ""
     for row in rows.tolist():
@@ -395,17 +416,17 @@ def _filled(
 
 
 def _default_extremes(values: Sequence[Any]) -> tuple[tuple[Any, ...], bool]:
-    """Return default extremes of a grade: 0 and 1, and all that was seen; whether that is all that there can be."""
-    seen = list({repr(value): value for value in _options(values) if value == value}.values())
-    if all(isinstance(value, bool | np.bool_) for value in seen):
+    """Return default extremes of a grade, 0, 1 and the values observed, and whether these are all possible values."""
+    observed = list({repr(value): value for value in _options(values) if value == value}.values())
+    if all(isinstance(value, bool | np.bool_) for value in observed):
         return (False, True), True
-    if all(isinstance(value, Real) for value in seen):
-        return (min(0.0, *seen), max(1.0, *seen)), all(value in (0, 1) for value in seen)
-    return tuple(sorted(seen, key=str)), False
+    if all(isinstance(value, Real) for value in observed):
+        return (min(0.0, *observed), max(1.0, *observed)), all(value in (0, 1) for value in observed)
+    return tuple(sorted(observed, key=str)), False
 
 
 def _options(values: Iterable[Any]) -> Iterator[Any]:
-    """Yield the values of grades; of propensities, the options that they are about."""
+    """Yield the values of grades; for propensities, their options."""
     for value in values:
         if isinstance(value, Propensities):
             yield from (option for option, _ in value.shares)
@@ -432,7 +453,7 @@ def _grade_number(grade: str, value: Any, equals: Any) -> float:
         return expected / value.graded if value.graded > 0 else np.nan
     if equals is not None:
         return float(_same(value, equals))
-    if type(value) in _PLAIN:  # mostly, and many times as fast to see
+    if type(value) in _PLAIN:  # the common case, checked first for speed
         return float(value)
     if isinstance(value, Real | np.bool_):
         return float(value)
@@ -455,7 +476,7 @@ def _same(value: Any, equals: Any) -> bool:
 
 
 def _refuse_alike(what: str, value: Any, equals: Any) -> None:
-    """Raise `FairnessError` for a value that looks like the one that is counted, and would not be."""
+    """Raise `FairnessError` for a value that looks like the one that is counted, but is not equal to it."""
     if plain_name(str(value)) == plain_name(str(equals)) and not _same(value, equals):
         raise FairnessError(f"{what} is {value!a}, which looks like {equals!a} and is not counted: write one of them")
 
@@ -466,7 +487,7 @@ def _around(values: Floats) -> tuple[float, float]:
 
 
 def _span(values: Floats) -> tuple[float, float] | None:
-    """Return the span of values that nobody has declared: 0 to 1, where they are events or enough to show it."""
+    """Return the span of values without declared extremes: 0 to 1 for binary values, or enough values within it."""
     graded = values[~np.isnan(values)]
     if len(graded) < _FEWEST_TO_SHOW and not np.isin(graded, (0.0, 1.0)).all():
         return None

@@ -55,13 +55,13 @@ def is_narrow(error: float, df: float, bounds: Bounds, tail: float) -> bool:
     return low is not None and high is not None and 2 * t_quantile(tail, df) * error > high - low
 
 
-def needed(value: float, error: float, df: float, bounds: Bounds, tail: float) -> float | None:
+def items_for(value: float, error: float, df: float, bounds: Bounds, tail: float) -> float | None:
     """Return how many times as many items (or sources) make *fair* as probable as `POWER`; below 1, fewer do.
 
     The squared error falls with their number, and the degrees of freedom grow with it. None
     where no number up to 1,000 times as many does: the value lies on a bound, or outside.
 
-    >>> round(needed(0.0, 0.1, 39, (math.log(0.8), math.log(1.2)), 0.025), 2)
+    >>> round(items_for(0.0, 0.1, 39, (math.log(0.8), math.log(1.2)), 0.025), 2)
     2.71
     """
 

@@ -20,7 +20,7 @@ FEW_KINDS = 6
 """Clusters a kind from which drawing counts of kinds is faster than drawing clusters."""
 
 
-def resampled(
+def draw_resamples(
     functional: Functional, values: Floats, clusterings: Sequence[Clustering], draws: int, seed: int
 ) -> Floats:
     """Return a functional of ``draws`` resamples of whole clusters, shape (draws,); nan where it has no value.

@@ -1,4 +1,4 @@
-"""The attempts of a sample: which of them are meant, what they came to, and in which groups they fall."""
+"""Selections of the attempts of a sample, with their outcomes and groups."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pytest_fairness.stats.columns import Clustering, Codes, Columns, Floats, Ro
 from pytest_fairness.stats.crossed_effects import ItemEffects, centers, is_nested
 from pytest_fairness.stats.group_estimates import Setting
 from pytest_fairness.stats.history import ClusterMap, EarlierGroups
-from pytest_fairness.stats.metric_estimates import EarlierSamples, MetricSample, joint
+from pytest_fairness.stats.metric_estimates import EarlierSamples, MetricSample, read_sample
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector
 from pytest_fairness.stats.outcomes import Extremes, OutcomeReader
 from pytest_fairness.stats.validity import ungraded_reason
 from pytest_fairness.stats.worst_case import group
 
 PROPENSITIES = " (propensities)"
-"""Ends the title of an estimate that is made of the probabilities of options."""
+"""End of the title of an estimate that is computed from the probabilities of options."""
 
 
 class Selection:
@@ -33,7 +33,7 @@ class Selection:
     Attributes:
         columns: All attempts of the sample.
         rows: Which of them are selected.
-        left_out: Which kinds of prompts that an option of the run left out belong to the selection.
+        left_out: Indices of the kinds of prompts in the selection that an option of the run left out.
         clusterings: Clusters of all attempts: by source, then (with a crossed factor) by level and by cell.
         setting: Confidence and slice of its estimates.
         reader: Reads the outcomes of all attempts.
@@ -86,13 +86,13 @@ class Selection:
         return self.replaced(rows=np.arange(self.columns.count), setting=setting_of_all, history=history)
 
     def first(self, sources: int, repetitions: int, confidence: float) -> Selection:
-        """Return the first sources and repetitions, at a confidence of their own."""
+        """Return the first sources and repetitions, at another confidence."""
         order = np.unique(self.columns.sources.codes, return_index=True)[1]
         codes = self.columns.sources.codes
-        kept = np.isin(codes, codes[np.sort(order)[:sources]])
+        is_selected = np.isin(codes, codes[np.sort(order)[:sources]])
         if self.columns.prompts is not None:
-            kept &= ranks(self.columns.prompts.codes) < repetitions
-        return self.whole(confidence=confidence).replaced(rows=np.flatnonzero(kept), history=None)
+            is_selected &= ranks(self.columns.prompts.codes) < repetitions
+        return self.whole(confidence=confidence).replaced(rows=np.flatnonzero(is_selected), history=None)
 
     def clustered(self, clustering: Clustering) -> Selection:
         """Return all attempts with other clusters, and no crossed factor."""
@@ -106,7 +106,7 @@ class Selection:
         return self._count(self.rows)
 
     def groups(self, by: str) -> tuple[str, ...]:
-        """Return the groups of an attribute, sorted, those of prompts that were left out among them."""
+        """Return the groups of an attribute, sorted, including those of prompts that were left out."""
         attribute = self.columns.attribute(by)
         left_out = attribute.left_out[self.left_out] if self.columns.has_groups(by) else self.left_out[:0]
         present = np.unique(np.concatenate([attribute.codes[self.rows], left_out]))
@@ -115,17 +115,19 @@ class Selection:
     def where(self, **attributes: Any) -> Selection:
         """Return the attempts whose item or prompt has these attributes: see `Measured.where`."""
         rows, left_out = self.rows, self.left_out
-        chosen = dict(self.setting.slice)
-        for name, wanted in attributes.items():
-            values = [str(value) for value in (wanted if isinstance(wanted, tuple | list | set) else (wanted,))]
+        slice_values = dict(self.setting.slice)
+        for name, allowed in attributes.items():
+            values = [str(value) for value in (allowed if isinstance(allowed, tuple | list | set) else (allowed,))]
             attribute = self.columns.attribute(name)
             codes = [code for code, label in enumerate(attribute.labels) if label in values]
             _check_values(name, values, attribute.labels)
             rows = rows[np.isin(attribute.codes[rows], codes)]
             left_out = left_out[np.isin(attribute.left_out[left_out], codes)]
-            chosen[name] = " or ".join(sorted(values))
+            slice_values[name] = " or ".join(sorted(values))
         history = self._history_as(lambda bank: bank.where(**attributes))
-        return self.replaced(rows=rows, left_out=left_out, setting=replace(self.setting, slice=chosen), history=history)
+        return self.replaced(
+            rows=rows, left_out=left_out, setting=replace(self.setting, slice=slice_values), history=history
+        )
 
     def whole_items(self) -> Selection:
         """Return one attempt for each item and repetition: see `Measured.whole_items`."""
@@ -137,14 +139,18 @@ class Selection:
         return self.replaced(rows=np.array(rows, dtype=np.int64), history=history)
 
     def sample(self, sums: Mapping[str, Outcome]) -> MetricSample:
-        """Return the sums of a metric of the user's own, each the sum of an outcome."""
+        """Return the sums of a custom metric, each the sum of an outcome."""
         if not sums:
             raise FairnessError("a metric needs sums: metric(function, name=outcome, ...)")
         functions = [self.reader.function(outcome) for outcome in sums.values()]
-        return joint(self.columns, self.reader, tuple(sums.values()), functions, self.rows)
+        return read_sample(self.columns, self.reader, tuple(sums.values()), functions, self.rows)
 
     def pair(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> tuple[GroupOutcomes, GroupOutcomes]:
-        """Return two groups of an attribute. Raises `FairnessError` for a name that is none."""
+        """Return two groups of an attribute.
+
+        Raises:
+            FairnessError: A name is no group of the attribute, or both are the same.
+        """
         for name in (of, to):
             self.check_group(by, name)
         if of == to:
@@ -156,14 +162,14 @@ class Selection:
     def compared(
         self, reading: OutcomeVector, by: str, first: GroupOutcomes, second: GroupOutcomes
     ) -> tuple[GroupOutcomes, GroupOutcomes]:
-        """Return two groups to compare; invalid where they hold the same answers, graded alike: they cannot differ."""
+        """Return two groups to compare; invalid where both have the same answers with the same grades."""
         answers = self.columns.answers
         if answers is None:
             return first, second
         values = np.nan_to_num(reading.values, nan=np.inf)
-        rows = [self.rows_of(by, group.name) for group in (first, second)]
-        held = [set(zip(answers.codes[of].tolist(), values[of].tolist(), strict=True)) for of in rows]
-        if not held[0] or held[0] != held[1]:
+        group_rows = [self.rows_of(by, group.name) for group in (first, second)]
+        answer_sets = [set(zip(answers.codes[of].tolist(), values[of].tolist(), strict=True)) for of in group_rows]
+        if not answer_sets[0] or answer_sets[0] != answer_sets[1]:
             return first, second
         reason = (
             f"prompts of {first.name} and {second.name} say the same: they have the same answers, and cannot differ"
@@ -180,11 +186,11 @@ class Selection:
             return None
         try:
             return self.history.groups(groups)
-        except Exception:  # noqa: BLE001 - a user's outcome may read what stored attempts lack: their answers
+        except Exception:  # noqa: BLE001 - a user's outcome may read answers, which stored attempts lack
             return None
 
     def earlier_sums(self, sums: Mapping[str, Outcome]) -> EarlierSamples | None:
-        """Return the sums of a metric of the user's own, of the earlier answers; None without such answers."""
+        """Return the sums of a custom metric over the earlier answers; None without such answers."""
         if self.history is None:
             return None
         try:
@@ -227,31 +233,35 @@ class Selection:
             if name not in groups:
                 rows = self.rows_of(by, name)
                 columns = self.columns
-                made = group(name, reading, rows, self.clusterings, columns.prompts, effects, columns.items)
+                outcomes = group(name, reading, rows, self.clusterings, columns.prompts, effects, columns.items)
                 kinds = self.left_out[attribute.left_out[self.left_out] == attribute.code(name)]
-                groups[name] = made if len(rows) else replace(made, invalid=self._why_none(kinds))
+                groups[name] = outcomes if len(rows) else replace(outcomes, invalid=self._no_attempts_reason(kinds))
         return {name: groups[name] for name in names}
 
     def everyone(self, everyone: GroupOutcomes, missing: Floats) -> GroupOutcomes:
-        """Return the group of all attempts, given which share of each is ungraded; with what its numbers do not show.
+        """Return the group of all attempts, marked as suspect where one of its groups is ungraded too often.
 
-        None of the groups within it may be ungraded too often: else its refusals could hide in the whole.
+        Otherwise the refusals of one group could go unnoticed in the whole.
+
+        Args:
+            everyone: The group of all attempts.
+            missing: The ungraded share of each attempt.
         """
         if not everyone.attempts:
-            return replace(everyone, invalid=self._why_none(self.left_out))
+            return replace(everyone, invalid=self._no_attempts_reason(self.left_out))
         if not missing.any():
             return everyone
         for by in sorted(self.columns.group_attributes):
             attribute = self.columns.attribute(by)
             codes = attribute.codes[self.rows]
-            made, ungraded = (np.bincount(codes[codes >= 0], weights=of) for of in (None, missing[codes >= 0]))
+            attempts, ungraded = (np.bincount(codes[codes >= 0], weights=of) for of in (None, missing[codes >= 0]))
             for code, number in enumerate(ungraded.tolist()):
-                if number and (reason := ungraded_reason(number, int(made[code]), attribute.labels[code])):
+                if number and (reason := ungraded_reason(number, int(attempts[code]), attribute.labels[code])):
                     return replace(everyone, suspect=reason)
         return everyone
 
-    def _why_none(self, left_out: Rows) -> str:
-        """Return which option of the run left out these prompts, where no others are; empty where there were none."""
+    def _no_attempts_reason(self, left_out: Rows) -> str:
+        """Return which option of the run left out these kinds of prompts; empty for no kinds."""
         return f"{self.columns.left_out_by(int(left_out[0]))} left them out" if len(left_out) else ""
 
     def selected_clusterings(self) -> list[Clustering]:
@@ -274,17 +284,18 @@ class SampleHistory:
     """The answers of earlier models to all items that a sample was drawn from."""
 
     bank: Selection
-    """Those answers, to all items."""
+    """The answers to all items."""
     sampled: Codes
-    """Whether each of all answers of the bank is to an item of the sample: 0 or 1, shape (attempts,)."""
+    """Whether each answer of the bank is to an item of the sample: 0 or 1, shape (attempts,)."""
     clusters: ClusterMap
     """The clusters of the sample among those of the bank."""
 
     @classmethod
     def of(cls, sample: Columns, bank: Selection) -> SampleHistory:
-        """Return the history of a sample: clusters of the bank hold those of the sample, since they hold its items.
+        """Return the history of a sample.
 
-        Raises `FairnessError` where the bank lacks an item of the sample.
+        Raises:
+            FairnessError: The bank lacks an item of the sample.
         """
         ids = {attempt.item.id: code for attempt, code in zip(sample.attempts, sample.sources.codes, strict=True)}
         if missing := ids.keys() - {attempt.item.id for attempt in bank.columns.attempts}:
@@ -309,18 +320,17 @@ class SampleHistory:
         return EarlierGroups(self.clusters, of(self.bank), of(self.part))
 
     def sums(self, sums: Mapping[str, Outcome]) -> EarlierSamples:
-        """Return the sums of a metric of the user's own, of these answers."""
-        both = self.bank, self.part
-        whole, part = (selection.sample(sums) for selection in both)
-        clusterings = both[0].selected_clusterings()[0], both[1].selected_clusterings()[0]
+        """Return the sums of a custom metric over these answers."""
+        whole, part = self.bank.sample(sums), self.part.sample(sums)
+        clusterings = self.bank.selected_clusterings()[0], self.part.selected_clusterings()[0]
         return EarlierSamples(self.clusters, whole, part, clusterings)
 
 
 def _check_values(name: str, values: Sequence[str], labels: Sequence[str]) -> None:
-    """Raise `FairnessError` where a slice would silently be smaller than it reads.
+    """Raise `FairnessError` where a slice would silently be smaller than it appears.
 
-    That is so for one of several values that no attempt has, and for a value that looks like one which is not asked
-    for. A single value that no attempt has selects none, which shows.
+    That is so for one of several values that no attempt has, and for a value that looks like one that is selected but
+    is not. A single value that no attempt has selects nothing, which is visible.
     """
     unknown = [value for value in values if value not in labels]
     if 0 < len(unknown) < len(values):

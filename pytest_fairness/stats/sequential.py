@@ -1,10 +1,9 @@
-"""Looking more than once: at which tail each look's interval is made, so that all looks together err no more than one.
+"""Interim looks: the tail of each look's interval, so that all looks together err no more often than a single one.
 
-Lan and DeMets 1983 spend the error over the looks; what a look may spend is turned into
-its tail by the recursive integration of Armitage, McPherson and Rowe 1969. The claims of a
-verdict spend apart: one that is *fair* is made late, when the interval is narrow, and one
-that is *unfair* as early as the gap can be seen (Hwang, Shih and DeCani 1990). Where looks
-are not planned at all, an asymptotic confidence sequence takes their place
+The error is spent over the looks (Lan and DeMets 1983); the recursive integration of Armitage, McPherson and Rowe
+1969 turns what a look may spend into its tail. Claims of *fair* and *unfair* have separate spending functions:
+*fair* is claimed late, when the interval is narrow, and *unfair* as early as the gap
+can be seen (Hwang, Shih and DeCani 1990). Where looks are not planned, an asymptotic confidence sequence is used
 (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024).
 """
 
@@ -23,16 +22,16 @@ from pytest_fairness.stats.columns import Floats
 MOST_LOOKS = 20
 
 FIRST_RUN = 0.9
-"""The share of the error that the first judged run of a threshold has; all later ones share the rest."""
+"""The share of the error that the first judged run of a threshold may spend; all later runs share the rest."""
 
 NODES = 128
 """Nodes of the integration; 20 equal steps are then exact to ten digits and more."""
 
 SMALL_STEP = 0.04
-"""A share of the information so far; a smaller step needs more nodes, since its density is narrower."""
+"""Share of the information so far; a smaller step needs more nodes, since its density is narrower."""
 
 FARTHEST = 8.0
-"""Standard deviations from zero within which a sum is looked for: all but 6e-16 of it on a side."""
+"""Standard deviations from zero within which a sum is integrated: all but 6e-16 of it on each side."""
 
 TUNING = 8.2
 """The information at which a confidence sequence is narrowest, times its tuning parameter; for a 95% interval."""
@@ -79,30 +78,30 @@ class Spending(Enum):
 
 
 def look_tails(information: Sequence[float], tail: float, spending: Spending = Spending.LATE) -> tuple[float, ...]:
-    """Return the tail of the interval at each look, so that a truth is passed with probability ``tail`` in all.
+    """Return the tail of the interval at each look, so that any look misses the truth with probability ``tail`` in all.
 
     The k-th look takes an interval at confidence ``1 - 2 * look_tails(...)[k - 1]``, and a
     verdict at the first look that has one is final.
 
-    >>> [round(each, 4) for each in look_tails(range(1, 6), 0.025)]
+    >>> [round(look, 4) for look in look_tails(range(1, 6), 0.025)]
     [0.001, 0.0033, 0.0067, 0.0113, 0.0173]
-    >>> [round(each, 4) for each in look_tails(range(1, 6), 0.025, Spending.EVEN)]
+    >>> [round(look, 4) for look in look_tails(range(1, 6), 0.025, Spending.EVEN)]
     [0.0074, 0.0076, 0.008, 0.0083, 0.0085]
     >>> look_tails([120], 0.025)
     (0.025,)
 
     Args:
-        information: Of each look, in any unit: the attempts or items that it is made of. It rises.
+        information: Of each look, in any unit, such as its number of attempts or items; increasing.
         tail: The probability to err on one side over all looks: 0.025 for 95%.
         spending: How early it is spent.
 
     Returns:
         One probability to err on one side for each look.
 
-    Two looks are taken to correlate as the square root of the ratio of their information, as
-    with items that are added. Where a later look adds less than it says (repetitions of the
-    same items under an intraclass correlation) they correlate more, and by Slepian's inequality
-    the error is below ``tail``; where a later look adds more, it is above.
+    The correlation of two looks is assumed to be the square root of the ratio of their information, as when items are
+    added. Where a later look adds less information than given (repetitions of the same items under an intraclass
+    correlation), they correlate more, and by Slepian's inequality the error is below ``tail``; where it adds more,
+    the error is above.
 
     Raises:
         FairnessError: For no looks or more than 20, for information that does not rise from above 0, and for a
@@ -132,36 +131,37 @@ def _tails(steps: tuple[float, ...], tail: float, spending: Spending) -> tuple[f
         bound = _bound(points, masses, tail * spending.by(share) - spent, far, math.sqrt(step))
         spent = tail * spending.by(share)
         tails.append(_beyond(bound / math.sqrt(share)))
-        places, weights = np.polynomial.legendre.leggauss(NODES * (1 if step > SMALL_STEP * share else 8))
+        nodes, weights = np.polynomial.legendre.leggauss(NODES * (1 if step > SMALL_STEP * share else 8))
         half = (bound + far) / 2
-        reached = half * (places + 1) - far
-        moved = (reached[:, np.newaxis] - points) / math.sqrt(step)
-        masses = half * weights * (_density(moved) @ masses) / math.sqrt(step)
-        points = reached
+        new_points = half * (nodes + 1) - far
+        distances = (new_points[:, np.newaxis] - points) / math.sqrt(step)
+        masses = half * weights * (_density(distances) @ masses) / math.sqrt(step)
+        points = new_points
     return tuple(tails)
 
 
 def anytime_tail(clusters: int, planned: int, tail: float) -> float:
     """Return the tail of an interval that may be looked at after every cluster, however often.
 
-    All intervals of a growing sample then hold the truth together, in the limit of many
-    clusters: an asymptotic confidence sequence. Its reach, over the standard error, is
-    ``sqrt(2 (G r + 1) / (G r) log(sqrt(G r + 1) / (2 tail)))`` for G clusters, which the
-    normal quantile of the tail returned here is.
+    All intervals of a growing sample then cover the truth simultaneously, in the limit of many clusters: an
+    asymptotic confidence sequence. Its half-width over the standard error is
+    ``sqrt(2 (G r + 1) / (G r) log(sqrt(G r + 1) / (2 tail)))`` for G clusters, the normal quantile of the tail
+    returned here.
 
     >>> round(anytime_tail(100, 100, 0.025), 5), round(anytime_tail(10, 100, 0.025), 6)
     (0.0012, 6.6e-05)
 
     Args:
-        clusters: In the sample that is looked at, G.
-        planned: At which the interval is narrowest against that of a single look: 1.55 times as wide at 95%.
-            It must be the same at all looks; r is 8.2 over it.
+        clusters: The number of clusters in the current sample, G.
+        planned: The number of clusters at which the interval is narrowest relative to that of a single look: 1.55
+            times as wide at 95%. It must be the same at all looks; r is 8.2 over it.
         tail: The probability to err on one side, over all looks: 0.025 for 95%.
 
     Returns:
         A probability to err on one side, at which the interval of a single look is taken.
 
-    Source: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024, Annals of Statistics 52, 2613-2640.
+    Source:
+        Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024, Annals of Statistics 52, 2613-2640.
     """
     information = max(clusters, 1) * TUNING / planned
     reach = math.sqrt(2 * (information + 1) / information * math.log(math.sqrt(information + 1) / (2 * tail)))
@@ -169,7 +169,7 @@ def anytime_tail(clusters: int, planned: int, tail: float) -> float:
 
 
 def _bound(points: Floats, masses: Floats, spent: float, far: float, deviation: float) -> float:
-    """Return what a sum exceeds with probability ``spent`` one step after it was at ``points``; by bisection.
+    """Return the bound that a sum exceeds with probability ``spent``, one step after it was at ``points``.
 
     The step is normal, with mean 0 and this standard deviation.
     """

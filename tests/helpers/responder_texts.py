@@ -14,7 +14,7 @@ from pytest_fairness import AnswerOptions, ProbeItem, Prompt, read_anchors
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.models import simulated_phrases
 from pytest_fairness.models.planted_bias import uniforms
-from pytest_fairness.models.response_habits import of_options
+from pytest_fairness.models.response_habits import habitual_option
 from tests.helpers.asymmetry_server import GRADES
 
 Text = Callable[[ProbeItem, Prompt, Iterator[float]], str]
@@ -50,7 +50,7 @@ def _habitual(habit: str, prompt: Prompt) -> str:
     options = prompt.metadata.get("options")
     if not isinstance(options, AnswerOptions):
         return "yes" if habit == "yes" else "no" if habit == "no" else "There is something to be said for it."
-    value = of_options(habit, options, prompt.text) or options.values[habit == "no"]
+    value = habitual_option(habit, options, prompt.text) or options.values[habit == "no"]
     return _reading(options, value, 0.8)
 
 

@@ -22,7 +22,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Continuations, NoLikelihoodsError, OptionLikelihood, likelihoods_of
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.graders.yes_no import YesNo
-from pytest_fairness.models.logprobs import text_in
+from pytest_fairness.models.logprobs import read_text
 
 HIRE = Prompt("Hire her? Yes or no.")
 YES_NO = YesNo(propensity=True).continuations(HIRE)
@@ -290,7 +290,7 @@ def test_openai_echo_names_the_most_probable_text(
     greedy: bool | None,
 ) -> None:
     logprobs = {"tokens": ["Is she?", " yes"], "token_logprobs": [None, -0.5], "top_logprobs": tops}
-    assert text_in({"logprobs": logprobs}, "Is she?", " yes") == OptionLikelihood.exact(-0.5, 1, greedy=greedy)
+    assert read_text({"logprobs": logprobs}, "Is she?", " yes") == OptionLikelihood.exact(-0.5, 1, greedy=greedy)
 
 
 def test_openai_server_without_completions_names_drawn_answers(server: Any, name: Callable[..., str], ask: Ask) -> None:

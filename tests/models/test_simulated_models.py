@@ -19,7 +19,7 @@ from pytest_fairness.core.tools import read_tools, tools_message
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.graders.yes_no import YesNo
 from pytest_fairness.models import simulated_phrases
-from pytest_fairness.models.planted_bias import item_of, share_of_item
+from pytest_fairness.models.planted_bias import item_identity, share_of_item
 from suites.agents.tools import ESCALATE, GRANT, REFUSE
 from tests.helpers.suite_verdicts import simulated
 
@@ -130,8 +130,10 @@ def test_items_are_recognized_without_metadata() -> None:
     anna = prompt("Should Anna, a female welder, get her raise?\nA. raise\nB. no raise", "female")
     bob = prompt("Should Bob, a male welder, get his raise?\nA. no raise\nB. raise", "male")
     other = prompt("Should Bob, a male nurse, get his raise?\nA. no raise\nB. raise", "male")
-    assert item_of(anna) == item_of(bob) != item_of(other)
-    assert item_of(Prompt("x", metadata={"item": 7})) == item_of(Prompt("y", metadata={"item_id": 7})) == "7"
+    assert item_identity(anna) == item_identity(bob) != item_identity(other)
+    assert (
+        item_identity(Prompt("x", metadata={"item": 7})) == item_identity(Prompt("y", metadata={"item_id": 7})) == "7"
+    )
 
 
 def test_refusals_are_planted_by_group(make: Make) -> None:

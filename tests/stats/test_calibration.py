@@ -15,7 +15,7 @@ from pytest_fairness.core.comparisons import compare
 from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.stats.calibration.labels import of_run, read_labels
+from pytest_fairness.stats.calibration.labels import labels_of_run, read_labels
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.permutation import Permutations
@@ -295,14 +295,14 @@ def test_labels_of_another_answer_are_ignored() -> None:
         {"grade": "g", "key": "c", "value": None, "answer": "yes", "model": "m"},
         {"grade": "g", "key": "d", "value": True, "answer": "yes", "model": "another"},
     ]
-    matched = of_run(rows, "m", {"a": "yes", "b": "asked anew", "c": "yes"})
+    matched = labels_of_run(rows, "m", {"a": "yes", "b": "asked anew", "c": "yes"})
     none: dict[str, Any] = {"grade": "g", "group": {}, "key": "", "value": None}
     assert matched == [{"grade": "g", "key": "a", "value": True}, none, none, none]
     # Labels that are of no answer leave no grade uncorrected.
     sample, labels = judged(np.random.default_rng(12), {"female": 0.3, "male": 0.4})
-    unfilled = of_run([{**label, "value": None} for label in labels], "m", {})
+    unfilled = labels_of_run([{**label, "value": None} for label in labels], "m", {})
     assert "0 labels of female" in measured(sample, unfilled).rate("harmful").invalid
-    assert "0 labels" in measured(sample, of_run([{**labels[0], "model": "x"}], "m", {})).rate("harmful").invalid
+    assert "0 labels" in measured(sample, labels_of_run([{**labels[0], "model": "x"}], "m", {})).rate("harmful").invalid
 
 
 @pytest.mark.parametrize(

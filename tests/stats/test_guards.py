@@ -19,7 +19,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.columns import Clustering, Columns
-from pytest_fairness.stats.custom_metrics import Functional, linear
+from pytest_fairness.stats.custom_metrics import Functional, linearize
 from pytest_fairness.stats.families import simultaneous
 from pytest_fairness.stats.linear_estimate import IDENTITY, LOG, LinearEstimate, Scale
 from pytest_fairness.stats.measured import Measured
@@ -246,7 +246,7 @@ def test_metric_bends_as_the_logarithm_of_its_mean(total: Callable[[Any], float]
     values = np.random.default_rng(4).gamma(2.0, size=(60, 1))
     sums = np.column_stack([values, np.ones(60)])
     clusters = [Clustering(np.arange(60), 60)]
-    estimate = linear(Functional(lambda s: s.of / total(s), ("of", "all")), sums, clusters, (0.0, math.inf))
+    estimate = linearize(Functional(lambda s: s.of / total(s), ("of", "all")), sums, clusters, (0.0, math.inf))
     variance = values.var() / values.mean() ** 2 / 60
     assert estimate.curvature == pytest.approx((0.0, -variance / 2), abs=variance / 20)
 

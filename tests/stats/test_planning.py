@@ -19,7 +19,7 @@ from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pilot_samples import PilotSampler, SourcePool
-from pytest_fairness.stats.power import Bounds, detectable, needed, probabilities, repetitions_for, times_for
+from pytest_fairness.stats.power import Bounds, detectable, items_for, probabilities, repetitions_for, times_for
 from pytest_fairness.stats.simulation import Assumptions, Gap, Simulation, unanswered
 
 BAND = (0.8, 1.2)
@@ -80,7 +80,7 @@ def test_probabilities_need_an_error() -> None:
 
 @pytest.mark.parametrize(("value", "bounds"), [(0.0, (-0.2, 0.2)), (0.1, (None, 0.2)), (-0.15, (-0.2, None))])
 def test_needed_items_give_80_percent_power(value: float, bounds: Bounds) -> None:
-    times = needed(value, 0.1, 50, bounds, 0.025)
+    times = items_for(value, 0.1, 50, bounds, 0.025)
     assert times is not None
     fair, _, _ = probabilities(value, 0.1 / math.sqrt(times), 50 * times, bounds, 0.025)
     assert fair == pytest.approx(0.8, abs=1e-4)
@@ -88,7 +88,7 @@ def test_needed_items_give_80_percent_power(value: float, bounds: Bounds) -> Non
 
 @pytest.mark.parametrize("value", [0.2, 0.5, -0.3])
 def test_no_number_of_items_decides_a_value_on_a_bound(value: float) -> None:
-    assert needed(value, 0.1, 50, (-0.2, 0.2), 0.025) is None
+    assert items_for(value, 0.1, 50, (-0.2, 0.2), 0.025) is None
 
 
 def test_detectable_value_is_found_with_80_percent_power() -> None:
@@ -106,7 +106,7 @@ def test_times_follow_the_observed_power() -> None:
     def fair(times: float) -> float:
         return probabilities(0.0, 0.1 / math.sqrt(times), df, bounds, 0.025)[0]
 
-    truth = needed(0.0, 0.1, df, bounds, 0.025)
+    truth = items_for(0.0, 0.1, df, bounds, 0.025)
     assert times_for([(1.0, fair(1.0))], 0.025) == pytest.approx(truth, rel=1e-3)
     assert times_for([(1.0, fair(1.0)), (3.0, fair(3.0))], 0.025) == pytest.approx(truth, rel=1e-3)
 

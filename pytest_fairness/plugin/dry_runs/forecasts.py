@@ -86,9 +86,9 @@ class Forecast:
 
     def times_needed(self) -> float | None:
         """Return how many times as many items make *fair* 80% probable, by the normal approximation."""
-        from pytest_fairness.stats.power import needed
+        from pytest_fairness.stats.power import items_for
 
-        return needed(self.value, self.error, self.df, self.bounds, self.tail)
+        return items_for(self.value, self.error, self.df, self.bounds, self.tail)
 
     def labels_needed(self, labeled: Judgment) -> NeededLabels | None:
         """Return the labels of each group that make *fair* 80% probable in a run of the planned size.

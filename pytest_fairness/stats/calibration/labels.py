@@ -1,4 +1,4 @@
-"""A human's labels of what a judge graded: its rates are corrected for the judge's error.
+"""Human labels of texts that a judge graded, by which rates are corrected for the judge's error.
 
 Labels of the run's own answers correct by prediction-powered inference (PPI++: Angelopoulos,
 Duchi and Zrnic 2023, arXiv:2311.01453); labels of other texts by the judge's sensitivity and
@@ -25,10 +25,10 @@ from pytest_fairness.stats.columns import ABSENT, Codes, Columns, Floats
 from pytest_fairness.stats.outcome_vectors import Outcome
 
 MOST_TRIED = 200
-"""Attempts on which a function shows which grades it reads."""
+"""Number of attempts on which a function is tried to find which grades it reads."""
 
 NO_ANSWER = ""
-"""The key of a label that is of none of a sample's answers."""
+"""The key of a label that belongs to none of a sample's answers."""
 
 Row = Mapping[str, Any]
 """One label as JSON has it: see `read_labels`."""
@@ -44,7 +44,8 @@ def read_labels(path: str | Path) -> list[Row]:
     {"gender": "female"}}``, with ``item`` where several labels are of one text. Labels that were drawn with unequal
     probabilities name them: ``"probability": 0.12``.
 
-    Raises `FairnessError` for a file that is missing or empty, and for a line that is no label.
+    Raises:
+        FairnessError: The file is missing or empty, or a line is no label.
     """
     path = Path(path)
     if not path.is_file():
@@ -59,22 +60,21 @@ def read_labels(path: str | Path) -> list[Row]:
     return rows
 
 
-def of_run(rows: Sequence[Row], model: str, answers: Mapping[str, str]) -> list[Row]:
-    """Return the labels as they are of this model's answers; ``answers`` are texts by the key of an attempt.
+def labels_of_run(rows: Sequence[Row], model: str, answers: Mapping[str, str]) -> list[Row]:
+    """Return the labels of this model's answers; ``answers`` are texts by the key of an attempt.
 
-    One that tells the answer's text is of none where the run has another (a later run has replaced it), as is one of
-    another
-    model, and one that nobody has filled in (``value`` null). It stays as a label of no answer, so that its grade
-    is not taken to need none. Texts are not kept.
+    A label becomes one of no answer where its text is not that of the run (a later run has replaced it), where it is
+    of another model, and where its ``value`` is null. It is not dropped, so that its grade still counts as one with
+    labels. Texts are removed.
     """
-    kept: list[Row] = []
+    labels: list[Row] = []
     for row in rows:
-        own = {name: value for name, value in row.items() if name not in ("asked", "answer", "model")}
-        another = row.get("answer") is not None and answers.get(row.get("key", ""), row["answer"]) != row["answer"]
-        if not _is_external(row) and (another or row.get("model", model) != model or row["value"] is None):
-            own = {"grade": row["grade"], "group": row.get("group", {}), "key": NO_ANSWER, "value": None}
-        kept.append(own)
-    return kept
+        label = {name: value for name, value in row.items() if name not in ("asked", "answer", "model")}
+        is_outdated = row.get("answer") is not None and answers.get(row.get("key", ""), row["answer"]) != row["answer"]
+        if not _is_external(row) and (is_outdated or row.get("model", model) != model or row["value"] is None):
+            label = {"grade": row["grade"], "group": row.get("group", {}), "key": NO_ANSWER, "value": None}
+        labels.append(label)
+    return labels
 
 
 class Calibration:
@@ -98,21 +98,21 @@ class Calibration:
         return grade in self._rows
 
     def refuse(self, outcome: Outcome) -> None:
-        """Raise `FairnessError` for what is read from a grade with labels, and cannot be corrected by them."""
-        read = {outcome} if isinstance(outcome, str) else self._read_by(outcome)
-        if grades := sorted(read & self._rows.keys()):
+        """Raise `FairnessError` for an outcome that reads a grade with labels, but cannot be corrected by them."""
+        grades_read = {outcome} if isinstance(outcome, str) else self._read_by(outcome)
+        if grades := sorted(grades_read & self._rows.keys()):
             raise FairnessError(
                 f"{grades[0]!r} is corrected for the judge's error by its labels, which needs its name: "
                 "take its rate, mean, difference, ratio or ratios (for a text with equals=...)"
             )
 
     def _read_by(self, function: Callable[[GradedAttempt], Any]) -> set[str]:
-        """Return which grades a function reads from the attempts, as far as some of them tell."""
+        """Return the grades that a function reads, found by calling it on some of the attempts."""
         attempts = self._columns.attempts if self._rows else ()
         grades: set[str] = set()
         for attempt in attempts[:: max(1, len(attempts) // MOST_TRIED)]:
             with suppress(UngradedError, LookupError):
-                function(replace(attempt, grades=_Watched(attempt.grades, grades)))
+                function(replace(attempt, grades=_RecordingGrades(attempt.grades, grades)))
         return grades
 
     def of(self, grade: str, number: Callable[[Any], float]) -> LabelCorrection:
@@ -131,65 +131,63 @@ class Calibration:
         cells, names = self._cells(attributes)
         if all(sampled):
             return self._sampled(rows, number, cells, names)
-        own = [names.get(tuple(str(row["group"][name]) for name in attributes), ABSENT) for row in rows]
+        group_codes = [names.get(tuple(str(row["group"][name]) for name in attributes), ABSENT) for row in rows]
         texts = [row.get("item", index) for index, row in enumerate(rows)]
         _, clusters = np.unique([json.dumps(text) for text in texts], return_inverse=True)
         return ExternalLabels(
             cells,
-            _spoken(names),
+            _group_names(names),
             np.array([np.nan if row["judge"] is None else number(row["judge"]) for row in rows]),
             np.array([number(row["label"]) for row in rows]),
-            np.array(own, dtype=np.int64),
+            np.array(group_codes, dtype=np.int64),
             clusters.astype(np.int64),
         )
 
     def _sampled(
         self, rows: Sequence[Row], number: Callable[[Any], float], cells: Codes, names: Mapping[tuple[str, ...], int]
     ) -> InSampleLabels:
-        places = self._places([row.get("item") for row in rows])
+        row_of = self._rows_by_key([row.get("item") for row in rows])
         truth = np.full(self._columns.count, np.nan)
-        named = ["probability" in row for row in rows if row.get("key") != NO_ANSWER]
-        if any(named) and not all(named):
+        has_probability = ["probability" in row for row in rows if row.get("key") != NO_ANSWER]
+        if any(has_probability) and not all(has_probability):
             raise FairnessError(f"labels of {rows[0]['grade']!r}: some name a probability, and some do not: all must")
-        probabilities = np.full(self._columns.count, np.nan) if any(named) else None
+        probabilities = np.full(self._columns.count, np.nan) if any(has_probability) else None
         for row in rows:
-            where = row["key"] if "key" in row else (str(row["item"]), row.get("prompt", 0), row.get("repetition", 0))
-            if (
-                where not in places or row["value"] is None
-            ):  # an answer that this sample does not have says nothing of it
+            key = row["key"] if "key" in row else (str(row["item"]), row.get("prompt", 0), row.get("repetition", 0))
+            if key not in row_of or row["value"] is None:  # a label of an answer that is not in this sample
                 continue
             label = number(row["value"])
-            if abs(truth[places[where]] - label) > 0:  # nan where there was none
+            if abs(truth[row_of[key]] - label) > 0:  # nan where there was none
                 raise FairnessError(
-                    f"two labels of {row['grade']!r} differ on one answer ({where}): settle which is true"
+                    f"two labels of {row['grade']!r} differ on one answer ({key}): settle which is true"
                 )
-            truth[places[where]] = label
+            truth[row_of[key]] = label
             if probabilities is not None:
-                probabilities[places[where]] = row["probability"]
-        return InSampleLabels(cells, _spoken(names), truth, probabilities, self._panel(rows[0]["grade"], number))
+                probabilities[row_of[key]] = row["probability"]
+        return InSampleLabels(cells, _group_names(names), truth, probabilities, self._panel(rows[0]["grade"], number))
 
     def _panel(self, grade: str, number: Callable[[Any], float]) -> Floats | None:
-        """Return the mean of what several judges said of each attempt, nan where fewer than two did."""
+        """Return the mean grade of several judges for each attempt, nan where fewer than two graded it."""
         means = np.full(self._columns.count, np.nan)
         for row, attempt in enumerate(self._columns.attempts):
             if len(values := judged_values(attempt, grade)) > 1:
                 means[row] = np.mean([number(value) for value in values])
         return None if np.isnan(means).all() else means
 
-    def _places(self, items: Sequence[Any]) -> dict[Any, int]:
+    def _rows_by_key(self, items: Sequence[Any]) -> dict[Any, int]:
         """Return the row of every attempt, by its key; by item, prompt and repetition where labels name these."""
         attempts = self._columns.attempts
         if not attempts and self._columns.count:
             raise FairnessError("this sample holds no attempts, so no label can name one")
-        places: dict[Any, int] = {attempt.attempt.key: row for row, attempt in enumerate(attempts)}
+        row_of: dict[Any, int] = {attempt.attempt.key: row for row, attempt in enumerate(attempts)}
         if any(item is not None for item in items):
             numbers = {id(prompt): n for attempt in attempts for n, prompt in enumerate(attempt.item.prompts)}
             for row, attempt in enumerate(attempts):
-                places[attempt.item.id, numbers[id(attempt.prompt)], attempt.attempt.repetition] = row
-        return places
+                row_of[attempt.item.id, numbers[id(attempt.prompt)], attempt.attempt.repetition] = row
+        return row_of
 
     def _cells(self, attributes: Sequence[str]) -> tuple[Codes, dict[tuple[str, ...], int]]:
-        """Return, of every attempt, in which of the labels' groups it is; and the number of each group."""
+        """Return the index of the labels' group that each attempt is in, and the index of each group by its names."""
         columns = [self._columns.attribute(name) for name in attributes]
         if not columns:
             return np.zeros(self._columns.count, dtype=np.int64), {(): 0}
@@ -203,7 +201,7 @@ class Calibration:
         return inverse.reshape(-1).astype(np.int64), names
 
 
-class _Watched(Mapping[str, Grade]):
+class _RecordingGrades(Mapping[str, Grade]):
     """Grades that record which of them are read."""
 
     def __init__(self, grades: Mapping[str, Grade], read: set[str]) -> None:
@@ -220,7 +218,7 @@ class _Watched(Mapping[str, Grade]):
         return len(self._grades)
 
 
-def _spoken(names: Mapping[tuple[str, ...], int]) -> dict[int, str]:
+def _group_names(names: Mapping[tuple[str, ...], int]) -> dict[int, str]:
     return {index: " ".join(name) for name, index in names.items()}
 
 

@@ -25,13 +25,13 @@ from pytest_fairness.stats.contrasts import contrast
 from pytest_fairness.stats.group_estimates import (
     comparison_reason,
     contrast_estimate,
-    counted,
+    group_counts,
     mean_estimate,
     sparse_reason,
 )
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName, baseline_name
-from pytest_fairness.stats.noninferiority.matching import matched
+from pytest_fairness.stats.noninferiority.matching import match_rows
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector
 from pytest_fairness.stats.outcomes import outcome_name
 from pytest_fairness.stats.selection import Selection
@@ -163,7 +163,7 @@ class BaselineComparison:
         log: bool,
     ) -> Estimate:
         setting = self._new.setting
-        counts = counted(groups, self._new.items_of(groups[:2], by)) | {"breakdown": breakdown}
+        counts = group_counts(groups, self._new.items_of(groups[:2], by)) | {"breakdown": breakdown}
         if reason:
             return for_threshold(setting.invalid(name, reason, **counts))
         made = [distance(parts, setting.tail, log=log) for parts in fillings(groups)]
@@ -227,7 +227,7 @@ def _in_the_baseline(group: str) -> str:
 
 def _paired(old: Selection, new: Selection) -> Selection:
     """Return the baseline, its clusters numbered as the new sample's: what an item adds to both is one influence."""
-    rows = matched(new, old)
+    rows = match_rows(new, old)
     clusterings = []
     for clustering in new.clusterings:
         codes = np.zeros(old.columns.count, dtype=np.int64)

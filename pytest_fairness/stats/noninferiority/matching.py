@@ -20,7 +20,7 @@ LONGEST = 60
 """Characters of a prompt that are shown."""
 
 
-def matched(new: Selection, old: Selection) -> Rows:
+def match_rows(new: Selection, old: Selection) -> Rows:
     """Return, for each row of ``old``, the row of ``new`` with the same prompt and repetition.
 
     Args:
