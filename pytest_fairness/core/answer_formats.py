@@ -86,7 +86,7 @@ class Formats:
     ['letters/1', 'json/1']
 
     Raises:
-        FairnessError: For kinds that are none, or fewer than two.
+        FairnessError: A kind is unknown, or there are fewer than two.
     """
 
     kinds: Sequence[str] = KINDS
@@ -119,7 +119,7 @@ class Formats:
         Formats(kinds=('words', 'json'), all_kinds=True, orders=True, by_source=False)
 
         Raises:
-            FairnessError: For anything else.
+            FairnessError: The value declares no formats.
         """
         if isinstance(declared, Formats):
             return declared
@@ -225,7 +225,7 @@ def _without_instruction(text: str, item: str) -> str:
     """Return a text without its last sentence, where that asks for yes or no.
 
     Raises:
-        FairnessError: For one that neither does so nor ends with a question.
+        FairnessError: The text neither ends with the instruction nor with a question.
     """
     sentences = text.rstrip()
     start = max(sentences.rfind(mark, 0, len(sentences) - 1) for mark in ".?!\n") + 1

@@ -69,7 +69,7 @@ class AnswerOptions:
         """Return the value shown under a label.
 
         Raises:
-            KeyError: For a label that is none.
+            KeyError: No option has the label.
         """
         return dict(zip(self.labels, self.texts, strict=True))[label]
 

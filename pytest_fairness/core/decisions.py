@@ -65,7 +65,7 @@ class Comparable(ABC):
         """Return the answer to a comparison.
 
         Raises:
-            TypeError: For what it cannot be compared with.
+            TypeError: The value cannot be compared with the bound.
         """
 
     def __lt__(self, bound: object) -> bool:

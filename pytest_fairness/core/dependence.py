@@ -35,7 +35,7 @@ class Evaluation:
 
     @property
     def fails(self) -> bool:
-        """Whether the test failed."""
+        """Return whether the test failed."""
         return self.failure is not None
 
     @property

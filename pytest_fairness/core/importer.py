@@ -15,7 +15,7 @@ def write_lines(out: Path, lines: Iterable[str]) -> None:
     """Write the lines of a replay file.
 
     Raises:
-        FairnessError: Where it cannot be written.
+        FairnessError: The file cannot be written.
     """
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -55,7 +55,7 @@ class Prompt(_DigestSlot):
     'Anna has applied. Is her CV good?'
 
     Raises:
-        FairnessError: For an empty prompt, a message that is none, or a slot that holds no text.
+        FairnessError: The prompt is empty, a message is malformed, or a slot holds no text.
     """
 
     messages: Sequence[Message]
@@ -147,7 +147,7 @@ def _tools_in(content: str) -> tuple[Tool, ...]:
     """Return the tools of a message that carries them.
 
     Raises:
-        FairnessError: Where it holds none.
+        FairnessError: The content holds no tools.
     """
     try:
         return read_tools(json.loads(content))

@@ -40,7 +40,7 @@ class BoundsOverride:
         """Return the project's bound for a comparison; None where it sets none.
 
         Raises:
-            FairnessError: Where it leaves open a side that the test bounds.
+            FairnessError: The override leaves open a side that the test bounds.
         """
         span = next((self.spans[name] for name in (*names, ONLY) if name in self.spans), None)
         if span is None:

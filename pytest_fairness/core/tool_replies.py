@@ -12,7 +12,7 @@ def chat_calls(calls: object) -> tuple[ToolCall, ...]:
     """Return the calls of a message of a chat completion, in the forms that servers send them.
 
     Raises:
-        TypeError: For what may be calls and cannot be read: it must not pass for none.
+        TypeError: The value may hold calls but cannot be read; it must not count as no call.
     """
     if not calls:
         return ()

@@ -46,7 +46,7 @@ def checked_answer(answer: object, model: str) -> Answer:
     counts = usage.items() if isinstance(usage, Mapping) else ()
     actions = _storable_calls(answer.actions, model)
     # Gateways that count nothing send zeros: such an answer must not be free.
-    least = ("input", "output") if answer.text or actions else ()
+    positive = ("input", "output") if answer.text or actions else ()
     return replace(
         answer,
         actions=actions,
@@ -55,7 +55,9 @@ def checked_answer(answer: object, model: str) -> Answer:
         reasoning=answer.reasoning and _storable(answer.reasoning),
         served_by=answer.served_by and _storable(answer.served_by),
         provider_state=answer.provider_state and _storable(answer.provider_state),
-        usage={name: count for name, count in counts if isinstance(name, str) and _is_count(count, name in least)},
+        usage={
+            name: count for name, count in counts if isinstance(name, str) and _is_count(count, int(name in positive))
+        },
         latency=float(answer.latency) if math.isfinite(answer.latency) else 0.0,
     )
 
@@ -64,7 +66,7 @@ def _storable_calls(actions: object, model: str) -> tuple[ToolCall, ...]:
     """Return the calls of an answer as the store keeps them.
 
     Raises:
-        PermanentError: For what are none.
+        PermanentError: The actions are no list of tool calls, or too long.
     """
     if not isinstance(actions, Sequence) or isinstance(actions, str):
         raise PermanentError(f"{model} returned an Answer whose actions are {actions!r:.60}: they must be a list")

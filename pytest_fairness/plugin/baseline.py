@@ -170,7 +170,7 @@ def sample_of(runs: Runs, run: str, probe: str, key: str | None) -> StoredSample
     """Return a sample of a run.
 
     Raises:
-        FairnessError: Where there is none.
+        FairnessError: The run has no sample of the probe and model.
     """
     sample = runs.sample(run, probe, key) if key else None
     if sample is None:

@@ -37,7 +37,7 @@ class Executor:
         """Join the cluster of the run, if any, and return what another process needs to join it.
 
         Raises:
-            FairnessError: Where it cannot be joined.
+            FairnessError: The cluster cannot be joined.
         """
         return astuple(self._cluster.joined) if self._context.settings.executor else None
 

@@ -37,7 +37,7 @@ class IniFile:
         """Return the value of an option, native or read from a text; None where the file has none.
 
         Raises:
-            UsageError: For a value of another kind.
+            UsageError: The value is of another kind.
         """
         raw = self._values.get(option.dest)
         if raw is None or raw == "":

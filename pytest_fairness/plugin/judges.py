@@ -55,7 +55,7 @@ def judges_of(judge: Judge, request: pytest.FixtureRequest) -> list[Model]:
     """Return the models that judge: those named, or the `judge` fixture's.
 
     Raises:
-        FairnessError: For a name that means none.
+        FairnessError: A name is of no model, or the fixture gives none.
     """
     fairness = request.config.stash[SESSION]
     given = judge.models

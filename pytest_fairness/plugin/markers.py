@@ -61,7 +61,7 @@ def checked_expected(value: object) -> Mapping[str, Any]:
     """Return the answers that are expected of a fair model.
 
     Raises:
-        FairnessError: For malformed ones.
+        FairnessError: The value is malformed.
     """
     if not isinstance(value, Mapping):
         raise FairnessError(f"expected is {value!r:.60}: write expected={{'grade': {{value: share}}}}")
@@ -79,7 +79,7 @@ def checked_graders(value: object) -> Mapping[str, Any]:
     """Return the graders of a mark by grade, fixtures as their names.
 
     Raises:
-        FairnessError: For malformed ones.
+        FairnessError: The value is malformed.
     """
     if not isinstance(value, Mapping) or not value:
         raise FairnessError(f"grade is {value!r}: write grade={{'name': grader}}")
@@ -142,7 +142,7 @@ def arguments_of(mark: pytest.Mark) -> Mapping[str, Any]:
     """Return the keywords of a mark.
 
     Raises:
-        FairnessError: Where it has anything else.
+        FairnessError: The mark has positional arguments.
     """
     if mark.args:
         raise FairnessError(f"@pytest.mark.{mark.name} takes keywords only, not {mark.args[0]!r}")
@@ -153,7 +153,7 @@ def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
     """Return the probe function that a threshold's mark names.
 
     Raises:
-        FairnessError: Where it names none.
+        FairnessError: The mark names no probe.
     """
     mark = mark_of(function, "threshold")
     assert mark is not None  # noqa: S101 - called for thresholds only
@@ -183,7 +183,7 @@ def threshold_scale(function: Callable[..., object]) -> MarkScale | None:
     """Return the scale that a threshold's mark gives to all its estimates, if it does.
 
     Raises:
-        FairnessError: Where it gives something else.
+        FairnessError: The mark gives something other than a scale.
     """
     mark = mark_of(function, "threshold")
     scale = None if mark is None else mark.kwargs.get("scale")
@@ -207,7 +207,7 @@ class FlakyMark:
         """Return the mark on a threshold, its class or its module, checked.
 
         Raises:
-            FairnessError: For one without a reason or a date, or with an unattainable bound.
+            FairnessError: The mark has no reason or date, or an unattainable bound.
         """
         mark = item.get_closest_marker("flaky_threshold")
         if mark is None:

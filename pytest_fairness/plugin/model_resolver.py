@@ -40,7 +40,7 @@ class ModelResolver:
         """Return the model of a name or alias.
 
         Raises:
-            FairnessError: For an unknown one.
+            FairnessError: The name is unknown.
         """
         from pytest_fairness.models.aliases import follow, naming_alias
         from pytest_fairness.models.registry import resolve
@@ -62,7 +62,7 @@ class ModelResolver:
         """Return a model as it is, or the user's callable as a model.
 
         Raises:
-            FairnessError: For anything else.
+            FairnessError: The value is neither a model nor a function.
         """
         from pytest_fairness.models.callable_model import as_model
 

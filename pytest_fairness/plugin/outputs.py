@@ -74,7 +74,7 @@ def write_json(settings: Settings, results: RunResults) -> list[str]:
     """Write the results file, where one is asked for; the line that names it.
 
     Raises:
-        FairnessError: Where it cannot be written, in one line.
+        FairnessError: The file cannot be written.
     """
     if settings.json is None:
         return []

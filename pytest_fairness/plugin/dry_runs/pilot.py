@@ -68,7 +68,7 @@ class PilotData:
 
     @property
     def has_pilot(self) -> bool:
-        """Whether the store has a sample that the simulated runs are drawn from."""
+        """Return whether the store has a sample that the simulated runs are drawn from."""
         return self._pilot is not None
 
     def draw(self, number: int, times: float = 1.0, gap: Gap | None = None) -> Measured:

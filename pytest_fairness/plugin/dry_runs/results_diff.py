@@ -79,7 +79,7 @@ def read_reported(path: Path) -> dict[str, Any]:
     """Return the content of a results file, as `ReportedResults` takes it.
 
     Raises:
-        FairnessError: For a file that cannot be read or is none, in one line.
+        FairnessError: The file cannot be read, or is no results file.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

@@ -101,7 +101,7 @@ def _look_of(design: Mapping[str, Any], tail: float) -> Look:
     """Return the look that a row of the file holds.
 
     Raises:
-        FairnessError: Where it holds none.
+        FairnessError: The design holds no look.
     """
     from pytest_fairness.stats.sequential import MOST_LOOKS
 
