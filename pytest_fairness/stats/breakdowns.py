@@ -26,7 +26,7 @@ class GroupComparison:
     """The groups of an attribute, as one estimate or the members of a family compare them."""
 
     sample: Selection
-    reading: OutcomeVector
+    vector: OutcomeVector
     by: str
     groups: Sequence[GroupOutcomes]
     to: str | None
@@ -53,13 +53,13 @@ class GroupComparison:
     def _estimate(self, of: GroupOutcomes) -> Estimate:
         setting = replace(self.sample.setting, slice={**self.sample.setting.slice, self.by: of.name})
         items = len(np.unique(self.sample.columns.items.codes[self.sample.rows_of(self.by, of.name)]))
-        kind = MetricKind.RATE if self.reading.binary else MetricKind.MEAN
-        return mean_estimate(setting, mean_name(kind, self.reading.name), of, items)
+        kind = MetricKind.RATE if self.vector.binary else MetricKind.MEAN
+        return mean_estimate(setting, mean_name(kind, self.vector.name), of, items)
 
     def example(self, first: str, second: str) -> Callable[[int], ExampleItem | None]:
         """Return the item in which these two groups differ most, by the direction asked for."""
         rows = [self.sample.rows_of(self.by, name) for name in (first, second)]
-        return partial(examples.find_pair_example, self.sample.columns, self.reading, (first, second), rows)
+        return partial(examples.find_pair_example, self.sample.columns, self.vector, (first, second), rows)
 
 
 def _influences(sample: Selection, deviations: Floats, counts: Floats) -> dict[str, float]:
@@ -95,20 +95,20 @@ def contrast_influences(
     return _influences(sample, one - other, first.counts[0] + second.counts[0])
 
 
-def mean_breakdown(sample: Selection, reading: OutcomeVector, everyone: GroupOutcomes) -> Breakdown:
+def mean_breakdown(sample: Selection, vector: OutcomeVector, everyone: GroupOutcomes) -> Breakdown:
     """Return the breakdown of a rate or a mean."""
     part = everyone.graded
     return Breakdown(
-        example_towards=mean_example(sample, reading),
+        example_towards=mean_example(sample, vector),
         influences=_influences(sample, part.deviations[0], part.counts[0]) if part.count else {},
     )
 
 
-def mean_example(sample: Selection, reading: OutcomeVector) -> Callable[[int], ExampleItem | None]:
+def mean_example(sample: Selection, vector: OutcomeVector) -> Callable[[int], ExampleItem | None]:
     """Return the item that moves a rate or a mean furthest, by the direction asked for."""
-    values = reading.values[sample.rows]
+    values = vector.values[sample.rows]
     sums = np.column_stack([np.where(np.isnan(values), np.nan, 1.0), values])
-    return partial(examples.find_example, sample.columns, sample.rows, examples.MEAN, sums, reading)
+    return partial(examples.find_example, sample.columns, sample.rows, examples.MEAN, sums, vector)
 
 
 def functional_breakdown(

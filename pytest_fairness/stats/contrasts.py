@@ -153,12 +153,12 @@ def _curvature(
     *,
     log: bool,
 ) -> Ends:
-    """Return what logarithms add to the skewness (Hall 1992, section 3.10), and what labels add
-    (`ClusterSums.bend`).
+    """Return the shift of the ends by the logarithm's curvature (Hall 1992, section 3.10), and by that of labels
+    (`ClusterSums.half_variance_slope`): a constant, and a factor of the squared quantile.
     """
     total = sum(weights)
-    bends = [s * part.bend / (part.value if log else 1.0) for s, part in zip(signs, parts, strict=True)]
-    square = sum(b * w for b, w in zip(bends, weights, strict=True)) / total if total > 0 else 0.0
+    slopes = [s * part.half_variance_slope / (part.value if log else 1.0) for s, part in zip(signs, parts, strict=True)]
+    square = sum(slope * weight for slope, weight in zip(slopes, weights, strict=True)) / total if total > 0 else 0.0
     both = _signed([deviations[0] for deviations in own], signs)
     variance = float(np.square(both).sum())
     if not log or variance <= 0:

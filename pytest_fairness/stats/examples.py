@@ -37,7 +37,7 @@ class _Tally(NamedTuple):
 
 
 def find_pair_example(
-    columns: Columns, reading: OutcomeVector, names: Sequence[str], rows: Sequence[Rows], towards: int
+    columns: Columns, vector: OutcomeVector, names: Sequence[str], rows: Sequence[Rows], towards: int
 ) -> ExampleItem | None:
     """Return the item whose two groups differ most and most repeatably, the first higher (``towards`` 1) or lower (-1).
 
@@ -50,9 +50,9 @@ def find_pair_example(
     if columns.prompts is None or not columns.attempts:
         return None
     items, ids = columns.item_ids().codes, _ids(columns)
-    first, second = (_tallies(reading, group_rows, items) for group_rows in rows)
+    first, second = (_tallies(vector, group_rows, items) for group_rows in rows)
     made = np.bincount(items[np.concatenate(rows)], minlength=len(ids))
-    near_end = _newcombe if reading.binary else _welch
+    near_end = _newcombe if vector.binary else _welch
 
     def rank(item: int) -> tuple[float, float, int, str]:
         high, low = (first[item], second[item])[::towards]
@@ -64,22 +64,22 @@ def find_pair_example(
         return None
     best = min(leaning, key=rank)
     within = [group_rows[items[group_rows] == best] for group_rows in rows]
-    shown = _furthest_apart(columns, columns.prompts.codes, reading, within, towards)
+    shown = _furthest_apart(columns, columns.prompts.codes, vector, within, towards)
     sides = [
-        _side(columns, group, reading.values[group_rows], prompt, reading)
+        _side(columns, group, vector.values[group_rows], prompt, vector)
         for group, group_rows, prompt in zip(names, within, shown, strict=True)
     ]
     return ExampleItem(ids[best], tuple(sides))
 
 
 def find_example(
-    columns: Columns, rows: Rows, functional: Functional, values: Floats, reading: OutcomeVector | None, towards: int
+    columns: Columns, rows: Rows, functional: Functional, values: Floats, vector: OutcomeVector | None, towards: int
 ) -> ExampleItem | None:
     """Return the item that raises a function of sums furthest (``towards`` 1) or lowers it (-1).
 
     That is what leaving it out undoes.
 
-    ``values`` are those of ``rows``, shape (attempts, sums); ``reading`` is the outcome, where
+    ``values`` are those of ``rows``, shape (attempts, sums); ``vector`` is the outcome, where
     there is a single one. The prompt to show is the one of the item that does most. Ties: more
     attempts, then the item's id. None where no item does so, and of a sample without attempts.
     """
@@ -97,8 +97,8 @@ def find_example(
     moved = _moved(functional, values[kept], np.where(inside, prompts, ABSENT)[kept], towards)
     moved.pop(ABSENT, None)
     shown = rows[inside & (prompts == max(moved, key=moved.__getitem__))]
-    outcomes = values[:, 0] if reading is None else reading.values[rows]
-    return ExampleItem(ids[best], (_side(columns, "", outcomes[inside], shown, reading),))
+    outcomes = values[:, 0] if vector is None else vector.values[rows]
+    return ExampleItem(ids[best], (_side(columns, "", outcomes[inside], shown, vector),))
 
 
 def _ids(columns: Columns) -> list[str]:
@@ -106,9 +106,9 @@ def _ids(columns: Columns) -> list[str]:
     return list(dict.fromkeys(attempt.item.id for attempt in columns.attempts))
 
 
-def _tallies(reading: OutcomeVector, rows: Rows, codes: Codes) -> dict[int, _Tally]:
+def _tallies(vector: OutcomeVector, rows: Rows, codes: Codes) -> dict[int, _Tally]:
     """Return a tally of the graded attempts of each code, which stands for an item or a prompt."""
-    values = reading.values[rows]
+    values = vector.values[rows]
     graded = ~np.isnan(values)
     values = values[graded]
     present, own = np.unique(codes[rows[graded]], return_inverse=True)
@@ -139,12 +139,12 @@ def _welch(high: _Tally, low: _Tally) -> float:
 
 
 def _furthest_apart(
-    columns: Columns, prompts: Codes, reading: OutcomeVector, rows: Sequence[Rows], towards: int
+    columns: Columns, prompts: Codes, vector: OutcomeVector, rows: Sequence[Rows], towards: int
 ) -> list[Rows]:
     """Return the attempts at one prompt of each side: whose answers differ most, then whose words differ least."""
     furthest = []
     for group_rows, sign in zip(rows, (towards, -towards), strict=True):
-        means = {prompt: sign * tally.mean for prompt, tally in _tallies(reading, group_rows, prompts).items()}
+        means = {prompt: sign * tally.mean for prompt, tally in _tallies(vector, group_rows, prompts).items()}
         highest = max(means.values())
         furthest.append([prompt for prompt, mean in means.items() if mean == highest])
     prompt_of = {int(prompts[row]): columns.attempts[row].prompt for group_rows in rows for row in group_rows}
@@ -178,12 +178,12 @@ def _moved(functional: Functional, values: Floats, codes: Codes, towards: int) -
     return dict(zip(present.tolist(), np.where(np.isfinite(moved), moved, -np.inf).tolist(), strict=True))
 
 
-def _side(columns: Columns, group: str, outcomes: Floats, shown: Rows, reading: OutcomeVector | None) -> ExampleSide:
+def _side(columns: Columns, group: str, outcomes: Floats, shown: Rows, vector: OutcomeVector | None) -> ExampleSide:
     """Return one side of an example: the outcomes of a group's attempts in the item, nan where ungraded, and
     those at the prompt to show.
     """
     graded = outcomes[~np.isnan(outcomes)]
     keys = dict.fromkeys(columns.attempts[row].attempt.key for row in shown)
-    mean = math.nan if reading is None else float(graded.mean())
-    events = int(graded.sum()) if reading is not None and reading.binary else None
+    mean = math.nan if vector is None else float(graded.mean())
+    events = int(graded.sum()) if vector is not None and vector.binary else None
     return ExampleSide(group, mean, events, len(graded), len(outcomes), tuple(keys))

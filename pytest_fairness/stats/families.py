@@ -63,7 +63,7 @@ def family(
     else:
         reference = next(group for group in groups if group.name == to)
         pairs = [(group, reference) for group in groups if group is not reference]
-    pairs = [comparison.sample.compared(comparison.reading, comparison.by, *pair) for pair in pairs]
+    pairs = [comparison.sample.compared(comparison.vector, comparison.by, *pair) for pair in pairs]
     contrasts = [
         contrast([first.graded, second.graded], (1, -1), log=kind.log)
         for first, second in pairs

@@ -88,10 +88,10 @@ def read_sample(
 ) -> MetricSample:
     """Read several outcomes of these attempts together."""
     if columns.arrays:
-        readings = [reader.named(outcome) for outcome in outcomes if isinstance(outcome, str)]
-        if len(readings) < len(outcomes):
+        vectors = [reader.named(outcome) for outcome in outcomes if isinstance(outcome, str)]
+        if len(vectors) < len(outcomes):
             raise FairnessError(NO_ATTEMPTS)
-        return _from_arrays(readings, rows)
+        return _from_arrays(vectors, rows)
     if all(isinstance(function, IndependentSum) for function in functions):
         alone = np.column_stack([reader.computed([function], rows) for function in functions])
         is_empty, values = np.isnan(alone).any(axis=1), np.nan_to_num(alone)
@@ -142,8 +142,8 @@ def functional_estimate(
     Raises `FairnessError` where it has left its span, as it is or however its ungraded attempts are filled in.
     """
     first = np.where(sample.empty, np.nan, sample.values[:, 0])
-    reading = OutcomeVector("", first, first, first, None, unbounded=sample.unbounded, weights=sample.shares)
-    everyone = annotate(group("all", reading, np.arange(len(first)), clusterings), sample.missing)
+    vector = OutcomeVector("", first, first, first, None, unbounded=sample.unbounded, weights=sample.shares)
+    everyone = annotate(group("all", vector, np.arange(len(first)), clusterings), sample.missing)
     counts = group_counts([everyone], items) | {"breakdown": breakdown}
     if reason := invalid_reason([everyone]):
         return setting.invalid(name, reason, **counts)
@@ -230,11 +230,11 @@ def _worst(functional: Functional, sample: MetricSample, ways: Sequence[Floats])
     return [every[effects.argmin(axis=0), attempts], every[effects.argmax(axis=0), attempts]]
 
 
-def _from_arrays(readings: Sequence[OutcomeVector], rows: Rows) -> MetricSample:
+def _from_arrays(vectors: Sequence[OutcomeVector], rows: Rows) -> MetricSample:
     """Return a sample without attempts: all sums of an ungraded row are at their lowest, or all at their highest."""
     columns = [
         np.column_stack([column[rows] for column in group])
-        for group in zip(*((reading.values, reading.lowest, reading.highest) for reading in readings), strict=True)
+        for group in zip(*((vector.values, vector.lowest, vector.highest) for vector in vectors), strict=True)
     ]
     values, lowest, highest = columns
     empty = np.isnan(values).any(axis=1)

@@ -89,14 +89,14 @@ class OutcomeReader:
             grade: The grade.
             lost: Whether each attempt's grade becomes negative, shape (attempts,).
         """
-        reading, reader = self.named(grade), self.relabeled(columns)
+        vector, reader = self.named(grade), self.relabeled(columns)
         values, lowest, highest = (
-            np.where(lost, 0.0, numbers) for numbers in (reading.values, reading.lowest, reading.highest)
+            np.where(lost, 0.0, numbers) for numbers in (vector.values, vector.lowest, vector.highest)
         )
         pairs = zip(self.values(grade), lost.tolist(), strict=True)
         reader._grades = {**self._grades, grade: [type(value)(0) if is_lost else value for value, is_lost in pairs]}
-        reader._named = {key: vector for key, vector in self._named.items() if key[0] != grade}
-        reader._named[grade, None] = replace(reading, values=values, lowest=lowest, highest=highest)
+        reader._named = {key: named for key, named in self._named.items() if key[0] != grade}
+        reader._named[grade, None] = replace(vector, values=values, lowest=lowest, highest=highest)
         return reader
 
     def named(self, grade: str, equals: Any = None) -> OutcomeVector:
@@ -111,10 +111,10 @@ class OutcomeReader:
             self._named[key] = self._corrected(self._read_named(grade, equals), grade, equals)
         return self._named[key]
 
-    def _corrected(self, reading: OutcomeVector, grade: str, equals: Any) -> OutcomeVector:
+    def _corrected(self, vector: OutcomeVector, grade: str, equals: Any) -> OutcomeVector:
         if self._calibration is None or grade not in self._calibration:
-            return reading
-        if reading.weights is not None:
+            return vector
+        if vector.weights is not None:
             raise FairnessError(
                 f"labels correct the answers of {grade!r}, which holds propensities: leave out calibration"
             )
@@ -132,7 +132,7 @@ class OutcomeReader:
                 raise FairnessError(f"a label of {grade!r} is {label!r}: the grade goes from {low:g} to {high:g}")
             return label_number
 
-        return replace(reading, labeled=self._calibration.of(grade, number))
+        return replace(vector, correction=self._calibration.of(grade, number))
 
     def _possible(self, grade: str) -> set[str]:
         """Return all possible values of a grade by its grader, as texts; empty where it declares none."""
@@ -199,7 +199,7 @@ class OutcomeReader:
             )
         return candidates
 
-    def computed_reading(self, function: Callable[[GradedAttempt], Any], rows: Rows) -> OutcomeVector:
+    def computed_vector(self, function: Callable[[GradedAttempt], Any], rows: Rows) -> OutcomeVector:
         """Return a function of an attempt as an outcome vector of the whole sample; nan outside ``rows``."""
         if self._columns.arrays:
             raise FairnessError(NO_ATTEMPTS)

@@ -51,7 +51,7 @@ class TaskMetrics:
             return ()
         return tuple({names[0]: {"value": letter}} for letter in "CI")
 
-    def prepared(self, attempts: Sequence[GradedAttempt]) -> dict[_View, list[Any]]:
+    def prepare(self, attempts: Sequence[GradedAttempt]) -> dict[_View, list[Any]]:
         """Return the scores of one sample by view; an attempt without scores is left out, as inspect_ai does."""
         item = attempts[0].item
         views: dict[_View, list[Any]] = {}

@@ -155,7 +155,7 @@ class PilotData:
 
     def favorable(self) -> Iterator[Measured]:
         """Yield the best runs that a model could have."""
-        return self._simulation_of(self.repetitions).favorable()
+        return self._simulation_of(self.repetitions).favorable_samples()
 
     def cost(self) -> CallCost:
         """Return calls, those that the store answers, tokens and seconds of a call."""
@@ -227,10 +227,10 @@ class PilotData:
 
     def _supply_of(self, repetitions: int) -> SourcePool:
         from pytest_fairness.stats.pilot_samples import SourcePool
-        from pytest_fairness.stats.simulation import unanswered
+        from pytest_fairness.stats.simulation import create_attempts
 
         return SourcePool(
-            unanswered(self.probe.items, repetitions), repetitions, self._arguments, self._measured.extremes
+            create_attempts(self.probe.items, repetitions), repetitions, self._arguments, self._measured.extremes
         )
 
     def _simulation_of(self, repetitions: int) -> Simulation:

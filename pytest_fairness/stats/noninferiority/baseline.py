@@ -36,7 +36,7 @@ from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, Outcom
 from pytest_fairness.stats.outcomes import outcome_name
 from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
-from pytest_fairness.stats.worst_case import fillings, group
+from pytest_fairness.stats.worst_case import group, imputations
 
 FOR_THE_SIDE = 0.1
 """Share of the probability to err that is spent on finding to which side of parity the old gap lies."""
@@ -113,16 +113,16 @@ class BaselineComparison:
         shown = outcome_name(outcome, equals)
         both = []
         for of, sample in (("this run", self._new), ("the baseline", self._old)):
-            reading = _uncorrected(sample, outcome, equals)
-            if kind is MetricKind.RATE and not reading.binary:
+            vector = _uncorrected(sample, outcome, equals)
+            if kind is MetricKind.RATE and not vector.binary:
                 raise FairnessError(f"{shown} holds numbers other than 0 and 1: take its mean, or say equals=...")
-            both.append(group(of, reading, sample.rows, sample.clusterings))
+            both.append(group(of, vector, sample.rows, sample.clusterings))
         name = metric_names.mean_name(kind, outcome, equals)
         named = baseline_name(name, f"{name.title}, less the baseline's", MetricKind.DIFFERENCE)
 
         def breakdown() -> Breakdown:
             groups = {one.name: mean_estimate(self._new.setting, name, one, self._new.items) for one in both}
-            example = mean_example(self._new, self._new.reading(outcome, equals))
+            example = mean_example(self._new, self._new.outcome_vector(outcome, equals))
             influences = contrast_influences(self._new, both[0].graded, both[1].graded, log=False)
             return Breakdown(groups=groups, example_towards=example, influences=influences)
 
@@ -143,7 +143,8 @@ class BaselineComparison:
         def breakdown() -> Breakdown:
             pairs = [(sample, sample.pair(outcome, equals, by, of, to)) for sample in (self._new, self._old)]
             new, old = (
-                GroupComparison(sample, sample.reading(outcome, equals), by, pair, None) for sample, pair in pairs
+                GroupComparison(sample, sample.outcome_vector(outcome, equals), by, pair, None)
+                for sample, pair in pairs
             )
             earlier = {_in_the_baseline(name): estimate for name, estimate in old.estimates().items()}
             example, (first, second) = new.example(of, to), new.groups
@@ -166,7 +167,7 @@ class BaselineComparison:
         counts = group_counts(groups, self._new.items_of(groups[:2], by)) | {"breakdown": breakdown}
         if reason:
             return for_threshold(setting.invalid(name, reason, **counts))
-        made = [distance(parts, setting.tail, log=log) for parts in fillings(groups)]
+        made = [distance(parts, setting.tail, log=log) for parts in imputations(groups)]
         counts |= {"suspect": suspect_reason(groups, setting.tail), "sparse": sparse_reason(groups, log=log)}
         return for_threshold(setting.estimate(name, made, **counts))
 
@@ -212,13 +213,13 @@ def distance(parts: Sequence[ClusterSums], tail: float, *, log: bool) -> LinearE
 
 def _uncorrected(sample: Selection, outcome: Outcome, equals: Any) -> OutcomeVector:
     """Return an outcome as its grader gave it: labels of one run's answers are none of another's."""
-    reading = sample.reading(outcome, equals)
-    if reading.labeled is not None:
+    vector = sample.outcome_vector(outcome, equals)
+    if vector.correction is not None:
         raise FairnessError(
             f"{outcome_name(outcome, equals)} is corrected for the judge's error, and no baseline is compared "
             "with that: hold it against a number"
         )
-    return reading
+    return vector
 
 
 def _in_the_baseline(group: str) -> str:
