@@ -74,7 +74,7 @@ def family(
     setting = comparison.sample.setting
     for first, second in pairs:
         name, number = naming(first.name, second.name), items((first, second))
-        breakdown = comparison.broken_down(first, second, log=kind.log)
+        breakdown = comparison.lazy_breakdown(first, second, log=kind.log)
         estimate = contrast_estimate(setting, name, (first, second), number, breakdown, tail, log=kind.log)
         folded = to is None and not estimate.invalid
         members[f"{first.name}{kind.key}{second.name}"] = _folded(estimate, kind.fold) if folded else estimate
@@ -94,7 +94,7 @@ def worst_estimate(
     sound = [member for member in members.values() if not member.invalid]
     invalid = next((member.invalid for member in members.values() if member.invalid), "")
     if not sound:
-        return comparison.sample.setting.invalid(name, invalid, breakdown=comparison.broken_down(), **counts)
+        return comparison.sample.setting.invalid(name, invalid, breakdown=comparison.lazy_breakdown(), **counts)
     worst = min(sound, key=lambda member: member.value)
     low = 0.0 if invalid else min(member.low for member in sound)
     high = min(member.high if member.strict_high is None else member.strict_high for member in sound)

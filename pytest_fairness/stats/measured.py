@@ -304,7 +304,7 @@ class Measured:
         sample = read_sample(
             self.selection.columns, self.selection.reader, (first, second), functions, self.selection.rows
         )
-        sample = sample.mapped(custom_metrics.correlation_columns)
+        sample = sample.transform(custom_metrics.correlation_columns)
         estimate = self._functional(name, custom_metrics.CORRELATION, sample, (-1.0, 1.0))
         return for_threshold(estimate.marked(CORRELATIONS))
 
@@ -422,7 +422,7 @@ class Measured:
         make_name = metric_names.ratio_name if kind.log else metric_names.difference_name
         name = make_name(outcome, equals, by, of, to)
         comparison = GroupComparison(selection, selection.outcome_vector(outcome, equals), by, pair, to)
-        breakdown = comparison.broken_down(*pair, log=kind.log)
+        breakdown = comparison.lazy_breakdown(*pair, log=kind.log)
         earlier = selection.earlier(lambda earlier_answers: earlier_answers.pair(outcome, equals, by, of, to))
         estimate = contrast_estimate(
             selection.setting, name, pair, selection.items_of(pair, by), breakdown, log=kind.log, earlier=earlier
@@ -478,7 +478,7 @@ class Measured:
             group_count, family_kind = len(names), MetricKind.RATIO if kind is RATIO else MetricKind.DIFFERENCE
             reason = f"{by} has {group_count} group{'' if group_count == 1 else 's'}: a {family_kind.value} needs two"
             family_name = metric_names.family_name(family_kind, outcome, equals, by)
-            members = {by: selection.setting.invalid(family_name, reason, breakdown=comparison.broken_down())}
+            members = {by: selection.setting.invalid(family_name, reason, breakdown=comparison.lazy_breakdown())}
         return members, comparison
 
 
