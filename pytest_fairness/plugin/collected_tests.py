@@ -140,7 +140,7 @@ def _thresholds(count: int) -> str:
     return f"{count} threshold{' is' if count == 1 else 's are'}"
 
 
-def unjudged_lines(config: pytest.Config, results: RunResults, *, stopped: bool) -> Iterator[str]:
+def format_unjudged_lines(config: pytest.Config, results: RunResults, *, stopped: bool) -> Iterator[str]:
     """Yield the reason that a run judged nothing, and the stored answers of one that was stopped."""
     rows, calls = results.thresholds, results.run.calls
     if results.searches or any(row.verdict != NOT_JUDGED for row in rows):

@@ -17,7 +17,7 @@ from pytest_fairness.core.results import RunResult
 from pytest_fairness.core.search_results import FlipResult, SearchResult
 from pytest_fairness.engine.errors import RunStoppedError
 from pytest_fairness.plugin.compat import hypothesis_settings, set_hypothesis_settings
-from pytest_fairness.plugin.judges import with_judges
+from pytest_fairness.plugin.judges import resolve_judge_graders
 from pytest_fairness.plugin.look_sample import counts
 from pytest_fairness.plugin.session import SESSION, FairnessSession
 from pytest_fairness.report.escaping import escape_controls
@@ -201,7 +201,7 @@ class FlipFinder:
         chosen = self._request.getfixturevalue("grader") if grader is None else grader
         if not any(callable(getattr(chosen, name, None)) for name in ("grade", "grade_item", "grade_batch", "graders")):
             pytest.fail(f"the grader of flips is {chosen!r:.80}: it has no grade(prompt, answer)", pytrace=False)
-        graders = with_judges({"decision": chosen}, item.name, self._request)
+        graders = resolve_judge_graders({"decision": chosen}, item.name, self._request)
         if len(graders) > 1:
             pytest.fail(
                 f"the grader of flips gives {len(graders)} grades ({', '.join(graders)}): "

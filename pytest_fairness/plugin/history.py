@@ -80,7 +80,7 @@ class JudgedRuns:
         """
         model = digest(measured.lifetime)
         question = [
-            conditions_of(judgment),
+            format_conditions(judgment),
             sorted(measured.fingerprints.items()),
             measured.tail,
             measured.look.anytime,
@@ -120,7 +120,7 @@ UNFINISHED = "unfinished"
 _JUDGED = ("fair", "unfair", "undecided")
 
 
-def conditions_of(judgment: Judgment) -> list[str]:
+def format_conditions(judgment: Judgment) -> list[str]:
     """Return each condition that a threshold checks, with the bound it is held against."""
     needs = judgment.dependence.needs if judgment.dependence else {}
     own = [

@@ -30,7 +30,7 @@ Widths = Mapping[tuple[str, str, str], float]
 """Mean squared widths of the intervals of a threshold over samples, by metric and slice."""
 
 
-def plan_adjusted(item: pytest.Function, prospect: PilotData, needed: NeededSample | None) -> AdjustedPlan | None:
+def plan_adjusted(item: pytest.Function, pilot_data: PilotData, needed: NeededSample | None) -> AdjustedPlan | None:
     """Return the items that an adjusted sample needs for the interval that ``needed`` items give without history.
 
     Each earlier model is sampled as if it were the new one, and adjusted by the others; the one that gains least
@@ -44,16 +44,16 @@ def plan_adjusted(item: pytest.Function, prospect: PilotData, needed: NeededSamp
     Returns:
         None without earlier models that have answered every item.
     """
-    earlier = prospect.earlier_models
+    earlier = pilot_data.earlier_models
     if not earlier:
         return None
     runs = list(dict.fromkeys(model.run for model in earlier))
     plain = AdjustedPlan(runs=runs, models=len(earlier))
-    samplers = prospect.adjusted_samplers(MOST_MEASURED)
+    samplers = pilot_data.adjusted_samplers(MOST_MEASURED)
     if needed is None or not samplers or needed.items >= samplers[0].items:
         return plain
-    per_item = prospect.attempts / len(prospect.probe.items)
-    shares = [_share(item, prospect, sampler, needed.items) for sampler in samplers]
+    per_item = pilot_data.attempts / len(pilot_data.probe.items)
+    shares = [_share(item, pilot_data, sampler, needed.items) for sampler in samplers]
     sufficient = [share for share in shares if share is not None]
     if len(sufficient) < len(shares):
         return plain
@@ -62,9 +62,9 @@ def plan_adjusted(item: pytest.Function, prospect: PilotData, needed: NeededSamp
     return AdjustedPlan(runs=runs, models=len(earlier), items=items, calls=calls, plain_calls=plain_calls)
 
 
-def _share(item: pytest.Function, prospect: PilotData, sampler: AdjustedSampler, size: int) -> float | None:
+def _share(item: pytest.Function, pilot_data: PilotData, sampler: AdjustedSampler, size: int) -> float | None:
     """Return the smallest of `SHARES` at which an adjusted sample is as close as a plain one of ``size`` items."""
-    rehearsal = _Rehearsal(item, prospect, sampler)
+    rehearsal = _ThresholdSamples(item, pilot_data, sampler)
     wanted = rehearsal.widths(size, adjusted=False)
     low, high = 0, len(SHARES)
     while low < high:
@@ -75,12 +75,12 @@ def _share(item: pytest.Function, prospect: PilotData, sampler: AdjustedSampler,
     return SHARES[low] if low < len(SHARES) else None
 
 
-class _Rehearsal:
+class _ThresholdSamples:
     """A threshold on samples of one earlier model, the same at each size."""
 
-    def __init__(self, item: pytest.Function, prospect: PilotData, sampler: AdjustedSampler) -> None:
-        self._item, self._sampler, self._repetitions = item, sampler, prospect.repetitions
-        self._orders = prospect.orders(sampler.items, DRAWS)
+    def __init__(self, item: pytest.Function, pilot_data: PilotData, sampler: AdjustedSampler) -> None:
+        self._item, self._sampler, self._repetitions = item, sampler, pilot_data.repetitions
+        self._orders = pilot_data.orders(sampler.items, DRAWS)
         self._dependence: Dependence | None = None
 
     def widths(self, size: int, *, adjusted: bool) -> Widths:

@@ -14,9 +14,9 @@ import pytest
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, CertifyResult, TruthResult, VerdictShares
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin import terminal_text, threshold_rows
-from pytest_fairness.plugin.baseline import key_of, measured_again, sample_of
+from pytest_fairness.plugin.baseline import find_sample_key, load_sample, restore_measured
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
-from pytest_fairness.plugin.dry_runs.error_rates import Certified, error_rates, with_holm
+from pytest_fairness.plugin.dry_runs.error_rates import ErrorRateSample, add_holm_results, error_rates
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.session import SESSION
 
@@ -46,7 +46,7 @@ class ErrorRateCheck:
     def conclude(self) -> None:
         """Write the error rates, corrected for the number of thresholds."""
         run = self._dry_run.state.fairness.settings.certify
-        self._dry_run.conclude(lambda rows: CertifyResult(run=run, thresholds=with_holm(rows)))
+        self._dry_run.conclude(lambda rows: CertifyResult(run=run, thresholds=add_holm_results(rows)))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         certify = self._dry_run.results.certify if self._dry_run.results else None
@@ -75,13 +75,15 @@ def certified(item: pytest.Function) -> CertifiedThreshold:
     )
     try:
         runs = fairness.store.runs
-        sample = sample_of(runs, run, measured.probe.id, key_of(runs, run, measured.probe.id, measured.subject))
+        sample = load_sample(
+            runs, run, measured.probe.id, find_sample_key(runs, run, measured.probe.id, measured.subject)
+        )
     except FairnessError as error:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
     if row.reason:
         return row
     try:
-        stored = Certified(sample, measured_again(sample).at(measured.first_look(1).confidence), measured.tail)
+        stored = ErrorRateSample(sample, restore_measured(sample).at(measured.first_look(1).confidence), measured.tail)
         return error_rates(item, row, stored, fairness.settings.seed)
     except FairnessError as error:
         return replace(row, reason=str(error))
@@ -106,22 +108,22 @@ def notes(rows: Sequence[CertifiedThreshold], width: int) -> Iterator[str]:
     certified = [row for row in rows if not row.reason]
     for row in rows:
         if row.reason:
-            yield from terminal_text.wrapped(f"{row.threshold}: not certified: {row.reason}", width)
+            yield from terminal_text.wrap_text(f"{row.threshold}: not certified: {row.reason}", width)
             continue
         for more in filter(None, (row.note, *row.clustering)):
-            yield from terminal_text.wrapped(f"{row.threshold}: {more}", width)
+            yield from terminal_text.wrap_text(f"{row.threshold}: {more}", width)
         planted = [f"{row.truths[name].value:.4g}" for name in ("bound", "beyond") if name in row.truths]
         if planted:
             how = "bias planted" if "parity" in row.truths else "drawn again with its true value"
-            yield from terminal_text.wrapped(
+            yield from terminal_text.wrap_text(
                 f"{row.threshold}: {how} at {' and '.join(planted)}, {row.draws} samples each", width
             )
         if not row.kept:
-            yield from terminal_text.wrapped(f"{row.threshold}: the promise is broken: {_errors(row)}", width)
+            yield from terminal_text.wrap_text(f"{row.threshold}: the promise is broken: {_errors(row)}", width)
         else:
-            yield from terminal_text.wrapped(f"{row.threshold}: {_errors(row)}", width)
+            yield from terminal_text.wrap_text(f"{row.threshold}: {_errors(row)}", width)
     if certified:
-        yield from terminal_text.wrapped(_promise(certified), width)
+        yield from terminal_text.wrap_text(_promise(certified), width)
 
 
 def _promise(certified: Sequence[CertifiedThreshold]) -> str:

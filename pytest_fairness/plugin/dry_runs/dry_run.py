@@ -13,7 +13,7 @@ from pytest_fairness.core.results import RunResult, RunResults
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.plugin import thresholds
 from pytest_fairness.plugin.run_state import RunState
-from pytest_fairness.plugin.terminal_text import OfModelRow, by_model
+from pytest_fairness.plugin.terminal_text import ModelRowType, group_by_model
 
 Row = TypeVar("Row", bound=JsonRecord)
 
@@ -80,8 +80,8 @@ class DryRun(Generic[Row]):
         self,
         terminalreporter: pytest.TerminalReporter,
         heading: str,
-        rows: Sequence[OfModelRow],
-        lines: Callable[[str, Sequence[OfModelRow], int], Iterator[str]],
+        rows: Sequence[ModelRowType],
+        lines: Callable[[str, Sequence[ModelRowType], int], Iterator[str]],
     ) -> None:
         """Write the lines of each model, and the name of the results file.
 
@@ -95,7 +95,7 @@ class DryRun(Generic[Row]):
         if self.results is None:
             return
         width = self.state.config.get_terminal_writer().fullwidth
-        for model, of_model in by_model(rows).items():
+        for model, of_model in group_by_model(rows).items():
             terminalreporter.write_sep("=", f"{heading}: {model}")
             for line in lines(model, of_model, width):
                 terminalreporter.write_line(line)

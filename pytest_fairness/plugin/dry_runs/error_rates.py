@@ -58,7 +58,7 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True)
-class Certified:
+class ErrorRateSample:
     """A run's sample, as thresholds are certified on it."""
 
     sample: StoredSample
@@ -72,7 +72,9 @@ Draw = Callable[["np.random.Generator", Truth], "Measured"]
 """A function that draws a sample for which a truth holds."""
 
 
-def error_rates(item: pytest.Function, row: CertifiedThreshold, stored: Certified, seed: int) -> CertifiedThreshold:
+def error_rates(
+    item: pytest.Function, row: CertifiedThreshold, stored: ErrorRateSample, seed: int
+) -> CertifiedThreshold:
     """Return a row with the error rates of its threshold, and its verdicts at parity, on its bound and beyond.
 
     Args:
@@ -89,9 +91,9 @@ def error_rates(item: pytest.Function, row: CertifiedThreshold, stored: Certifie
         raise FairnessError(judgment.mistake)
     comparison = _group_comparison(judgment)
     if comparison is None:
-        comparison, truths, note, draw = _without_groups(stored, judgment)
+        comparison, truths, note, draw = _prepare_resampling(stored, judgment)
     else:
-        truths, note, draw = _with_groups(stored, replace(judgment, deciding=comparison), comparison.estimate)
+        truths, note, draw = _prepare_permutations(stored, replace(judgment, deciding=comparison), comparison.estimate)
     judgment = replace(judgment, deciding=comparison)
     counts, draws, doubt = _count_verdicts(
         lambda sample: evaluate_on(item, sample, judgment.dependence).verdict,
@@ -127,7 +129,7 @@ def error_rates(item: pytest.Function, row: CertifiedThreshold, stored: Certifie
     )
 
 
-def with_holm(rows: Sequence[CertifiedThreshold]) -> list[CertifiedThreshold]:
+def add_holm_results(rows: Sequence[CertifiedThreshold]) -> list[CertifiedThreshold]:
     """Return the rows with ``kept``, whether the promise is kept, by Holm's correction over all checks."""
     checks = [check for row in rows for check in row.checks]
     holds = dict(zip(map(id, checks), holm([check.p_value for check in checks]), strict=True))
@@ -143,7 +145,9 @@ def _errors(truths: Mapping[str, Truth]) -> list[tuple[str, Verdict]]:
     return [*at_parity, *on_bound, *([] if at_parity else [("bound", Verdict.UNFAIR)])]
 
 
-def _with_groups(stored: Certified, judgment: Judgment, estimate: Estimate) -> tuple[dict[str, Truth], str, Draw]:
+def _prepare_permutations(
+    stored: ErrorRateSample, judgment: Judgment, estimate: Estimate
+) -> tuple[dict[str, Truth], str, Draw]:
     """Return truths and draws in which labels are exchanged and bias is planted."""
     from pytest_fairness.stats.permutation import Permutations
 
@@ -152,7 +156,7 @@ def _with_groups(stored: Certified, judgment: Judgment, estimate: Estimate) -> t
     return truths, note, lambda generator, truth: permutations.draw(generator, truth.plant)
 
 
-def _without_groups(stored: Certified, judgment: Judgment) -> tuple[Comparison, dict[str, Truth], str, Draw]:
+def _prepare_resampling(stored: ErrorRateSample, judgment: Judgment) -> tuple[Comparison, dict[str, Truth], str, Draw]:
     """Return truths and draws in which clusters are drawn again so that the rate or mean is the bound."""
     from pytest_fairness.stats.pilot_samples import SourcePool
     from pytest_fairness.stats.tilted_resampling import Tilt
@@ -206,7 +210,7 @@ def _truths(stored: Measured, judgment: Judgment, estimate: Estimate) -> tuple[d
     if estimate.equals is not None or not can_be_thinned(stored, grade):
         return parity, f"no bias is planted: {_outcome(estimate)} is no grade of true and false"
     first, second = list(estimate.groups)[:2]
-    low, high = _unsigned(estimate, *judgment.bounds)
+    low, high = _convert_bounds(estimate, *judgment.bounds)
     if is_ratio:
         planted = _ratios(low, high)
     else:
@@ -225,7 +229,7 @@ def _outcome(estimate: Estimate) -> str:
     return outcome if estimate.equals is None else f"{outcome}={estimate.equals}"
 
 
-def _unsigned(estimate: Estimate, low: float | None, high: float | None) -> tuple[float | None, float | None]:
+def _convert_bounds(estimate: Estimate, low: float | None, high: float | None) -> tuple[float | None, float | None]:
     """Return the bounds of a metric itself, from those of its size or its negative."""
     if estimate.negated:
         low, high = None if high is None else -high, None if low is None else -low
@@ -260,7 +264,7 @@ def _count_verdicts(
     draw: Draw,
     truths: Mapping[str, Truth],
     seed: Sequence[int],
-    stored: Certified,
+    stored: ErrorRateSample,
 ) -> tuple[dict[str, Counter[Verdict]], int, float]:
     """Return the verdicts on samples of each truth, how many there were, and the probability to err of an upper end.
 
@@ -314,15 +318,15 @@ def _predicted_shares(judgment: Judgment, estimate: Estimate, truth: Truth) -> V
         low, high = (None if bound is None or bound <= 0 else math.log(bound) for bound in bounds)
         bounds = low, high
     elif estimate.absolute:
-        bounds = _unsigned(estimate, *bounds)
+        bounds = _convert_bounds(estimate, *bounds)
     elif estimate.negated:
         value = -value
-    error *= _growth(list(estimate.groups.values()), truth.plant, log=is_ratio)
+    error *= _error_growth(list(estimate.groups.values()), truth.plant, log=is_ratio)
     fair, unfair, undecided = probabilities(value, error, estimate.df, bounds, (1 - estimate.confidence) / 2)
     return VerdictShares(fair=fair, unfair=unfair, undecided=undecided)
 
 
-def _growth(rates: Sequence[float], plant: Plant | None, *, log: bool) -> float:
+def _error_growth(rates: Sequence[float], plant: Plant | None, *, log: bool) -> float:
     """Return the factor by which an error grows where both groups have their mean rate, and one then loses positives.
 
     By the binomial variances of the two rates, or of their logarithms: what is rarer is less well known.

@@ -117,14 +117,14 @@ class PilotData:
     @cached_property
     def earlier_models(self) -> Sequence[EarlierModel]:
         """Other models that have answered every item, of the runs of --fairness-adjust or else the latest ones."""
-        from pytest_fairness.plugin.earlier_answers import earlier_answers
+        from pytest_fairness.plugin.earlier_answers import load_earlier_answers
 
         settings = self._fairness.settings
         if not settings.store.exists():
             return ()
         runs = self._fairness.store.runs
         chosen = settings.adjust or runs.with_samples_of({self.probe.id}, self._fairness.run)[:MOST_RUNS]
-        return earlier_answers(runs, chosen, self.probe, self.model.key, list(self._measured.graders)).models
+        return load_earlier_answers(runs, chosen, self.probe, self.model.key, list(self._measured.graders)).models
 
     def adjusted_samplers(self, most: int) -> Sequence[AdjustedSampler]:
         """Return samplers of so many earlier models, each adjusted by all others; none where there are no two."""

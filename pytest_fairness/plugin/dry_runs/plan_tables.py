@@ -11,7 +11,7 @@ from pytest_fairness.plugin.cost_estimate import format_grader_calls
 from pytest_fairness.plugin.dry_runs.pilot import CHARACTERS
 from pytest_fairness.plugin.profiles import CONCLUSIONS, GATE
 from pytest_fairness.plugin.settings import Settings
-from pytest_fairness.plugin.terminal_text import wrapped
+from pytest_fairness.plugin.terminal_text import wrap_text
 
 _HEADS = ("items", "reps", "fair", "unfair", "undecided", "80% at")
 
@@ -87,7 +87,7 @@ def _seconds(calls: int, costs: Sequence[CallCost], settings: Settings) -> float
 def notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Settings, width: int) -> Iterator[str]:
     """Yield the notes below a table: on each threshold, on the basis of the plan, and on the cost of the run."""
     for text in (*_threshold_notes(rows), _basis(rows, settings), *_run_notes(rows, total, settings)):
-        yield from wrapped(text, width)
+        yield from wrap_text(text, width)
 
 
 def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:

@@ -51,7 +51,7 @@ _INFORMATIVE = (0.1, 0.97)
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsals:
+class SimulatedVerdicts:
     """The verdicts of a threshold on simulated samples of one truth."""
 
     judgments: Sequence[Judgment]
@@ -73,7 +73,7 @@ class Rehearsals:
         return ScenarioResult(truth=truth, draws=len(self.judgments), attempts=self.attempts, **shares)
 
 
-def predict(item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -> PlannedThreshold:
+def predict(item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData) -> PlannedThreshold:
     """Return the row of a threshold with its prediction.
 
     Args:
@@ -81,62 +81,64 @@ def predict(item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -
         row: The row, without a prediction.
         prospect: Simulated runs of its probe.
     """
-    planned = _with_looks(item, prospect)
+    planned = _simulate_looks(item, pilot_data)
     mistake = next((judgment.mistake for judgment in planned.judgments if judgment.mistake), "")
     if mistake:
         return replace(row, cannot_pass=mistake)
-    pilot = prospect.measured_pilot()
+    pilot = pilot_data.measured_pilot()
     forecast = Forecast.of(planned.judgments, None if pilot is None else evaluate_on(item, pilot))
-    scenarios = [planned.scenario("as in the pilot" if prospect.has_pilot else "parity")]
-    gap = None if prospect.has_pilot or forecast is None else forecast.gap()
+    scenarios = [planned.scenario("as in the pilot" if pilot_data.has_pilot else "parity")]
+    gap = None if pilot_data.has_pilot or forecast is None else forecast.gap()
     if gap is not None:
-        with_gap = _with_looks(item, prospect, gap)
+        with_gap = _simulate_looks(item, pilot_data, gap)
         scenarios.append(with_gap.scenario(f"{gap.group} at {gap.ratio:.2g} times"))
-    cannot_pass = "" if planned.share(Verdict.FAIR) else _never_fair(item, prospect)
-    needed = None if cannot_pass else _needed_sample(item, prospect, forecast, planned)
+    cannot_pass = "" if planned.share(Verdict.FAIR) else _explain_never_fair(item, pilot_data)
+    needed = None if cannot_pass else _find_needed_sample(item, pilot_data, forecast, planned)
     return replace(
         row,
         cannot_pass=cannot_pass,
         scenarios=scenarios,
         fair_draws="".join("01"[j.verdict is Verdict.FAIR] for j in planned.judgments),
         needed=needed,
-        labels=_labels_needed(item, prospect, forecast),
-        drawn=None if needed is None else _needed_drawn(item, prospect),
-        adjusted=plan_adjusted(item, prospect, needed),
+        labels=_find_needed_labels(item, pilot_data, forecast),
+        drawn=None if needed is None else _find_needed_drawn_sample(item, pilot_data),
+        adjusted=plan_adjusted(item, pilot_data, needed),
         detectable=None if forecast is None else forecast.detectable(),
         narrow="" if forecast is None else forecast.narrow_band(),
     )
 
 
-def _labels_needed(item: pytest.Function, prospect: PilotData, forecast: Forecast | None) -> NeededLabels | None:
-    labeled = prospect.labeled_pilot() if forecast is not None else None
+def _find_needed_labels(item: pytest.Function, pilot_data: PilotData, forecast: Forecast | None) -> NeededLabels | None:
+    labeled = pilot_data.labeled_pilot() if forecast is not None else None
     return None if forecast is None or labeled is None else forecast.labels_needed(evaluate_on(item, labeled))
 
 
-def _with_looks(item: pytest.Function, prospect: PilotData, gap: Gap | None = None) -> Rehearsals:
+def _simulate_looks(item: pytest.Function, pilot_data: PilotData, gap: Gap | None = None) -> SimulatedVerdicts:
     """Return the verdict of a threshold at the look that decides it, or at the last of those that are planned."""
 
     def judge_looks(number: int, dependence: Dependence | None) -> tuple[Judgment, int]:
-        for look, sample in prospect.draw_looks(number, gap):
+        for look, sample in pilot_data.draw_looks(number, gap):
             judgment = evaluate_on(item, sample, dependence, None if look.of == 1 else look.strict_tail)
             dependence = judgment.dependence or dependence
             if judgment.verdict is not Verdict.UNDECIDED:
                 break
         return judgment, look.size.attempts
 
-    return _rehearsals(judge_looks, prospect.look.plan[-1].attempts)
+    return _simulate(judge_looks, pilot_data.look.plan[-1].attempts)
 
 
-def _rehearse(item: pytest.Function, draw: Callable[[int], Measured], attempts: float, share: float = 1) -> Rehearsals:
+def _simulate_single_look(
+    item: pytest.Function, draw: Callable[[int], Measured], attempts: float, share: float = 1
+) -> SimulatedVerdicts:
     """Return the verdicts of a threshold on runs with one look."""
-    return _rehearsals(
+    return _simulate(
         lambda number, dependence: (evaluate_on(item, draw(number), dependence), attempts), attempts, share
     )
 
 
-def _rehearsals(
+def _simulate(
     judge: Callable[[int, Dependence | None], tuple[Judgment, float]], attempts: float, share: float = 1
-) -> Rehearsals:
+) -> SimulatedVerdicts:
     until = time.process_time() + SECONDS
     draws = min(int(DRAWS * share), max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
     judgments: list[Judgment] = []
@@ -149,10 +151,10 @@ def _rehearsals(
         dependence = judgment.dependence or dependence
         if len(judgments) >= FEWEST_DRAWS and time.process_time() > until:
             break
-    return Rehearsals(judgments, fmean(attempt_counts))
+    return SimulatedVerdicts(judgments, fmean(attempt_counts))
 
 
-def _never_fair(item: pytest.Function, prospect: PilotData) -> str:
+def _explain_never_fair(item: pytest.Function, pilot_data: PilotData) -> str:
     """Return why no data at all would make a threshold fair; empty where some might, or where that is unknown.
 
     Answers that treat all groups alike, and are as even as answers can be, are the best a model
@@ -160,7 +162,7 @@ def _never_fair(item: pytest.Function, prospect: PilotData) -> str:
     that they break asks for something else, which better answers may have.
     """
     judgments = []
-    for sample in prospect.favorable():
+    for sample in pilot_data.favorable():
         judgments.append(evaluate_on(item, sample))
         if judgments[-1].verdict is Verdict.FAIR:
             return ""
@@ -176,8 +178,8 @@ def _never_fair(item: pytest.Function, prospect: PilotData) -> str:
     return ""
 
 
-def _needed_sample(
-    item: pytest.Function, prospect: PilotData, forecast: Forecast | None, planned: Rehearsals
+def _find_needed_sample(
+    item: pytest.Function, pilot_data: PilotData, forecast: Forecast | None, planned: SimulatedVerdicts
 ) -> NeededSample | None:
     """Return the sample for *fair* in 80% of runs: the normal approximation, corrected by simulated samples."""
     from pytest_fairness.stats.power import POWER, repetitions_for, times_for
@@ -189,30 +191,30 @@ def _needed_sample(
     if _INFORMATIVE[0] <= chances[0][1] <= _INFORMATIVE[1]:
         times = times_for(chances, forecast.tail)
     for _ in range(ROUNDS):
-        times = max(times, FEWEST_SOURCES / prospect.sources)
-        attempts = times * prospect.attempts
+        times = max(times, FEWEST_SOURCES / pilot_data.sources)
+        attempts = times * pilot_data.attempts
         if attempts * FEWEST_DRAWS > MOST_ATTEMPTS:
             break  # too large to be rehearsed: the normal approximation is good there
-        rehearsals = _rehearse(item, partial(prospect.draw, times=times), attempts, share=0.5)
+        rehearsals = _simulate_single_look(item, partial(pilot_data.draw, times=times), attempts, share=0.5)
         chances.append((times, rehearsals.likely(Verdict.FAIR)))
         times = times_for(chances, forecast.tail)
         if abs(chances[-1][1] - POWER) <= NEAR:
             break
-    times = max(times, FEWEST_SOURCES / prospect.sources)
+    times = max(times, FEWEST_SOURCES / pilot_data.sources)
     repetitions = None if forecast.share is None or times <= 1 else repetitions_for(times, forecast.share)
     return NeededSample(
-        items=math.ceil(times * len(prospect.probe.items)),
-        repetitions=None if repetitions is None else math.ceil(repetitions * prospect.repetitions),
+        items=math.ceil(times * len(pilot_data.probe.items)),
+        repetitions=None if repetitions is None else math.ceil(repetitions * pilot_data.repetitions),
     )
 
 
-def _needed_drawn(item: pytest.Function, prospect: PilotData) -> DrawnSample | None:
+def _find_needed_drawn_sample(item: pytest.Function, pilot_data: PilotData) -> DrawnSample | None:
     """Return the sample of drawn answers with the same power as the propensities of --fairness-propensity."""
-    drawn = prospect.with_drawn_answers()
+    drawn = pilot_data.with_drawn_answers()
     if drawn is None:
         return None
-    planned = _rehearse(item, drawn.draw, drawn.attempts, share=DRAWN_SHARE)
-    needed = _needed_sample(item, drawn, Forecast.of(planned.judgments, None), planned)
+    planned = _simulate_single_look(item, drawn.draw, drawn.attempts, share=DRAWN_SHARE)
+    needed = _find_needed_sample(item, drawn, Forecast.of(planned.judgments, None), planned)
     if needed is None:
         return None
     calls = math.ceil(needed.items * drawn.attempts / len(drawn.probe.items))

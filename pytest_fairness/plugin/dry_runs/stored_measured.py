@@ -12,8 +12,8 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.results import PastResult
-from pytest_fairness.plugin.baseline import key_of
-from pytest_fairness.plugin.dry_runs.results_diff import CLAIMS, shown
+from pytest_fairness.plugin.baseline import find_sample_key
+from pytest_fairness.plugin.dry_runs.results_diff import RESULTS_FILE, format_value
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.sequential_looks import Look, Size
 
@@ -27,10 +27,10 @@ class StoredMeasured(LazyMeasured):
 
     def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
         super().__init__(request, model, model_name)
-        self._run = request.config.stash[CLAIMS].run
+        self._run = request.config.stash[RESULTS_FILE].run
         self._row: Mapping[str, Any] = {}
 
-    def stand_for(self, row: Mapping[str, Any]) -> None:
+    def load_look(self, row: Mapping[str, Any]) -> None:
         """Be the sample of the look at which a row of the file was judged.
 
         Raises:
@@ -41,7 +41,7 @@ class StoredMeasured(LazyMeasured):
         design = dict(looks) if isinstance(looks, Mapping) else {}
         if "plan" not in design and design.get("of") == 1:  # of version 0.1
             design["plan"] = [list(size) for size in self.first_look(1).plan]
-        self.look = _look_of(design, self.tail)
+        self.look = _read_look(design, self.tail)
         if self.counts is not None and self.counts.attempts != self._size:
             self._samples, self._views = {}, {}
         self._stored  # noqa: B018 - whether it is there
@@ -53,7 +53,7 @@ class StoredMeasured(LazyMeasured):
     @cached_property
     def _stored(self) -> StoredSample:
         runs = self._fairness.store.runs
-        key = key_of(runs, self._run, self.probe.id, self.subject)
+        key = find_sample_key(runs, self._run, self.probe.id, self.subject)
         sample = runs.sample(self._run, self.probe.id, key) if key else None
         if sample is None:
             raise FairnessError(f"the store has no sample of {self.probe.id} in run {self._run[:8]}")
@@ -97,7 +97,7 @@ class StoredMeasured(LazyMeasured):
         return dict(self._stored.extremes)
 
 
-def _look_of(design: Mapping[str, Any], tail: float) -> Look:
+def _read_look(design: Mapping[str, Any], tail: float) -> Look:
     """Return the look that a row of the file holds.
 
     Raises:
@@ -119,7 +119,7 @@ def _look_of(design: Mapping[str, Any], tail: float) -> Look:
             and run >= 1
         ):
             return Look(number, sizes, tail, run, anytime)
-    raise FairnessError(f"its looks are {shown(design)} in the file")
+    raise FairnessError(f"its looks are {format_value(design)} in the file")
 
 
 def _is_size(size: object) -> bool:
