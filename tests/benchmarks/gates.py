@@ -36,10 +36,10 @@ from pytest_fairness.core.dry_run_results import CertifiedThreshold, PlannedThre
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.baseline import restore_measured
 from pytest_fairness.plugin.dry_runs import plan
-from pytest_fairness.plugin.dry_runs.error_rates import ErrorRateSample, error_rates
+from pytest_fairness.plugin.dry_runs.error_rates import ErrorRateSample, estimate_error_rates
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
-from pytest_fairness.plugin.dry_runs.predictions import _explain_never_fair
+from pytest_fairness.plugin.dry_runs.predictions import explain_never_fair
 from pytest_fairness.plugin.evaluation import evaluate_on
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.profiles import AUDIT, GATE
@@ -107,7 +107,7 @@ class Rehearsal:
             "unfair": sum(judgment.verdict is Verdict.UNFAIR for judgment in judgments),
             "below": None if detectable is None else detectable.below,
             "above": None if detectable is None else detectable.above,
-            "cannot_pass": "" if any(fair) else _explain_never_fair(item, pilot_data),
+            "cannot_pass": "" if any(fair) else explain_never_fair(item, pilot_data),
         }
 
 
@@ -126,7 +126,7 @@ def _certified(item: pytest.Function, pilot_data: PilotData) -> dict[str, Any]:
     row = CertifiedThreshold(id=item.nodeid, suite="", threshold="", model=None)
     stored = ErrorRateSample(sample, restore_measured(sample).at(measured.first_look(1).confidence), measured.tail)
     try:
-        row = error_rates(item, row, stored, 0)
+        row = estimate_error_rates(item, row, stored, 0)
     except FairnessError as error:
         return {"reason": str(error)}
     checks = {check.error: {"share": check.share, "at_most": check.at_most} for check in row.checks}

@@ -92,7 +92,7 @@ def predict(item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData)
     if gap is not None:
         with_gap = _simulate_looks(item, pilot_data, gap)
         scenarios.append(with_gap.scenario(f"{gap.group} at {gap.ratio:.2g} times"))
-    cannot_pass = "" if planned.share(Verdict.FAIR) else _explain_never_fair(item, pilot_data)
+    cannot_pass = "" if planned.share(Verdict.FAIR) else explain_never_fair(item, pilot_data)
     needed = None if cannot_pass else _find_needed_sample(item, pilot_data, forecast, planned)
     return replace(
         row,
@@ -154,7 +154,7 @@ def _simulate(
     return SimulatedVerdicts(judgments, fmean(attempt_counts))
 
 
-def _explain_never_fair(item: pytest.Function, pilot_data: PilotData) -> str:
+def explain_never_fair(item: pytest.Function, pilot_data: PilotData) -> str:
     """Return why no data at all would make a threshold fair; empty where some might, or where that is unknown.
 
     Answers that treat all groups alike, and are as even as answers can be, are the best a model
