@@ -70,14 +70,14 @@ class MeasurementHooks:
 
     def _expect_left_out(self, selected: Sequence[pytest.Item], expected: dict[str, ExpectedThreshold]) -> None:
         """Expect the thresholds as well that were collected and are not selected."""
-        for item in self._selection.left_out({item.nodeid for item in selected}):
+        for item in self._selection.unselected({item.nodeid for item in selected}):
             expected[item.nodeid] = threshold_rows.expected_row(item).unjudged(not_judged(NOT_SELECTED, "not run"))
         expected |= self._selection.uncollected(self._fairness.settings.root)
         expected |= {
             item.nodeid: threshold_rows.expected_row(item) for item in selected if isinstance(item, BrokenDeclaration)
         }
         if not self._fairness.settings.shard:  # a shard leaves items to others
-            self._state.work.notes.append(self._selection.mismatch(selected))
+            self._state.work.notes.append(self._selection.mismatch_note(selected))
 
     def _prepare_work(self, items: Sequence[pytest.Item], marked: Sequence[pytest.Function]) -> str | None:
         """Prepare the measurements and show them; return why they cannot be made."""

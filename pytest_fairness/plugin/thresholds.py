@@ -106,7 +106,7 @@ def run_threshold(item: pytest.Function) -> None:
                 break
             judgment = evaluate(item)
             if runs is None:
-                runs = JudgedRuns.take(item.nodeid, measured, judgment)
+                runs = JudgedRuns.record(item.nodeid, measured, judgment)
                 if runs.look.number > 1:
                     measured.look = replace(look, run=runs.look.number)
                     judgment = evaluate(item)

@@ -88,7 +88,7 @@ class Rehearsal:
         for number in range(self.runs):
             judgments.append(evaluate_on(item, pilot_data.draw(number), dependence))
             dependence = judgments[-1].dependence or dependence
-        forecast = Forecast.of(judgments, None)
+        forecast = Forecast.from_judgments(judgments, None)
         detectable = None if forecast is None else forecast.detectable()
         fair = [judgment.verdict is Verdict.FAIR for judgment in judgments]
         low, high = judgments[-1].bounds

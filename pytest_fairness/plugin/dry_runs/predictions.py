@@ -1,4 +1,4 @@
-"""Predictions of a threshold's verdict before a run, from its own test on simulated samples."""
+"""Predictions of a threshold's verdict before a run, by its test on simulated samples."""
 
 from __future__ import annotations
 
@@ -34,20 +34,21 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.simulation import Gap
 
 DRAWS = 200
-"""Samples for each truth, fewer where they are large or take long."""
+"""Samples for each truth; fewer if they are large or take long."""
 FEWEST_DRAWS = 40
+"""The fewest samples for each truth."""
 MOST_ATTEMPTS = 400_000
 """The most attempts in all samples of one truth."""
 SECONDS = 3.0
-"""Seconds of computing for the samples of one truth."""
+"""CPU seconds for the samples of one truth."""
 ROUNDS = 4
-"""The most rounds of simulation to find the number of items that is needed."""
+"""The most rounds of simulation to find the needed number of items."""
 NEAR = 0.1
-"""The distance to the intended probability at which one correction is enough."""
+"""The distance to the intended probability at which the correction ends."""
 DRAWN_SHARE = 0.3
-"""Samples of drawn answers, which propensities are compared with, as a share of `DRAWS`."""
+"""The number of samples of drawn answers, as a share of `DRAWS`."""
 _INFORMATIVE = (0.1, 0.97)
-"""Shares of fair between which simulation corrects the normal approximation."""
+"""The range of shares of fair in which simulation corrects the normal approximation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,13 @@ class SimulatedVerdicts:
         """Return the share of the samples with this verdict."""
         return sum(judgment.verdict is verdict for judgment in self.judgments) / len(self.judgments)
 
-    def likely(self, verdict: Verdict) -> float:
-        """Return the share, but never quite 0 or 1, which so few runs cannot show."""
+    def clipped_share(self, verdict: Verdict) -> float:
+        """Return the share, limited to a range without 0 and 1, which so few samples cannot show."""
         edge = 0.5 / len(self.judgments)
         return min(max(self.share(verdict), edge), 1 - edge)
 
     def scenario(self, truth: str) -> ScenarioResult:
-        """Return the verdicts as the results file has them."""
+        """Return the shares of verdicts for the results file."""
         shares = {verdict.value: self.share(verdict) for verdict in Verdict}
         return ScenarioResult(truth=truth, draws=len(self.judgments), attempts=self.attempts, **shares)
 
@@ -78,15 +79,15 @@ def predict(item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData)
 
     Args:
         item: The threshold's test.
-        row: The row, without a prediction.
-        prospect: Simulated runs of its probe.
+        row: The row, still without a prediction.
+        pilot_data: The simulated runs of its probe.
     """
     planned = _simulate_looks(item, pilot_data)
     mistake = next((judgment.mistake for judgment in planned.judgments if judgment.mistake), "")
     if mistake:
         return replace(row, cannot_pass=mistake)
     pilot = pilot_data.measured_pilot()
-    forecast = Forecast.of(planned.judgments, None if pilot is None else evaluate_on(item, pilot))
+    forecast = Forecast.from_judgments(planned.judgments, None if pilot is None else evaluate_on(item, pilot))
     scenarios = [planned.scenario("as in the pilot" if pilot_data.has_pilot else "parity")]
     gap = None if pilot_data.has_pilot or forecast is None else forecast.gap()
     if gap is not None:
@@ -98,7 +99,7 @@ def predict(item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData)
         row,
         cannot_pass=cannot_pass,
         scenarios=scenarios,
-        fair_draws="".join("01"[j.verdict is Verdict.FAIR] for j in planned.judgments),
+        fair_draws="".join("01"[judgment.verdict is Verdict.FAIR] for judgment in planned.judgments),
         needed=needed,
         labels=_find_needed_labels(item, pilot_data, forecast),
         drawn=None if needed is None else _find_needed_drawn_sample(item, pilot_data),
@@ -114,7 +115,7 @@ def _find_needed_labels(item: pytest.Function, pilot_data: PilotData, forecast: 
 
 
 def _simulate_looks(item: pytest.Function, pilot_data: PilotData, gap: Gap | None = None) -> SimulatedVerdicts:
-    """Return the verdict of a threshold at the look that decides it, or at the last of those that are planned."""
+    """Return the verdicts of a threshold at the look that decides it, or at the last planned look."""
 
     def judge_looks(number: int, dependence: Dependence | None) -> tuple[Judgment, int]:
         for look, sample in pilot_data.draw_looks(number, gap):
@@ -139,7 +140,7 @@ def _simulate_single_look(
 def _simulate(
     judge: Callable[[int, Dependence | None], tuple[Judgment, float]], attempts: float, share: float = 1
 ) -> SimulatedVerdicts:
-    until = time.process_time() + SECONDS
+    deadline = time.process_time() + SECONDS
     draws = min(int(DRAWS * share), max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
     judgments: list[Judgment] = []
     attempt_counts: list[float] = []
@@ -149,31 +150,32 @@ def _simulate(
         judgments.append(judgment)
         attempt_counts.append(attempt_count)
         dependence = judgment.dependence or dependence
-        if len(judgments) >= FEWEST_DRAWS and time.process_time() > until:
+        if len(judgments) >= FEWEST_DRAWS and time.process_time() > deadline:
             break
     return SimulatedVerdicts(judgments, fmean(attempt_counts))
 
 
 def explain_never_fair(item: pytest.Function, pilot_data: PilotData) -> str:
-    """Return why no data at all would make a threshold fair; empty where some might, or where that is unknown.
+    """Return the reason why no data would make a threshold fair; empty if some might, or if that is not known.
 
-    Answers that treat all groups alike, and are as even as answers can be, are the best a model
-    can give. A threshold that they leave undecided or invalid is too small or asks too much; one
-    that they break asks for something else, which better answers may have.
+    The best answers of a model treat all groups alike, without variation. A threshold that is undecided or invalid with
+    them has too small a sample or too strict bounds; one that is unfair with them is about something else than parity.
     """
     judgments = []
     for sample in pilot_data.favorable():
         judgments.append(evaluate_on(item, sample))
         if judgments[-1].verdict is Verdict.FAIR:
             return ""
-    undecided = [j for j in judgments if j.verdict is Verdict.UNDECIDED and j.deciding is not None]
+    undecided = [
+        judgment for judgment in judgments if judgment.verdict is Verdict.UNDECIDED and judgment.deciding is not None
+    ]
     if undecided:
-        best = min(undecided, key=_width)
+        best = min(undecided, key=_interval_width)
         assert best.deciding is not None  # noqa: S101 - chosen above
-        numbers = best.deciding.estimate.text([c.bound for c in best.about_deciding])
+        numbers = best.deciding.estimate.text([comparison.bound for comparison in best.about_deciding])
         return f"equal answers to all groups leave it undecided: {format_subject(best.deciding.estimate)}: {numbers}"
-    if all(j.verdict is Verdict.INVALID for j in judgments):
-        reasons = Counter(_reason(j) for j in judgments)
+    if all(judgment.verdict is Verdict.INVALID for judgment in judgments):
+        reasons = Counter(map(_invalid_reason, judgments))
         return reasons.most_common(1)[0][0]
     return ""
 
@@ -187,18 +189,18 @@ def _find_needed_sample(
     times = None if forecast is None else forecast.times_needed()
     if forecast is None or times is None:
         return None
-    chances = [(1.0, planned.likely(Verdict.FAIR))]
-    if _INFORMATIVE[0] <= chances[0][1] <= _INFORMATIVE[1]:
-        times = times_for(chances, forecast.tail)
+    powers = [(1.0, planned.clipped_share(Verdict.FAIR))]
+    if _INFORMATIVE[0] <= powers[0][1] <= _INFORMATIVE[1]:
+        times = times_for(powers, forecast.tail)
     for _ in range(ROUNDS):
         times = max(times, FEWEST_SOURCES / pilot_data.sources)
         attempts = times * pilot_data.attempts
         if attempts * FEWEST_DRAWS > MOST_ATTEMPTS:
-            break  # too large to be rehearsed: the normal approximation is good there
-        rehearsals = _simulate_single_look(item, partial(pilot_data.draw, times=times), attempts, share=0.5)
-        chances.append((times, rehearsals.likely(Verdict.FAIR)))
-        times = times_for(chances, forecast.tail)
-        if abs(chances[-1][1] - POWER) <= NEAR:
+            break  # too large to simulate: the normal approximation is good for large samples
+        verdicts = _simulate_single_look(item, partial(pilot_data.draw, times=times), attempts, share=0.5)
+        powers.append((times, verdicts.clipped_share(Verdict.FAIR)))
+        times = times_for(powers, forecast.tail)
+        if abs(powers[-1][1] - POWER) <= NEAR:
             break
     times = max(times, FEWEST_SOURCES / pilot_data.sources)
     repetitions = None if forecast.share is None or times <= 1 else repetitions_for(times, forecast.share)
@@ -214,21 +216,21 @@ def _find_needed_drawn_sample(item: pytest.Function, pilot_data: PilotData) -> D
     if drawn is None:
         return None
     planned = _simulate_single_look(item, drawn.draw, drawn.attempts, share=DRAWN_SHARE)
-    needed = _find_needed_sample(item, drawn, Forecast.of(planned.judgments, None), planned)
+    needed = _find_needed_sample(item, drawn, Forecast.from_judgments(planned.judgments, None), planned)
     if needed is None:
         return None
     calls = math.ceil(needed.items * drawn.attempts / len(drawn.probe.items))
     return DrawnSample(items=needed.items, repetitions=drawn.repetitions, calls=calls)
 
 
-def _reason(judgment: Judgment) -> str:
-    """Return why a sample was invalid."""
+def _invalid_reason(judgment: Judgment) -> str:
+    """Return the reason of an invalid judgment."""
     if judgment.deciding is None:
         return judgment.reason
     estimate = judgment.deciding.estimate
     return f"{estimate.invalid or estimate.suspect}: {format_subject(estimate)}"
 
 
-def _width(judgment: Judgment) -> float:
+def _interval_width(judgment: Judgment) -> float:
     estimate = judgment.deciding.estimate if judgment.deciding else None
     return math.inf if estimate is None or math.isnan(estimate.low) else estimate.high - estimate.low

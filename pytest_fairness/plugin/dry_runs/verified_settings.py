@@ -16,10 +16,10 @@ from pytest_fairness.report.results import redacted
 
 
 def restore_run_settings(settings: Settings, config: pytest.Config) -> Settings:
-    """Return the settings that the run of the results file had: its models, samples, judge, data and baseline.
+    """Return the settings of the run of the results file: its models, samples, judge, data and baseline.
 
     Raises:
-        FairnessError: Where the file is malformed or its run is not in the store, in one line.
+        FairnessError: The file is malformed, or its run is not in the store.
     """
     assert settings.verify is not None  # noqa: S101 - called where it is given
     content = redacted(read_results_file(settings.verify), secret_redactor(settings))

@@ -1,7 +1,7 @@
-"""``--fairness-verify RESULTS``: whether every verdict of a results file follows from its run's answers.
+"""``--fairness-verify RESULTS``: a check that the verdicts of a results file follow from its run's answers.
 
-No request is sent. Each threshold's test is called again on the sample that the run has in
-the store, and its result is compared with that of the file.
+No request is sent. Each threshold's test is called again on the stored sample of the run, and its result is compared
+with that of the file.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ NOT_THERE = "the results file does not have it"
 _RELEASE = ("verdict", "fair", "unfair", "undecided", "invalid", "unfair_after_holm", "not_judged")
 _RELEASE_FIELDS = ("id", "model", "suite", "harm", "verdict", "metric", "p_value", "risk", "mark", "scale")
 _UNJUDGED_FIELDS = (*_RELEASE_FIELDS, "message", "outcome")
-"""The fields that the release and the marks are made from."""
+"""The fields from which the release and the marks are computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationRow(JsonRecord):
-    """A verified threshold, as the report of its test carries it."""
+    """The row of a verified threshold, in the report of its test."""
 
     threshold: VerifiedThreshold
-    again: ThresholdResult | None = None
-    """The fields that the release and the marks are made from, evaluated again; None where it was not verified."""
+    recomputed: ThresholdResult | None = None
+    """The computed fields of the release and the marks; None if the threshold was not verified."""
     is_new: bool = False
-    """Whether the results file does not have it."""
+    """Whether the results file lacks the threshold."""
 
 
 class Verification:
-    """Verification of a results file, instead of measuring."""
+    """Hooks that verify a results file, instead of measuring."""
 
     def __init__(self, dry_run: DryRun[VerificationRow]) -> None:
         config = dry_run.state.config
@@ -68,12 +68,12 @@ class Verification:
         self._fairness = dry_run.state.fairness
         self._results_file = config.stash[RESULTS_FILE]
         self._failures: dict[str, str] = {}
-        """The reason that a test which ran has no row, by its id."""
-        config.option.runxfail = True  # a test that is expected to fail is verified like the others
+        """The reasons why tests that ran have no row, by their ids."""
+        config.option.runxfail = True  # tests that are expected to fail are verified as well
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Verify one threshold; its test fails where anything differs."""
+        """Verify one threshold; its test fails if anything differs."""
         if pyfuncitem.nodeid not in self._results_file.rows:
             self._dry_run.attach(pyfuncitem, VerificationRow(VerifiedThreshold(id=pyfuncitem.nodeid), is_new=True))
             pytest.skip(f"not verified: {NOT_THERE}")
@@ -101,12 +101,12 @@ class Verification:
         runs, run = self._fairness.store.runs, self._results_file.run
         for test, reported in self._results_file.rows.items():
             if reported.get("verdict") == NOT_JUDGED:
-                rows[test] = _not_judged(test, reported, _record(self._fairness, run, test))
+                rows[test] = _compare_unjudged(test, reported, _find_stored_row(self._fairness, run, test))
             rows.setdefault(test, _unverified(test, reported, self._failures.get(test, NOT_RUN)))
         for test, expected in runs.expected_thresholds(run).items():
-            record = _record(self._fairness, run, test)
-            if record is not None and test not in self._results_file.rows:
-                verdict = format_value(record["verdict"])
+            stored_row = _find_stored_row(self._fairness, run, test)
+            if stored_row is not None and test not in self._results_file.rows:
+                verdict = format_value(stored_row["verdict"])
                 rows[test] = _unverified(test, expected, f"{NOT_THERE}, and its run called it {verdict}")
         self._dry_run.conclude(self._content)
 
@@ -114,21 +114,23 @@ class Verification:
         by_test = {row.threshold.id: row for row in rows if not row.is_new}
         in_order = [by_test.pop(test) for test in self._results_file.rows] + list(by_test.values())
         thresholds = [row.threshold for row in in_order]
-        reevaluated = [row.again for row in in_order if row.again is not None]
-        is_complete = len(reevaluated) == len(in_order)
+        recomputed = [row.recomputed for row in in_order if row.recomputed is not None]
+        is_complete = len(recomputed) == len(in_order)
         overall: list[FieldDifference] = []
         if is_complete:
-            results = corrected(reevaluated)
+            results = corrected(recomputed)
             holm = [
                 find_differences(reported, now.to_json(), ("p_holm",))
                 for now, reported in zip(results, self._results_file.rows.values(), strict=True)
             ]
             thresholds = [
-                replace(row, differences=[*row.differences, *of_holm])
-                for row, of_holm in zip(thresholds, holm, strict=True)
+                replace(row, differences=[*row.differences, *holm_differences])
+                for row, holm_differences in zip(thresholds, holm, strict=True)
             ]
-            overall += _overall(self._results_file, "release", [line.to_json() for line in release(results)])
-            overall += _overall(self._results_file, "marks", [line.to_json() for line in aggregate_marks(results)])
+            overall += _compare_lines(self._results_file, "release", [line.to_json() for line in release(results)])
+            overall += _compare_lines(
+                self._results_file, "marks", [line.to_json() for line in aggregate_marks(results)]
+            )
         same = sum(not _format_problem(row) for row in thresholds)
         return VerifyResult(
             run=self._results_file.run,
@@ -145,9 +147,9 @@ class Verification:
         return self._dry_run.results.verify if self._dry_run.results else None
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Let the exit code be that of the verification; `conclude` has run before."""
-        passed = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-        if self._result is not None and session.exitstatus in passed:
+        """Set the exit code to the result of the verification; `conclude` runs before."""
+        success = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        if self._result is not None and session.exitstatus in success:
             session.exitstatus = pytest.ExitCode.OK if self._result.same else pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -162,20 +164,20 @@ class Verification:
         for text in [*broken, *new, *(format_differences([difference]) for difference in result.overall or ())]:
             for line in terminal_text.wrap_text(text, width):
                 terminalreporter.write_line(line)
-        for line in terminal_text.wrap_text(_sentence(result, self._results_file), width):
+        for line in terminal_text.wrap_text(_format_summary(result, self._results_file), width):
             terminalreporter.write_line(line, green=result.same, red=not result.same)
         self._dry_run.write_file_name(terminalreporter)
 
 
 def verify_threshold(item: pytest.Function, results_file: ResultsFile) -> VerificationRow:
-    """Return the differences between a threshold's row in the file and its result now.
+    """Return the row of a threshold: the differences between the file and the recomputed result.
 
     Args:
         item: The threshold's test.
         claims: The results file.
 
     Returns:
-        The differences; where it could not be verified, the ``reason`` in their place.
+        The differences; the ``reason`` in their place, if it could not be verified.
     """
     fairness = item.config.stash[SESSION]
     measured = item.funcargs["measured"]
@@ -190,10 +192,10 @@ def verify_threshold(item: pytest.Function, results_file: ResultsFile) -> Verifi
     except FairnessError as error:
         return _unverified(item.nodeid, reported, str(error))
     row = threshold_rows.threshold_row(item, _judge(item, measured), measured, "")
-    now = redacted(row.to_json(), secret_redactor(fairness.settings))  # as the file is
-    record = _record(fairness, results_file.run, item.nodeid)
-    if record is not None:
-        now["looks"] = record["looks"]  # a sample does not show how often it was looked at
+    now = redacted(row.to_json(), secret_redactor(fairness.settings))  # as in the file
+    stored_row = _find_stored_row(fairness, results_file.run, item.nodeid)
+    if stored_row is not None:
+        now["looks"] = stored_row["looks"]  # the sample does not show the number of looks
     threshold = VerifiedThreshold(
         id=item.nodeid,
         threshold=threshold_rows.threshold_title(item),
@@ -213,12 +215,12 @@ def _judge(item: pytest.Function, measured: StoredMeasured) -> Judgment:
 
 
 def _without_source(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row without the number and age of attempts from the store: here all come from it."""
+    """Return a row without the number and age of attempts from the store, since here all are from it."""
     sample = row.get("sample")
     if not isinstance(sample, Mapping):
         return dict(row)
-    of_store = ("fairness_from_store", "fairness_oldest")
-    return {**row, "sample": {name: count for name, count in sample.items() if name not in of_store}}
+    store_fields = ("fairness_from_store", "fairness_oldest")
+    return {**row, "sample": {name: count for name, count in sample.items() if name not in store_fields}}
 
 
 def _release_fields(row: Mapping[str, Any], names: Sequence[str]) -> ThresholdResult:
@@ -231,13 +233,13 @@ def _unverified(test: str, row: Mapping[str, Any], reason: str) -> VerificationR
 
 
 def _text(value: object) -> str | None:
-    """Return a value of a file where it is the text that it should be."""
+    """Return a value of the file if it is a text."""
     return value if isinstance(value, str) else None
 
 
-def _not_judged(test: str, reported: Mapping[str, Any], record: Mapping[str, Any] | None) -> VerificationRow:
-    """Return whether a run agrees with its file that a threshold was not judged."""
-    now = reported if record is None else record
+def _compare_unjudged(test: str, reported: Mapping[str, Any], stored_row: Mapping[str, Any] | None) -> VerificationRow:
+    """Return the row of a threshold that the file has as not judged, compared with the stored run."""
+    now = reported if stored_row is None else stored_row
     threshold = replace(
         _unverified(test, reported, "").threshold,
         differences=find_differences(reported, now, ("verdict",)),
@@ -249,18 +251,18 @@ def _not_judged(test: str, reported: Mapping[str, Any], record: Mapping[str, Any
         return _unverified(test, reported, str(error))
 
 
-def _record(fairness: FairnessSession, run: str, test: str) -> dict[str, Any] | None:
-    """Return the row that the run itself has stored of a threshold when it ended; None where it has none."""
+def _find_stored_row(fairness: FairnessSession, run: str, test: str) -> dict[str, Any] | None:
+    """Return the row of a threshold that the run has stored at its end, if there is one."""
     return next((row for row in fairness.store.runs.history(test, fairness.run) if row["run"] == run), None)
 
 
 def _format_problem(row: VerifiedThreshold) -> str:
-    """Return the problem of a threshold, in words; empty where there is none."""
+    """Return the problem of a threshold in words; empty if there is none."""
     return f"not verified: {row.reason}" if row.reason else format_differences(row.differences)
 
 
-def _overall(results_file: ResultsFile, part: str, now: Sequence[Mapping[str, Any]]) -> list[FieldDifference]:
-    """Return the differences of the release and the marks, each line named by its model and subject."""
+def _compare_lines(results_file: ResultsFile, part: str, now: Sequence[Mapping[str, Any]]) -> list[FieldDifference]:
+    """Return the differences between lines of the release or the marks, by suite or harm and model."""
 
     def by_name(lines: object) -> dict[str, Any]:
         rows = [line for line in lines if isinstance(line, Mapping)] if isinstance(lines, Sequence) else []
@@ -275,7 +277,7 @@ def _overall(results_file: ResultsFile, part: str, now: Sequence[Mapping[str, An
     return find_differences({part: reported}, {part: current}, (part,))
 
 
-def _sentence(result: VerifyResult, results_file: ResultsFile) -> str:
+def _format_summary(result: VerifyResult, results_file: ResultsFile) -> str:
     unjudged = result.not_judged
     count = f"{result.as_in_the_file - unjudged} of {len(result.thresholds) - unjudged} thresholds"
     if result.same:
