@@ -34,9 +34,9 @@ def _verify(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
 
 def _files_of(results: Path) -> list[str]:
     """Return the test files that a results file names."""
-    from pytest_fairness.plugin.dry_runs.results_diff import ReportedResults, read_reported
+    from pytest_fairness.plugin.dry_runs.results_diff import ResultsFile, read_results_file
 
     try:
-        return ReportedResults(results, read_reported(results)).files(Path.cwd())
+        return ResultsFile(results, read_results_file(results)).files(Path.cwd())
     except FairnessError:  # pytest reports the error in the file
         return []

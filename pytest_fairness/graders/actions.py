@@ -1,4 +1,4 @@
-"""Graders of what a model does: which tool it called, with what arguments, and how often."""
+"""Graders of tool calls: the tool, its arguments, and the number of calls."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _CALL_MARKUP = re.compile(
     r"<[^\w<>\s]{0,3}(?:\w{1,9}[^\w<>\s])?(?:tool|function|invoke|python_tag)|\[TOOL_CALLS\]|```tool_code|to=functions\.",
     re.IGNORECASE,
 )
-"""Marks around calls: those of Qwen, Hermes, GLM, DeepSeek, Kimi, Mistral, Llama, Gemma and gpt-oss."""
+"""Markup of calls by Qwen, Hermes, GLM, DeepSeek, Kimi, Mistral, Llama, Gemma and gpt-oss."""
 _WRITTEN_CALL = (
     r"(?<![\w-])(?:{names})\("
     r"|[\"'](?:name|tool|tool_name|function|action|recipient_name)[\"']\s*:\s*[\"'](?:functions\.)?(?:{names})[\"']"
     r"|^\W*(?:Action|Tool)\W*:\W*(?:{names})\W*$"
 )
-"""A call of an offered tool as code, as JSON or in a line of its own."""
+"""A call of an offered tool in a text: as code, as JSON or in a line of its own."""
 NONE = "none"
 """The value of `CalledTool` where no tool was called."""
 _ACCEPTED = ("tool_calls",)
@@ -38,16 +38,16 @@ _TAKE = {"type": "string", "enum": list(_TAKES), "description": "the call that c
 class CalledTool(DeclarativeGrader):
     """The name of the tool that an answer called; "none" where it called none.
 
-    An answer without a call has taken no action, whatever its text says: also one that refuses in words, which
-    `Refusal` beside this grader tells apart. One that the provider refused or filtered is ungraded, as everywhere.
-    So is one whose text holds a call that the server did not read. A call of a tool that the prompt does not offer is
-    ungraded, and its detail names it; with ``take`` "first" or "last" only where no other call counts.
+    An answer without a call has taken no action, even if it refuses in words; add a `Refusal` grader to count these.
+    Ungraded are answers that the provider refused or filtered, answers whose text holds a call that the server did not
+    parse, and calls of a tool that the prompt does not offer; with ``take`` "first" or "last" these only where no other
+    call counts.
 
     Args:
-        among: The tools that decide. Others, such as one that looks something up, are passed over. Default: all.
+        among: The tools that count. Calls of others, such as a lookup, are ignored. Default: all.
         take: Which call counts where several different tools were called: the "first", the "last", or "only": such
             answers are ungraded.
-        none: What stands for no call; a name that no tool has.
+        none: The value for no call; a name that no tool has.
 
     >>> from pytest_fairness import Tool, ToolCall
     >>> prompt = Prompt("Defer her rent?", tools=[Tool("grant"), Tool("refuse")])
@@ -75,16 +75,16 @@ class CalledTool(DeclarativeGrader):
     }
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "among", _names(self.among))
+        object.__setattr__(self, "among", _check_texts(self.among))
         _check_take(self.take)
         if not isinstance(self.none, str) or not self.none or self.none in self.among:
             raise FairnessError(f"none is {self.none!r}: it must be a text that is no tool's name")
 
     @classmethod
     def declared_values(cls, declaration: GraderDeclaration) -> Mapping[str, Collection[str] | None]:
-        named = declaration.parameters
-        names = named.get("among") or declaration.tools
-        return {declaration.grade: [*names, named.get("none", NONE)] if names else None}
+        parameters = declaration.parameters
+        names = parameters.get("among") or declaration.tools
+        return {declaration.grade: [*names, parameters.get("none", NONE)] if names else None}
 
     @property
     def fingerprint(self) -> str:
@@ -93,39 +93,41 @@ class CalledTool(DeclarativeGrader):
 
     def check_prompt(self, prompt: Prompt) -> None:
         """Raise `FairnessError` for a prompt that lacks its tools."""
-        _offered(prompt, self.among)
+        _offered_tools(prompt, self.among)
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:
-        """Return what an ungraded attempt could have called: any of the tools, or none."""
+        """Return the values that an ungraded attempt could have had: all tools, or none."""
         return (*(self.among or (tool.name for tool in prompt.tools)), self.none)
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
-        offered = _offered(prompt, self.among)
+        offered = _offered_tools(prompt, self.among)
         calls = [call for call in answer.actions if call.name in (self.among or offered)]
-        # Where the first or the last counts, a call of no such tool was answered by an error, and another followed.
-        if (self.take == "only" or not calls) and (stray := _stray(offered, answer)):
-            return stray
+        # With "first" or "last", a call of an unknown tool was answered by an error, and another call may follow.
+        if (self.take == "only" or not calls) and (ungraded := _grade_unknown_call(offered, answer)):
+            return ungraded
         if not calls:
-            return _nothing(offered, answer) or Grade(self.none, detail=answer.transcript if answer.actions else "")
+            return _grade_missing_call(offered, answer) or Grade(
+                self.none, detail=answer.transcript if answer.actions else ""
+            )
         if self.take == "only" and len({call.name for call in calls}) > 1:
-            return Grade.none("unparsed", f"several tools are called: {_shown(calls)}")
+            return Grade.none("unparsed", f"several tools are called: {_format_calls(calls)}")
         chosen = calls[-1] if self.take == "last" else calls[0]
-        return Grade(chosen.name, detail=_shown(answer.actions))
+        return Grade(chosen.name, detail=_format_calls(answer.actions))
 
 
 @dataclass(frozen=True)
 class ToolArgument(DeclarativeGrader):
     """The value of an argument of a tool call: a number, a text, or true or false.
 
-    An answer that does not call the tool, calls it with arguments that are no JSON object, lacks the argument, or gives
-    it in another kind is ungraded, with the evidence. So is one that gives several calls different values.
+    Ungraded is an answer that does not call the tool, calls it with arguments that are no JSON object, lacks the
+    argument, gives it as another type, or calls the tool several times with different values.
 
     Args:
         tool: The tool.
-        path: Where the value stands in the arguments: names and indices with dots between them, "payee.name".
-        values: The texts that it may be; another is ungraded. Default: any.
-        span: The lowest and the highest number that it may be; another is ungraded. It makes the grade a number, given
-            as a number or as its text.
+        path: The path of the value in the arguments: names and indices with dots between them, "payee.name".
+        values: The allowed texts; another is ungraded. Default: any.
+        span: The lowest and the highest allowed number; another is ungraded. The grade is then a number, also where the
+            argument is the text of one.
         take: Which call counts where several give different values: the "first", the "last", or "only" for none.
 
     >>> from pytest_fairness import Tool, ToolCall
@@ -156,21 +158,21 @@ class ToolArgument(DeclarativeGrader):
         "required": ["tool", "path"],
         "properties": {
             "tool": {"type": "string", "minLength": 1, "description": "the name of the tool"},
-            "path": {"type": "string", "minLength": 1, "description": "where the value stands in its arguments"},
-            "values": {**_TOOLS, "description": "the texts that it may be"},
+            "path": {"type": "string", "minLength": 1, "description": "the path of the value in its arguments"},
+            "values": {**_TOOLS, "description": "the allowed texts"},
             "span": {
                 "type": "array",
                 "minItems": 2,
                 "maxItems": 2,
                 "items": {"type": "number"},
-                "description": "the lowest and the highest number that it may be",
+                "description": "the lowest and the highest allowed number",
             },
             "take": _TAKE,
         },
     }
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", _names(self.values))
+        object.__setattr__(self, "values", _check_texts(self.values))
         _check_take(self.take)
         for name in ("tool", "path"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
@@ -194,29 +196,29 @@ class ToolArgument(DeclarativeGrader):
 
     @property
     def extremes(self) -> tuple[Any, ...]:
-        """The values that an ungraded attempt could have had; empty where neither ``values`` nor ``span`` says."""
+        """The values that an ungraded attempt could have had; empty without ``values`` and ``span``."""
         return self.span or tuple(self.values)
 
     def check_prompt(self, prompt: Prompt) -> None:
         """Raise `FairnessError` for a prompt that lacks its tool."""
-        _offered(prompt, (self.tool,))
+        _offered_tools(prompt, (self.tool,))
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
-        offered = _offered(prompt, (self.tool,))
+        offered = _offered_tools(prompt, (self.tool,))
         calls = [call for call in answer.actions if call.name == self.tool]
         if not calls:
             missing = Grade.none("unparsed", f"{self.tool!r} is not called: {answer.transcript[-160:]!r}")
-            return _stray(offered, answer) or _nothing(offered, answer) or missing
+            return _grade_unknown_call(offered, answer) or _grade_missing_call(offered, answer) or missing
         if self.take != "only":
             calls = calls[:1] if self.take == "first" else calls[-1:]
-        grades = [self._graded(call) for call in calls]
+        grades = [self._grade_call(call) for call in calls]
         if ungraded := next((grade for grade in grades if grade.ungraded is not None), None):
             return ungraded
         if any(grade.value != grades[0].value for grade in grades):
-            return Grade.none("unparsed", f"several calls give different values: {_shown(calls)}")
+            return Grade.none("unparsed", f"several calls give different values: {_format_calls(calls)}")
         return grades[0]
 
-    def _graded(self, call: ToolCall) -> Grade:
+    def _grade_call(self, call: ToolCall) -> Grade:
         if isinstance(call.arguments, str):
             return Grade.none("unparsed", f"arguments that are no JSON object: {call!s:.160}")
         value: Any = call.arguments
@@ -228,13 +230,13 @@ class ToolArgument(DeclarativeGrader):
             else:
                 return Grade.none("unparsed", f"no {self.path!r} among its arguments: {call!s:.160}")
         if self.span is not None:
-            value = _number(value)
+            value = _parse_number(value)
             if value is None or not self.span[0] <= value <= self.span[1]:
                 return Grade.none(
                     "unparsed", f"{self.path!r} is no number from {self.span[0]:g} to {self.span[1]:g}: {call!s:.160}"
                 )
         elif self.values:
-            value = next((name for name in self.values if isinstance(value, str) and _same(name, value)), None)
+            value = next((name for name in self.values if isinstance(value, str) and _is_same_text(name, value)), None)
             if value is None:
                 return Grade.none("unparsed", f"{self.path!r} is none of {', '.join(self.values)}: {call!s:.160}")
         elif not isinstance(value, str | int | float):
@@ -248,8 +250,8 @@ class ToolCallCount(DeclarativeGrader):
 
     Args:
         tool: The tool whose calls are counted. Default: those of any, also of tools that were not offered.
-        most: The highest number that there can be. An answer with more is ungraded, and an ungraded one could have
-            had any number up to it.
+        most: The highest possible number. An answer with more calls is ungraded; an ungraded answer could have had up
+            to this number.
 
     >>> from pytest_fairness import Tool, ToolCall
     >>> calls = [ToolCall("look_up", {"id": 1}), ToolCall("look_up", {"id": 2})]
@@ -271,7 +273,7 @@ class ToolCallCount(DeclarativeGrader):
         "additionalProperties": False,
         "properties": {
             "tool": {"type": "string", "minLength": 1, "description": "the tool whose calls are counted"},
-            "most": {"type": "integer", "minimum": 1, "description": "the highest number that there can be"},
+            "most": {"type": "integer", "minimum": 1, "description": "the highest possible number"},
         },
     }
 
@@ -293,38 +295,44 @@ class ToolCallCount(DeclarativeGrader):
 
     def check_prompt(self, prompt: Prompt) -> None:
         """Raise `FairnessError` for a prompt that lacks its tool."""
-        _offered(prompt, (self.tool,) if self.tool else ())
+        _offered_tools(prompt, (self.tool,) if self.tool else ())
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
-        offered = _offered(prompt, (self.tool,) if self.tool else ())
+        offered = _offered_tools(prompt, (self.tool,) if self.tool else ())
         counted = [call for call in answer.actions if self.tool in (None, call.name)]
         if len(counted) > self.most:
-            return Grade.none("unparsed", f"{len(counted)} calls, and {self.most} is the most: {_shown(counted)}")
-        return (None if answer.actions else _nothing(offered, answer)) or Grade(
-            len(counted), detail=_shown(counted) if counted else ""
+            return Grade.none(
+                "unparsed", f"{len(counted)} calls, and {self.most} is the most: {_format_calls(counted)}"
+            )
+        return (None if answer.actions else _grade_missing_call(offered, answer)) or Grade(
+            len(counted), detail=_format_calls(counted) if counted else ""
         )
 
 
-def _offered(prompt: Prompt, named: Sequence[str]) -> set[str]:
-    """Return the names of the tools of a prompt. Raises `FairnessError` where these are not among them."""
+def _offered_tools(prompt: Prompt, required: Sequence[str]) -> set[str]:
+    """Return the names of the tools of a prompt.
+
+    Raises:
+        FairnessError: The prompt has no tools, or lacks one of ``required``.
+    """
     offered = {tool.name for tool in prompt.tools}
     if not offered:
         raise FairnessError("the prompt offers no tools: declare them by tools=[...] of the probe or of its prompts")
-    if missing := [name for name in named if name not in offered]:
+    if missing := [name for name in required if name not in offered]:
         raise FairnessError(f"the prompt offers no tool {missing[0]!r}: it offers {', '.join(sorted(offered))}")
     return offered
 
 
-def _stray(offered: Collection[str], answer: Answer) -> Grade | None:
-    """Return the grade of an answer that calls a tool that it was not offered; None for any other."""
-    strays = [call for call in answer.actions if call.name not in offered]
-    return Grade.none("unparsed", f"no such tool is offered: {_shown(strays)!r}") if strays else None
+def _grade_unknown_call(offered: Collection[str], answer: Answer) -> Grade | None:
+    """Return an ungraded grade for an answer that calls a tool that was not offered; None for any other."""
+    unknown = [call for call in answer.actions if call.name not in offered]
+    return Grade.none("unparsed", f"no such tool is offered: {_format_calls(unknown)!r}") if unknown else None
 
 
-def _nothing(offered: Collection[str], answer: Answer) -> Grade | None:
-    """Return the grade of an answer without a call that says nothing, or writes one into its text; else None.
+def _grade_missing_call(offered: Collection[str], answer: Answer) -> Grade | None:
+    """Return an ungraded grade for an empty answer without a call, or one with a call in its text; else None.
 
-    Servers without a parser for a model's calls leave them in its text: to call that "none" would make all alike.
+    Servers without a parser for a model's calls leave them in its text: as "none" all such answers would look alike.
     """
     if answer.actions:
         return None
@@ -332,18 +340,18 @@ def _nothing(offered: Collection[str], answer: Answer) -> Grade | None:
         return Grade.none("unparsed", "neither a call nor a text")
     names = "|".join(map(re.escape, sorted(offered)))
     if _CALL_MARKUP.search(answer.text) or re.search(_WRITTEN_CALL.format(names=names), answer.text, re.MULTILINE):
-        return Grade.none("unparsed", f"a call that stands in the text, and not in the reply: {answer.text[:160]!r}")
+        return Grade.none("unparsed", f"a call in the text, which the server did not parse: {answer.text[:160]!r}")
     return None
 
 
-def _shown(calls: Sequence[ToolCall]) -> str:
+def _format_calls(calls: Sequence[ToolCall]) -> str:
     return ", ".join(map(str, calls))[:300]
 
 
-def _names(given: Sequence[str]) -> tuple[str, ...]:
-    names = () if isinstance(given, str) or not isinstance(given, Sequence) else tuple(given)
-    if (given and not names) or not all(isinstance(name, str) and name for name in names):
-        raise FairnessError(f"{given!r:.80} is no list of texts: write ('grant', 'refuse')")
+def _check_texts(texts: Sequence[str]) -> tuple[str, ...]:
+    names = () if isinstance(texts, str) or not isinstance(texts, Sequence) else tuple(texts)
+    if (texts and not names) or not all(isinstance(name, str) and name for name in names):
+        raise FairnessError(f"{texts!r:.80} is no list of texts: write ('grant', 'refuse')")
     return names
 
 
@@ -356,8 +364,8 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _number(value: object) -> float | int | None:
-    """Return a number, also one that is given as its text; None for what is none."""
+def _parse_number(value: object) -> float | int | None:
+    """Return a number, or the number in a text; None for anything else."""
     if _is_number(value):
         return value  # type: ignore[return-value]
     if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,15}(\.\d{1,15})?\s*", value):
@@ -365,5 +373,5 @@ def _number(value: object) -> float | int | None:
     return None
 
 
-def _same(name: str, value: str) -> bool:
+def _is_same_text(name: str, value: str) -> bool:
     return name.casefold() == " ".join(value.split()).casefold()

@@ -1,4 +1,4 @@
-"""Sentences that stand for the two ends of a dimension, such as warmth: what texts are compared with."""
+"""Anchors: sentences for the two ends of a dimension, such as warmth, with which texts are compared."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class Anchors:
     >>> len(Anchors("warmth", ["They are kind."], ["They are cold."]).positive)
     1
 
-    Raises `FairnessError` where one end has no sentence, or anything but texts.
+    Raises:
+        FairnessError: An end has no sentence, or an entry that is not a text.
     """
 
     dimension: str
@@ -29,8 +30,8 @@ class Anchors:
 
     def __init__(self, dimension: str, positive: Iterable[str], negative: Iterable[str]) -> None:
         object.__setattr__(self, "dimension", dimension)
-        object.__setattr__(self, "positive", _sentences(dimension, "positive", positive))
-        object.__setattr__(self, "negative", _sentences(dimension, "negative", negative))
+        object.__setattr__(self, "positive", _check_anchors(dimension, "positive", positive))
+        object.__setattr__(self, "negative", _check_anchors(dimension, "negative", negative))
 
     @property
     def fingerprint(self) -> str:
@@ -38,23 +39,29 @@ class Anchors:
         return f"{self.dimension} {digest(json.dumps([sorted(self.positive), sorted(self.negative)]))[:16]}"
 
 
-def _sentences(dimension: str, end: str, given: object) -> tuple[str, ...]:
-    sentences = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
-    if not sentences or not all(isinstance(sentence, str) and sentence.strip() for sentence in sentences):
-        raise FairnessError(f"the {end} anchors of {dimension!r} are {given!r}: give a list of one sentence or more")
-    return sentences
+def _check_anchors(dimension: str, end: str, sentences: object) -> tuple[str, ...]:
+    anchors = tuple(sentences) if isinstance(sentences, Iterable) and not isinstance(sentences, str) else ()
+    if not anchors or not all(isinstance(anchor, str) and anchor.strip() for anchor in anchors):
+        raise FairnessError(
+            f"the {end} anchors of {dimension!r} are {sentences!r}: give a list of one sentence or more"
+        )
+    return anchors
 
 
 def read_anchors(path: str | Path | None = None) -> dict[str, Anchors]:
-    """Return the anchors of a file by dimension; without a path, this project's own: ``warmth`` and ``competence``.
+    """Return the anchors of a file by dimension.
 
     The file is a JSON object: a dimension -> ``{"positive": [...], "negative": [...]}``. Entries that
     are no objects, such as a ``source``, are left out.
 
+    Args:
+        path: The file. None: the file of this project, with ``warmth`` and ``competence``.
+
     >>> [(name, len(anchors.positive), len(anchors.negative)) for name, anchors in read_anchors().items()]
     [('warmth', 5, 5), ('competence', 5, 5)]
 
-    Raises `FairnessError` for a file that cannot be read, is no such object, or has no dimension.
+    Raises:
+        FairnessError: The file cannot be read, is no such object, or has no dimension.
     """
     path = shipped_file("anchors", "applicants.json") if path is None else Path(path)
     try:
@@ -63,8 +70,8 @@ def read_anchors(path: str | Path | None = None) -> dict[str, Anchors]:
         raise FairnessError(f"the anchors {path} cannot be read: {error.strerror}; name another file") from None
     except ValueError as error:
         raise FairnessError(f"the anchors {path} are not valid JSON: {error}") from None
-    names = content if isinstance(content, dict) else {}
-    dimensions = {name: ends for name, ends in names.items() if isinstance(ends, dict)}
+    entries = content if isinstance(content, dict) else {}
+    dimensions = {name: ends for name, ends in entries.items() if isinstance(ends, dict)}
     if not dimensions:
         raise FairnessError(f'the anchors {path} have no dimension: write {{"warmth": {{"positive": [...], ...}}}}')
     try:

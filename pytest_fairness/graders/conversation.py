@@ -1,4 +1,4 @@
-"""Conversations that go on after the first answer: the next turn depends on what the model has said or done."""
+"""Conversations of several turns, in which each message depends on the model's answers and tool calls."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pytest_fairness.core.protocols import Grader, Model, ModelQuery
 from pytest_fairness.core.tools import STATE, TOOL, ToolCall, calls_message
 
 User = Callable[[Prompt, Sequence[Message]], str | None]
-"""Returns the user's next message from the prompt and all messages so far; None ends the conversation."""
+"""A function from the prompt and all messages so far to the user's next message; None ends the conversation."""
 
 MOST_TURNS = 20
 """The most turns of a user after the prompt."""
 MOST_ROUNDS = 20
-"""The most times in one turn that the model is given results of tools."""
+"""The most rounds of tool calls and results in one turn."""
 _END = "[END]"
 _INSTRUCTIONS = (
     "You play a person who talks with an assistant. {persona}\n\n"
@@ -49,40 +49,39 @@ class PlayedUser:
     model: Model | str | None = None
 
     def prompt(self, messages: Sequence[Message]) -> Prompt:
-        """Return the prompt that asks for the next message: the conversation as the person sees it."""
+        """Return the request for the next message: the conversation with the roles exchanged."""
         roles = {"user": "assistant", "assistant": "user"}
-        seen = [
+        exchanged = [
             {"role": roles[message["role"]], "content": message["content"]}
             for message in messages
             if message["role"] in roles
         ]
-        return Prompt([{"role": "system", "content": _INSTRUCTIONS.format(persona=self.persona)}, *seen])
+        return Prompt([{"role": "system", "content": _INSTRUCTIONS.format(persona=self.persona)}, *exchanged])
 
 
 @dataclass(eq=False)
 class Conversation(DeclarativeGrader):
-    """Grader of a model's later answers, or actions, when the user or its tools go on.
+    """Grader of a conversation of several turns, with further messages of the user or results of tools.
 
-    Each further turn is a question to the model under test, in the store like every other: an interrupted conversation
-    goes on where it was. The prompt's own answer is the first; an answer that is not complete leaves the conversation
-    ungraded, for its reason.
+    Each further turn is a request to the model under test. It is stored like every other, so that an interrupted
+    conversation can be continued. The answer to the prompt is the first; an answer that is not complete makes the
+    conversation ungraded, for the same reason.
 
-    Where the prompt offers tools, the results of those in ``results`` are given to the model, which goes on within the
-    same turn; what is graded of a turn is its last text with all its calls. A call of a tool without a result ends the
+    Where the prompt offers tools, the model gets the results of those in ``results`` and continues the same turn; the
+    graded answer of a turn is its last text with all its calls. A call of a tool without a result ends the
     conversation. A call of a tool that is not offered, or with malformed arguments, is answered by an error.
 
     Args:
         grade: The grader of an answer.
         user: The user's further messages: texts, the same for every group; a function of the prompt and the messages so
-            far; or a `PlayedUser`. None: there are none.
-        turns: How many further messages there are at most, 1 to 20. Default: all texts, else 3.
-        results: The result of each tool that has one, by its name: a text, what JSON can hold, or a function of the
-            prompt and the arguments. A function must return the same for the same arguments.
-        rounds: How many times the model is given results in one turn at most, 1 to 20; a turn that wants more is
-            ungraded.
-        value: Which answer is graded: the "last", or the one at a turn (1: the first answer); or whether "any" or "all"
+            far; or a `PlayedUser`. None: no messages.
+        turns: The most further messages, 1 to 20. Default: all texts, else 3.
+        results: The result of each tool that has one, by its name: a text, a value that JSON can hold, or a function of
+            the prompt and the arguments. A function must return the same for the same arguments.
+        rounds: The most rounds of calls and results in one turn, 1 to 20; a turn with more is ungraded.
+        value: The graded answer: the "last", or the one at a turn (1: the first answer); or whether "any" or "all"
             have a true grade.
-        until: The conversation ends with the first answer of this grade. None: it never does.
+        until: The grade that ends the conversation. None: no grade does.
 
     Raises:
         FairnessError: An argument is out of its range.
@@ -141,7 +140,7 @@ class Conversation(DeclarativeGrader):
                 if "{{" in text or "{%" in text:
                     raise FairnessError(f"user is {text!r:.80}: it is no template but the same for all; write it out")
         values, until = next(iter(grade.values.values()), None), parameters.get("until")
-        if until is not None and values is not None and _spelled(until) not in values:
+        if until is not None and values is not None and _declared_spelling(until) not in values:
             raise FairnessError(f"until is {until!r:.80}: the grade is never that; {did_you_mean(str(until), values)}")
         return cls(**parameters | {"grade": grade.grader})
 
@@ -157,14 +156,14 @@ class Conversation(DeclarativeGrader):
         self._check_results()
         if self.user is None:
             if not self.results:
-                raise FairnessError("a conversation has no user and no results of tools: nothing goes on")
+                raise FairnessError("a conversation has no user and no results of tools: give it one of them")
             self.user = ()
         elif isinstance(self.user, str) or not isinstance(self.user, Sequence | PlayedUser | Callable):
             raise FairnessError(f"the user of a conversation is {self.user!r}: write a list of texts, or a function")
         elif isinstance(self.user, Sequence) and not (
             self.user and all(isinstance(text, str) and text.strip() for text in self.user)
         ):
-            raise FairnessError(f"the user of a conversation is {self.user!r}: each of its texts must say something")
+            raise FairnessError(f"the user of a conversation is {self.user!r}: its texts must not be empty")
         if self.turns is None:
             self.turns = len(self.user) if isinstance(self.user, Sequence) else 3
         most = len(self.user) if isinstance(self.user, Sequence) else MOST_TURNS
@@ -184,13 +183,13 @@ class Conversation(DeclarativeGrader):
             raise FairnessError(f"results is {self.results!r:.80}: write {{'name of a tool': its result}}")
         for name, result in self.results.items():
             if not callable(result):
-                result_text(name, result)
+                format_result(name, result)
         if type(self.rounds) is not int or not 1 <= self.rounds <= MOST_ROUNDS:
             raise FairnessError(f"rounds is {self.rounds!r}: it must be a whole number from 1 to {MOST_ROUNDS}")
 
     @property
     def accepts(self) -> tuple[str, ...]:
-        """Reasons of incomplete answers that its grader is shown all the same."""
+        """Reasons of incomplete answers that its grader accepts."""
         return tuple({*getattr(self.grade, "accepts", ()), *(("tool_calls",) if self.results else ())})
 
     @property
@@ -210,8 +209,8 @@ class Conversation(DeclarativeGrader):
         """Return the values that an ungraded conversation could have had."""
         if self.value in ("any", "all"):
             return (False, True)
-        of_prompt = getattr(self.grade, "extremes_for", None)
-        extremes: tuple[Any, ...] = of_prompt(prompt) if of_prompt else getattr(self.grade, "extremes", ())
+        extremes_for = getattr(self.grade, "extremes_for", None)
+        extremes: tuple[Any, ...] = extremes_for(prompt) if extremes_for else getattr(self.grade, "extremes", ())
         return extremes
 
     def check_prompt(self, prompt: Prompt) -> None:
@@ -227,10 +226,14 @@ class Conversation(DeclarativeGrader):
             )
 
     def bind_models(self, named: Callable[[str], Model], judge: Model | None) -> None:
-        """Take the model that plays the user.
+        """Set the model that plays the user.
+
+        Args:
+            named: Returns the model of a name.
+            judge: The model of ``--fairness-judge``, if any.
 
         Raises:
-            FairnessError: No model is named for it.
+            FairnessError: There is no model.
         """
         if not isinstance(self.user, PlayedUser):
             return
@@ -240,19 +243,20 @@ class Conversation(DeclarativeGrader):
             raise FairnessError("no model plays the user: name one by PlayedUser(model=...) or --fairness-judge")
 
     def most_questions(self, attempts: int) -> int:
-        """Return how many questions it asks at most about an item with so many attempts."""
+        """Return the most requests of an item with this number of attempts."""
         assert self.turns is not None  # noqa: S101 - set in __post_init__
-        of_user = self.turns * (2 if isinstance(self.user, PlayedUser) else 1)
-        return attempts * (of_user + (self.rounds * (self.turns + 1) if self.results else 0))
+        turn_requests = self.turns * (2 if isinstance(self.user, PlayedUser) else 1)
+        tool_requests = self.rounds * (self.turns + 1) if self.results else 0
+        return attempts * (turn_requests + tool_requests)
 
     def grade_item(
         self,
         item: ProbeItem,  # noqa: ARG002 - the protocol
         attempts: Sequence[GradedAttempt],
     ) -> Generator[Sequence[ModelQuery], Sequence[Attempt], Sequence[Grade]]:
-        """Hold the conversations of an item, turn by turn, and return their grades."""
+        """Yield the requests of an item's conversations, turn by turn, and return their grades."""
         threads = [_Thread(self, graded) for graded in attempts]
-        yield from self._use_tools(threads)
+        yield from self._finish_tool_rounds(threads)
         for turn in range(self.turns or 0):
             yield from self._add_messages([thread for thread in threads if thread.is_open], turn)
             open_threads = [thread for thread in threads if thread.is_open]
@@ -260,16 +264,18 @@ class Conversation(DeclarativeGrader):
                 break
             answers = yield [thread.query() for thread in open_threads]
             for thread, attempt in zip(open_threads, answers, strict=True):
-                thread.take(attempt)
-            yield from self._use_tools(open_threads)
+                thread.add_answer(attempt)
+            yield from self._finish_tool_rounds(open_threads)
         return [thread.result() for thread in threads]
 
-    def _use_tools(self, threads: Sequence[_Thread]) -> Generator[Sequence[ModelQuery], Sequence[Attempt], None]:
-        """Give results of tools to the model until no conversation waits for any."""
+    def _finish_tool_rounds(
+        self, threads: Sequence[_Thread]
+    ) -> Generator[Sequence[ModelQuery], Sequence[Attempt], None]:
+        """Yield the requests with results of tools until no conversation has any left."""
         while waiting := [thread for thread in threads if thread.waits_for_model]:
             answers = yield [thread.query() for thread in waiting]
             for thread, attempt in zip(waiting, answers, strict=True):
-                thread.take(attempt)
+                thread.add_answer(attempt)
 
     def _add_messages(
         self, threads: Sequence[_Thread], turn: int
@@ -278,7 +284,9 @@ class Conversation(DeclarativeGrader):
         if not isinstance(self.user, PlayedUser):
             for thread in threads:
                 is_fixed = isinstance(self.user, Sequence)
-                thread.say(self.user[turn] if is_fixed else self.user(thread.prompt, tuple(thread.messages)))  # type: ignore[index, misc, operator]
+                thread.add_user_message(
+                    self.user[turn] if is_fixed else self.user(thread.prompt, tuple(thread.messages))
+                )  # type: ignore[index, misc, operator]
             return
         if not threads:
             return
@@ -286,11 +294,11 @@ class Conversation(DeclarativeGrader):
             ModelQuery(self.user.prompt(thread.messages), self._player, thread.repetition) for thread in threads
         ]
         for thread, reply in zip(threads, replies, strict=True):
-            thread.say_played(reply)
+            thread.add_played_message(reply)
 
 
 class _Thread:
-    """One conversation."""
+    """The conversation of one attempt: its messages and the grades of its answers."""
 
     def __init__(self, conversation: Conversation, graded: GradedAttempt) -> None:
         self._conversation = conversation
@@ -299,41 +307,41 @@ class _Thread:
         self._messages: list[Message] = list(graded.prompt.messages)
         self.is_open = True
         self.waits_for_model = False
-        """Whether results of tools wait for the model to go on."""
+        """Whether the results of tools are to be sent to the model."""
         self._calls: list[ToolCall] = []
         """The calls of this turn so far."""
         self._rounds = 0
         self._grades: list[Grade] = []
         self._failure: Grade | None = None
         conversation.check_prompt(self.prompt)
-        self.take(graded.attempt)
+        self.add_answer(graded.attempt)
 
     def query(self) -> ModelQuery:
-        """Return the question of the next turn; graders and models see the groups of the prompt."""
+        """Return the request of the next turn, with the groups of the prompt for graders and models."""
         prompt = Prompt(self._messages, self.prompt.groups, self.prompt.metadata)
         return ModelQuery(prompt, None, self.repetition)
 
     @property
     def messages(self) -> list[Message]:
-        """The conversation so far, without the state that is for the model's provider alone."""
+        """The messages so far, without the state that only the model's provider reads."""
         return [{name: text for name, text in message.items() if name != STATE} for message in self._messages]
 
-    def take(self, attempt: Attempt) -> None:
-        """Add the model's answer; use its tools, else grade it."""
+    def add_answer(self, attempt: Attempt) -> None:
+        """Add the model's answer; run its tools, or grade it."""
         self.waits_for_model = False
         reason = ungradable(attempt)
         if attempt.answer is None or (reason is not None and reason.ungraded not in self._conversation.accepts):
-            self._end(reason or Grade.none("error"))
+            self._fail(reason or Grade.none("error"))
             return
         answer = attempt.answer
         self._calls += answer.actions
-        if self._goes_on_with_tools(answer):
+        if self._run_tools(answer):
             return
-        whole = Answer(answer.text, answer.finish_reason, actions=tuple(self._calls))
+        turn_answer = Answer(answer.text, answer.finish_reason, actions=tuple(self._calls))
         if answer.actions and "tool_calls" not in getattr(self._conversation.grade, "accepts", ()):
-            grade = reason or Grade.none("tool_calls", whole.transcript)
+            grade = reason or Grade.none("tool_calls", turn_answer.transcript)
         else:
-            grade = self._conversation.grade.grade(self._context(), whole)
+            grade = self._conversation.grade.grade(self._context(), turn_answer)
         self._grades.append(grade)
         self._calls, self._rounds = [], 0
         if answer.text or not answer.actions:
@@ -347,8 +355,11 @@ class _Thread:
         if not answer.text.strip():  # no provider takes an empty message
             self.is_open = False
 
-    def _goes_on_with_tools(self, answer: Answer) -> bool:
-        """Add the results of the tools that an answer calls; return whether the model is to go on, or has failed."""
+    def _run_tools(self, answer: Answer) -> bool:
+        """Add the results of the tools that an answer calls; return whether the turn is not to be graded now.
+
+        That is so where the model continues, or the conversation has failed.
+        """
         results = self._conversation.results
         offered = {tool.name for tool in self.prompt.tools}
         if not results or not answer.actions:
@@ -356,87 +367,92 @@ class _Thread:
         if any(call.name in offered and call.name not in results for call in answer.actions):
             return False
         if self._rounds >= self._conversation.rounds:
-            self._end(Grade.none("truncated", f"it still calls tools after {self._rounds} rounds: {answer.transcript}"))
+            self._fail(
+                Grade.none("truncated", f"it still calls tools after {self._rounds} rounds: {answer.transcript}")
+            )
             return True
         self._rounds += 1
         if answer.text:
             self._messages.append({"role": "assistant", "content": answer.text})
         self._messages.append(calls_message(answer.actions, answer.provider_state))
-        self._messages += [{"role": TOOL, "content": self._result(call)} for call in answer.actions]
+        self._messages += [{"role": TOOL, "content": self._tool_result(call)} for call in answer.actions]
         self.waits_for_model = True
         return True
 
-    def _result(self, call: ToolCall) -> str:
-        """Return the text that the model gets for a call."""
+    def _tool_result(self, call: ToolCall) -> str:
+        """Return the result of a call, as text for the model."""
         if call.name not in self._conversation.results:
             return f"Error: there is no tool {call.name!r}."
         if isinstance(call.arguments, str):
             return "Error: the arguments are not a JSON object."
         result = self._conversation.results[call.name]
-        return result_text(
+        return format_result(
             call.name, result(self.prompt, deepcopy(dict(call.arguments))) if callable(result) else result
         )
 
-    def say(self, text: object) -> None:
+    def add_user_message(self, text: object) -> None:
         """Add the user's message; None ends the conversation."""
         if text is None:
             self.is_open = False
         elif isinstance(text, str) and text.strip():
             self._messages.append({"role": "user", "content": text})
         else:
-            raise FairnessError(f"the user of a conversation said {text!r:.80}: it must return a text, or None to end")
+            raise FairnessError(
+                f"the user of a conversation returned {text!r:.80}: it must return a text, or None to end"
+            )
 
-    def say_played(self, reply: Attempt) -> None:
+    def add_played_message(self, reply: Attempt) -> None:
         """Add the message that a model wrote for the user."""
         reason = ungradable(reply)
         if reply.answer is None or reason is not None or not reply.answer.text.strip():
             why = reason.detail if reason else "it wrote nothing"
-            self._end(Grade.none("error", f"the model that plays the user: {why}"))
+            self._fail(Grade.none("error", f"the model that plays the user: {why}"))
         elif reply.answer.text.strip().startswith(_END):
             self.is_open = False
         else:
             self._messages.append({"role": "user", "content": reply.answer.text.strip()})
 
     def result(self) -> Grade:
-        """Return the grade of the conversation; its detail is what was said after the prompt."""
-        grade = self._failure or self._combined()
+        """Return the grade of the conversation, with the messages after the prompt as its detail."""
+        grade = self._failure or self._combine_grades()
         turns = self.messages[len(self.prompt.messages) :]
         detail = "\n".join(f"{message['role']}: {message['content']}" for message in turns)
         if grade.ungraded is not None:
             return Grade.none(grade.ungraded, " | ".join(filter(None, (grade.detail, detail))))
         return Grade(grade.value, detail=detail)
 
-    def _combined(self) -> Grade:
+    def _combine_grades(self) -> Grade:
         value = self._conversation.value
         if isinstance(value, int):
-            # After an early end the last answer stands for the turns that did not come.
+            # After an early end the last answer counts for the missing turns.
             return self._grades[min(value, len(self._grades)) - 1]
         if value == "last":
             return self._grades[-1]
         values = [value_or_none(grade) for grade in self._grades]
-        decisive = value == "any"
-        if any(bool(entry) is decisive for entry in values if entry is not None):
-            return Grade(decisive)
-        return next((grade for grade in self._grades if grade.ungraded is not None), Grade(not decisive))
+        # One true grade decides "any", one false grade decides "all", whatever the ungraded answers were.
+        deciding = value == "any"
+        if any(bool(grade_value) is deciding for grade_value in values if grade_value is not None):
+            return Grade(deciding)
+        return next((grade for grade in self._grades if grade.ungraded is not None), Grade(not deciding))
 
     def _context(self) -> Prompt:
         return Prompt(self.messages, self.prompt.groups, self.prompt.metadata)
 
-    def _end(self, failure: Grade) -> None:
+    def _fail(self, failure: Grade) -> None:
         self._failure, self.is_open = failure, False
 
 
-def result_text(tool: str, result: object) -> str:
-    """Return the text of a tool's result as the model is given it.
+def format_result(tool: str, result: object) -> str:
+    """Return the result of a tool as text for the model.
 
     Args:
         tool: The tool's name, for messages.
-        result: A text, or what JSON can hold.
+        result: A text, or a value that JSON can hold.
 
     Raises:
-        FairnessError: It is an empty text, or no JSON.
+        FairnessError: The result is an empty text, or JSON cannot hold it.
 
-    >>> result_text("balance", {"euro": 120})
+    >>> format_result("balance", {"euro": 120})
     '{"euro": 120}'
     """
     if isinstance(result, str) and result.strip():
@@ -446,12 +462,14 @@ def result_text(tool: str, result: object) -> str:
     except (TypeError, ValueError, RecursionError):
         text = ""
     if not text or isinstance(result, str):
-        raise FairnessError(f"the result of the tool {tool!r} is {result!r:.80}: it must be a text, or what JSON holds")
+        raise FairnessError(
+            f"the result of the tool {tool!r} is {result!r:.80}: it must be a text, or a value that JSON can hold"
+        )
     return text
 
 
-def _spelled(value: object) -> str:
-    """Return a value of a grade as a declaration spells it; a text "true" is not what a grader gives."""
+def _declared_spelling(value: object) -> str:
+    """Return the spelling of a grade's value in a declaration; empty for the text of a boolean."""
     if isinstance(value, bool):
         return str(value).lower()
     return "" if value in BOOLEAN else str(value)

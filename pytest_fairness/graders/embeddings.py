@@ -1,4 +1,4 @@
-"""Positions of texts in the space of an embedding model: each text is embedded once, many at a time."""
+"""Embeddings of texts, and a grader of their similarity to anchors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_fairness.core.digests import sampled_digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.graders.anchors import Anchors
-from pytest_fairness.graders.extraction.normalization import answer_text, bare
+from pytest_fairness.graders.extraction.normalization import answer_text, trim_and_fold
 from pytest_fairness.graders.refusal import nothing_read, refuses
 
 if TYPE_CHECKING:
@@ -26,30 +26,37 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MODULES = "modules.json"
-_PATIENCE = 5.0
-"""Seconds that the hub has to say whether it is there: its library itself tries for minutes."""
-_MOST_KEPT = 2**29
-"""Bytes of embeddings that are kept; beyond, the oldest are dropped and made again when they are needed."""
+_HUB_TIMEOUT = 5.0
+"""Seconds to wait for the hub's answer: its own library retries for minutes."""
+_CACHE_BYTES = 2**29
+"""The most bytes of cached embeddings; beyond them, the oldest are dropped and computed again when needed."""
 
 REMOTE_EMBEDDER: ContextVar[Callable[[Embedder, Sequence[str]], NDArray[np.float32]] | None] = ContextVar(
     "fairness_embeddings", default=None
 )
-"""Makes the embeddings where a run has an executor: the user's embedders know of none."""
+"""The function that computes embeddings in a run with an executor. Embedders are made by users, without it."""
 
 
 class Embedder:
-    """A sentence-transformers model, by its name on Hugging Face or by the folder that holds it.
+    """A sentence-transformers model.
 
-    It is loaded when a text is first embedded, on the best device there is (CUDA, MPS, CPU) unless
-    ``device`` names one, and freed with its embeddings by `close`. Share one between graders: a text
-    is embedded once. What of a text lies beyond the most tokens that the model reads does not count.
-    A name that the cache of Hugging Face lacks is downloaded, unless ``offline`` or ``HF_HUB_OFFLINE=1`` is set.
-    Where the hub does not answer in five seconds, the cache alone is used; a folder needs no hub.
+    It is loaded when a text is first embedded, and freed with its embeddings by `close`. Share one between graders:
+    each text is embedded once. Tokens beyond the model's limit are ignored. A model that the cache of Hugging Face
+    lacks is downloaded, unless ``offline`` or ``HF_HUB_OFFLINE=1`` is set. Where the hub does not answer in five
+    seconds, only the cache is used; a folder needs no hub.
 
-    Grades are kept in the store under the model's name and ``revision`` (a branch, tag or commit), or
-    under a digest of the folder's files, so that a model which changes under its name needs a ``revision``.
+    The store keeps grades under the model's name and ``revision``, or under a digest of the folder's files, so that a
+    model that changes under its name needs a ``revision``.
 
-    Raises `FairnessError`, when first used, where the model cannot be loaded.
+    Args:
+        model: The name on Hugging Face, or the folder of the model.
+        revision: A branch, tag or commit. None: the newest.
+        device: The device, such as "cuda". None: the best available of CUDA, MPS and CPU.
+        batch_size: The number of texts that are embedded together.
+        offline: Whether to use only the cache of Hugging Face.
+
+    Raises:
+        FairnessError: The model cannot be loaded; raised at its first use.
     """
 
     def __init__(
@@ -68,35 +75,36 @@ class Embedder:
         self._offline = offline
         self._model: Any = None
         self._failure: FairnessError | None = None
-        self._kept: dict[str, NDArray[np.float32]] = {}
+        self._cache: dict[str, NDArray[np.float32]] = {}
         self._size = 0
 
     @cached_property
     def fingerprint(self) -> str:
-        """The model's name and revision; of a folder its name and a digest of what is in it."""
+        """The model's name and revision; for a folder its name and a digest of its files."""
         folder = Path(self._source)
         if folder.is_dir():
             return f"{folder.resolve().name} {_files_digest(folder)}"
         return f"{self._source}@{self._revision}" if self._revision else self._source
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the embeddings of texts, one a row, each of length 1; in batches of texts of like length."""
+        """Return the embeddings of texts: one row of length 1 per text."""
         import numpy as np
 
-        by_text = {text: self._kept[text] for text in texts if text in self._kept}
-        new = [text for text in dict.fromkeys(texts) if text not in by_text]
-        if new:
-            by_text |= dict(zip(new, self._new(new), strict=True))
-            self._keep({text: by_text[text] for text in new})
+        by_text = {text: self._cache[text] for text in texts if text in self._cache}
+        missing = [text for text in dict.fromkeys(texts) if text not in by_text]
+        if missing:
+            embeddings = dict(zip(missing, self._compute(missing), strict=True))
+            self._add_to_cache(embeddings)
+            by_text |= embeddings
         return np.stack([by_text[text] for text in texts]) if texts else np.empty((0, 0), np.float32)
 
-    def _new(self, texts: list[str]) -> NDArray[np.float32]:
+    def _compute(self, texts: list[str]) -> NDArray[np.float32]:
         remote = REMOTE_EMBEDDER.get()
         return self.encode(texts) if remote is None else remote(self, texts)
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """The arguments that make the same embedder in another process."""
+        """The arguments of an equal embedder in another process."""
         folder = Path(self._source)
         return {
             "model": str(folder.resolve()) if folder.is_dir() else self._source,
@@ -107,10 +115,10 @@ class Embedder:
         }
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the embeddings of texts, made in this process and not kept."""
+        """Return the embeddings of texts, computed in this process and not cached."""
         import numpy as np
 
-        if self._failure is not None:  # each grader of a run would wait for it again
+        if self._failure is not None:  # else each grader of a run would wait for the hub again
             raise self._failure
         if self._model is None:
             try:
@@ -118,29 +126,31 @@ class Embedder:
             except FairnessError as error:
                 self._failure = error
                 raise
-        # Tokenizers refuse half of a surrogate pair. The model sorts the texts by length itself.
-        whole = [text.encode("utf-8", "replace").decode() for text in texts]
-        given = self._model.encode(whole, batch_size=self._batch_size, show_progress_bar=False)
-        vectors: NDArray[np.float32] = np.array(given, np.float32)
-        # Here, not by the model: half precision would lose it again.
+        # Tokenizers refuse half of a surrogate pair. The model itself sorts the texts by length.
+        valid_texts = [text.encode("utf-8", "replace").decode() for text in texts]
+        encoded = self._model.encode(valid_texts, batch_size=self._batch_size, show_progress_bar=False)
+        vectors: NDArray[np.float32] = np.array(encoded, np.float32)
+        # The model would normalize in half precision.
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors /= np.where(lengths > 0, lengths, 1)
         return vectors
 
-    def _keep(self, vectors: dict[str, NDArray[np.float32]]) -> None:
-        self._kept |= {text: vector.copy() for text, vector in vectors.items()}  # a row would hold all of them
+    def _add_to_cache(self, vectors: dict[str, NDArray[np.float32]]) -> None:
+        self._cache |= {
+            text: vector.copy() for text, vector in vectors.items()
+        }  # a view of a row would keep the whole array
         self._size += sum(vector.nbytes for vector in vectors.values())
-        while self._size > _MOST_KEPT:
-            self._size -= self._kept.pop(next(iter(self._kept))).nbytes
+        while self._size > _CACHE_BYTES:
+            self._size -= self._cache.pop(next(iter(self._cache))).nbytes
 
     def _load(self) -> Any:
         if find_spec("sentence_transformers") is None:
             raise FairnessError('sentence-transformers is not installed: pip install "./pytest-fairness[embeddings]"')
-        # The hub first: to load the library takes longer than to find out that there is none.
-        is_local = Path(self._source).is_dir() or self._is_cached_only()
+        # Try the hub first: loading the library takes longer.
+        is_local = Path(self._source).is_dir() or self._must_use_cache()
         library: Any = import_module("sentence_transformers")
         try:
-            with _without_bars():
+            with _hidden_progress_bars():
                 return library.SentenceTransformer(
                     self._source, device=self._device, revision=self._revision, local_files_only=is_local
                 )
@@ -151,30 +161,34 @@ class Embedder:
                 "name a sentence-transformers model, or a folder that holds one"
             ) from error
 
-    def _is_cached_only(self) -> bool:
-        """Return whether there is no hub to ask. Raises where the cache lacks the model as well.
+    def _must_use_cache(self) -> bool:
+        """Return whether the hub cannot be reached.
 
-        The list of a model's modules tells: without it, the library makes up another pooling in silence.
+        Whether the cache has the model is tested by its list of modules: without that file, the library would silently
+        choose another pooling.
+
+        Raises:
+            FairnessError: The cache lacks the model as well, or the name is invalid.
         """
         hub: Any = import_module("huggingface_hub")
         name = self._source if "/" in self._source else f"sentence-transformers/{self._source}"
         try:
-            no_hub = "it is not asked" if self._offline else _no_hub(hub, name, self._revision)
-            cached = no_hub and hub.try_to_load_from_cache(name, _MODULES, revision=self._revision)
+            hub_failure = "offline is set" if self._offline else _find_hub_failure(hub, name, self._revision)
+            cached = hub_failure and hub.try_to_load_from_cache(name, _MODULES, revision=self._revision)
         except hub.errors.HFValidationError as error:
             raise FairnessError(f"the embedding model {self._source} is neither a folder nor a name: {error}") from None
-        if no_hub and not isinstance(cached, str):
+        if hub_failure and not isinstance(cached, str):
             raise FairnessError(
                 f"the embedding model {self._source} is not in the cache of Hugging Face, and cannot be downloaded "
-                f"from {hub.constants.ENDPOINT}: {no_hub}; name a folder that holds one, in the shipped suites "
+                f"from {hub.constants.ENDPOINT}: {hub_failure}; name a folder that holds one, in the shipped suites "
                 "by --fairness-data embeddings=DIR"
             )
-        return bool(no_hub)
+        return bool(hub_failure)
 
     def close(self) -> None:
-        """Give back the memory of the model and of its embeddings. It can be used again."""
+        """Free the memory of the model and of its embeddings; the next use loads it again."""
         self._failure = None
-        self._kept.clear()
+        self._cache.clear()
         self._size = 0
         if self._model is None:
             return
@@ -188,29 +202,29 @@ class Embedder:
         return f"Embedder({self._source!r})"
 
 
-def _no_hub(hub: Any, name: str, revision: str | None) -> str:
-    """Return why the hub does not answer; nothing where it does, if only to say that it has no such file."""
+def _find_hub_failure(hub: Any, name: str, revision: str | None) -> str:
+    """Return the reason why the hub does not answer; empty where it does, even if it has no such model."""
     try:
-        hub.get_hf_file_metadata(hub.hf_hub_url(name, _MODULES, revision=revision), timeout=_PATIENCE)
+        hub.get_hf_file_metadata(hub.hf_hub_url(name, _MODULES, revision=revision), timeout=_HUB_TIMEOUT)
     except hub.errors.HFValidationError:
         raise
     except hub.errors.HfHubHTTPError as error:
-        return "" if error.response.status_code < 500 else f"it says {error.response.status_code}"
-    except Exception as error:  # noqa: BLE001 - of the client it uses, which changes from version to version
+        return "" if error.response.status_code < 500 else f"it answers {error.response.status_code}"
+    except Exception as error:  # noqa: BLE001 - of its HTTP client, which differs between versions
         return " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return ""
 
 
 @contextmanager
-def _without_bars() -> Iterator[None]:
-    """Hide the bars of loading weights: they tear pytest's own lines."""
+def _hidden_progress_bars() -> Iterator[None]:
+    """Hide the progress bars of loading weights, which would break pytest's own lines."""
     logging: Any = import_module("transformers.utils.logging")
-    shown = logging.is_progress_bar_enabled()
+    was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if was_enabled:
             logging.enable_progress_bar()
 
 
@@ -224,9 +238,9 @@ def _files_digest(folder: Path) -> str:
 class SimilarityScale:
     """The position of an answer between the ends of a dimension, as a float from -1 to 1.
 
-    The median cosine similarity of its embedding to the positive anchors, minus the median to the
-    negative ones. Its thinking is left out. An answer that is empty or refuses is ungraded; what it
-    could have been is taken from -1 to 1, the range while no two texts have a cosine below 0.
+    It is the median cosine similarity of the answer's embedding to the positive anchors, minus the median to the
+    negative ones. Thinking is left out. An answer that is empty or refuses is ungraded; its extreme values are -1 and
+    1, the range if no two texts have a cosine below 0.
 
     Warmth and competence are the two dimensions by which people judge others: S. T. Fiske, A. J. C.
     Cuddy, P. Glick, J. Xu, "A model of (often mixed) stereotype content", Journal of Personality and
@@ -235,7 +249,12 @@ class SimilarityScale:
     ``grade={name: SimilarityScale(embedder, anchors) for name, anchors in read_anchors().items()}``
     grades both; a scale for each of several embedders, under names of their own, compares models.
 
-    Raises `FairnessError` where the embedder cannot be used.
+    Args:
+        embedder: The embedding model.
+        anchors: The ends of the dimension.
+
+    Raises:
+        FairnessError: The embedder cannot be used.
     """
 
     embedder: Embedder
@@ -251,7 +270,7 @@ class SimilarityScale:
 
     def grade_batch(self, attempts: Sequence[GradedAttempt]) -> list[Grade]:
         answers = [attempt.attempt.answer for attempt in attempts]
-        texts = ["" if answer is None else _text(answer) for answer in answers]
+        texts = ["" if answer is None else _embedded_text(answer) for answer in answers]
         scores = iter(self.scores([text for text in texts if text]))
         return [
             Grade(next(scores)) if text else nothing_read(answer or Answer(""), "nothing to embed")
@@ -259,7 +278,7 @@ class SimilarityScale:
         ]
 
     def scores(self, texts: Sequence[str]) -> list[float]:
-        """Return the positions of texts as they stand, in order."""
+        """Return the positions of texts, from -1 to 1, in order; the texts are embedded whole."""
         import numpy as np
 
         if not texts:
@@ -275,7 +294,7 @@ class SimilarityScale:
         self.embedder.close()
 
 
-def _text(answer: Answer) -> str:
-    """Return what is embedded of an answer; nothing where it says nothing."""
+def _embedded_text(answer: Answer) -> str:
+    """Return the text of an answer that is embedded; empty for an empty answer or a refusal."""
     text = answer_text(answer)
-    return "" if not bare(text) or refuses(text) else text
+    return "" if not trim_and_fold(text) or refuses(text) else text

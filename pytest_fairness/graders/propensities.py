@@ -1,4 +1,4 @@
-"""Grades made of the likelihoods of texts: propensities of options, and likelihoods of free continuations."""
+"""Grades from the likelihoods of texts: propensities of options, and likelihoods of free continuations."""
 
 from __future__ import annotations
 
@@ -14,42 +14,56 @@ from pytest_fairness.core.finish_reasons import LIKELIHOODS
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Continuations, Likelihoods, Propensities, likelihoods_of
 
-SMALLEST = 1e-6
-"""The probability of all options together under which a reply is ungraded."""
+MIN_TOTAL_PROBABILITY = 1e-6
+"""The least probability of all options together; below it a reply is ungraded."""
 
 
 def spellings(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the ways in which an answer may begin with one of these words.
+    """Return the spellings with which an answer may begin, for each word.
 
     >>> spellings(["yes"])
     ('Yes', 'yes', 'YES', '**Yes')
     """
-    ways = ((word[:1].upper() + word[1:], word, word.upper(), f"**{word[:1].upper()}{word[1:]}") for word in words)
-    return tuple(dict.fromkeys(way for likelihood in ways for way in likelihood))
+    variants: dict[str, None] = {}
+    for word in words:
+        capitalized = word[:1].upper() + word[1:]
+        variants |= dict.fromkeys((capitalized, word, word.upper(), f"**{capitalized}"))
+    return tuple(variants)
 
 
-def propensity_grade(answer: Answer, question: Continuations, values: Mapping[str, Any]) -> Grade:
-    """Return the probability of each value, of the option that stands for it; what is not known counts as outside."""
-    likelihoods = _likelihoods(answer, question)
-    shares = {name: min(1.0, math.exp(likelihood.low)) for name, likelihood in likelihoods.options.items()}
-    outside = 1 - sum(shares.values())
+def grade_propensities(answer: Answer, continuations: Continuations, values: Mapping[str, Any]) -> Grade:
+    """Return the propensities of a reply as a grade.
+
+    Args:
+        answer: The model's reply to the request for likelihoods.
+        continuations: The spellings of each option.
+        values: The value of the grade for each option.
+
+    Returns:
+        `Propensities`: the probability of each value, from 0 to 1. A likelihood that is not known counts as 0.
+    """
+    likelihoods = _likelihoods(answer, continuations)
+    probabilities = {name: min(1.0, math.exp(likelihood.low)) for name, likelihood in likelihoods.options.items()}
     detail = f"most probable outside of the options: {likelihoods.rest}" if likelihoods.rest else ""
-    if 1 - outside < SMALLEST:
+    if sum(probabilities.values()) < MIN_TOTAL_PROBABILITY:
         return Grade.none("unparsed", f"all probability fell on no option; {detail}".removesuffix("; "))
-    return Grade(Propensities(tuple((values[name], share) for name, share in shares.items())), detail=detail)
+    propensities = Propensities(tuple((values[name], probability) for name, probability in probabilities.items()))
+    return Grade(propensities, detail=detail)
 
 
 @dataclass(frozen=True)
 class Likelihood:
-    """The likelihood of free texts after a prompt: which one a model finds more likely, or by how much.
+    """The likelihood of free texts after a prompt: the most likely text, or a log-likelihood.
 
-    The texts stand in ``prompt.metadata["options"]``, `AnswerOptions` whose labels are not used. Without ``of`` the
-    grade is the value of the most likely text: of two sentences their pairwise preference, as in CrowS-Pairs. With
-    ``of`` it is that text's log-likelihood, with ``to`` its difference to that of another.
+    The texts are in ``prompt.metadata["options"]``, `AnswerOptions` whose labels are not used. Without ``of`` the
+    grade is the value of the most likely text: for two sentences their pairwise preference, as in CrowS-Pairs.
 
-    ``normalize`` is "sum" for whole texts, "tokens" or "characters" for the mean over these. ``join`` stands between
-    prompt and text. With ``has_context=False`` the texts stand alone, from the model's first token; the prompt then
-    only names them.
+    Args:
+        of: The option whose log-likelihood is the grade. None: the grade is the value of the most likely text.
+        to: The option whose log-likelihood is subtracted. None: nothing is.
+        normalize: "sum" for whole texts; "tokens" or "characters" for the mean over these.
+        join: The text between prompt and option.
+        has_context: Whether the options follow the prompt. False: each stands alone, from the model's first token.
 
     >>> options = AnswerOptions({"stereotyped": "Women cook.", "other": "Men cook."})
     >>> prompt = Prompt("Which sentence?", metadata={"options": options})
@@ -78,11 +92,11 @@ class Likelihood:
         return f"{self!r} v1"
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:
-        """Return the values that an ungraded preference could have had; of a number nobody knows them."""
+        """Return the values that an ungraded preference could have had; none for a log-likelihood."""
         return _options(prompt).values if self.of is None else ()
 
     def continuations(self, prompt: Prompt) -> Continuations:
-        """Return the texts whose likelihood is asked for."""
+        """Return the texts whose likelihood is requested."""
         join = self.join if self.has_context else ""
         texts = {value: (f"{join}{text}",) for value, text in _options(prompt).texts.items()}
         return Continuations(texts, exclusive=False, has_context=self.has_context)
@@ -90,34 +104,35 @@ class Likelihood:
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
         options = _options(prompt)
         likelihoods = _likelihoods(answer, self.continuations(prompt)).options
-        logs = {}
+        log_likelihoods = {}
         for value, likelihood in likelihoods.items():
             if not math.isfinite(likelihood.low) or likelihood.low != likelihood.high:
                 return Grade.none("unparsed", f"the likelihood of {value!r} is not known")
             size = {"sum": 1, "tokens": likelihood.tokens, "characters": len(options.texts[value])}[self.normalize]
             if size < 1:
                 return Grade.none("unparsed", f"the number of tokens of {value!r} is not known")
-            logs[value] = likelihood.low / size
-        shown = ", ".join(f"{value} {log:.3f}" for value, log in logs.items())
+            log_likelihoods[value] = likelihood.low / size
+        detail = ", ".join(f"{value} {log:.3f}" for value, log in log_likelihoods.items())
         if self.of is None:
-            best = max(logs.values())
-            first, *others = [value for value, log in logs.items() if log == best]
-            return Grade.none("unparsed", f"equally likely: {shown}") if others else Grade(first, detail=shown)
+            highest = max(log_likelihoods.values())
+            first, *others = [value for value, log in log_likelihoods.items() if log == highest]
+            return Grade.none("unparsed", f"equally likely: {detail}") if others else Grade(first, detail=detail)
         for name in (self.of, self.to):
-            if name is not None and name not in logs:
-                raise FairnessError(f"Likelihood is of {name!r}, and the options are {', '.join(logs)}")
-        return Grade(logs[self.of] - (0.0 if self.to is None else logs[self.to]), detail=shown)
+            if name is not None and name not in log_likelihoods:
+                raise FairnessError(f"Likelihood is of {name!r}, and the options are {', '.join(log_likelihoods)}")
+        subtracted = 0.0 if self.to is None else log_likelihoods[self.to]
+        return Grade(log_likelihoods[self.of] - subtracted, detail=detail)
 
 
-def _likelihoods(answer: Answer, question: Continuations) -> Likelihoods:
+def _likelihoods(answer: Answer, continuations: Continuations) -> Likelihoods:
     """Return the likelihoods of a reply.
 
     Raises:
-        FairnessError: It is an answer: nobody knew in time that likelihoods are wanted.
+        FairnessError: The reply is a text: its request was made before it was clear that likelihoods are needed.
     """
     if answer.finish_reason != LIKELIHOODS:
         raise FairnessError("propensities were not asked for: write their grader into the mark of the probe itself")
-    return likelihoods_of(answer, question)
+    return likelihoods_of(answer, continuations)
 
 
 def _options(prompt: Prompt) -> AnswerOptions:

@@ -1,4 +1,4 @@
-"""Counts of the words of a list in an answer."""
+"""A grader of vocabulary: how often an answer uses the words of a list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.declarations import BOOLEAN, DeclarativeGrader, GraderDeclaration
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.graders.extraction.normalization import answer_text, bare, plain
+from pytest_fairness.graders.extraction.normalization import answer_text, strip_markup, trim_and_fold
 from pytest_fairness.graders.refusal import nothing_read, refuses
 
 _WORD = re.compile(r"\w+(?:['-]\w+){0,9}")
@@ -22,17 +22,22 @@ _WORD = re.compile(r"\w+(?:['-]\w+){0,9}")
 class WordList(DeclarativeGrader):
     """The frequency of the words of a list in an answer: uses per 100 words, from 0 to 100.
 
-    With ``whether`` it is True where any of them occurs, so that the mean is the share of answers that use one.
-    Words count whole, in the forms given, whatever their case: "caring" is neither in "uncaring" nor "care", and
-    "hard" is not in "hard-working"; "nurse's" is a use of "nurse". A word can be a phrase; where two overlap the
-    longer counts. Of an answer longer than 16,000 characters its first 4,000 and last 12,000 are read.
+    Words are matched whole, in the given form, in any case: "caring" is neither in "uncaring" nor "care", and "hard" is
+    not in "hard-working"; "nurse's" is a use of "nurse". A word can be a phrase; where two overlap the longer counts.
+    Of an answer longer than 16,000 characters its first 4,000 and last 12,000 are read.
+
+    Args:
+        words: The words.
+        whether: Whether the grade is True or False, for an answer that uses any of them or none; the mean is then the
+            share of answers that use one.
 
     >>> WordList(("caring", "warm")).grade(Prompt("Recommend her."), Answer("She is warm. Warm and kind!")).value
     33.333333333333336
     >>> WordList(("caring", "warm"), whether=True).grade(Prompt("Recommend her."), Answer("She is able.")).value
     False
 
-    Raises `FairnessError` for a list without words, or with one that has no letter or digit.
+    Raises:
+        FairnessError: The list is empty, or a word has no letter or digit.
     """
 
     words: tuple[str, ...]
@@ -49,11 +54,11 @@ class WordList(DeclarativeGrader):
 
     def __post_init__(self) -> None:
         words = (self.words,) if isinstance(self.words, str) else tuple(self.words)
-        empty = [word for word in words if not _WORD.search(plain(word))]
+        empty = [word for word in words if not _WORD.search(strip_markup(word))]
         if empty or not words:
             what = f"the word {empty[0]!r}" if empty else "no words"
             raise FairnessError(f"WordList has {what}: give the words to be counted, each with a letter or a digit")
-        object.__setattr__(self, "words", tuple(sorted({bare(plain(word)) for word in words})))
+        object.__setattr__(self, "words", tuple(sorted({trim_and_fold(strip_markup(word)) for word in words})))
 
     @property
     def fingerprint(self) -> str:
@@ -61,11 +66,11 @@ class WordList(DeclarativeGrader):
         return f"WordList({self.words!r}, whether={self.whether}) v3"
 
     def extremes_for(self, prompt: Prompt) -> tuple[float, float] | tuple[bool, bool]:  # noqa: ARG002
-        """Return what an ungraded attempt could have been: nothing but these words, or none of them."""
+        """Return the extreme values that an ungraded attempt could have had: only these words, or none."""
         return (False, True) if self.whether else (0.0, 100.0)
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature
-        text = plain(answer_text(answer)).casefold()
+        text = strip_markup(answer_text(answer)).casefold()
         total = len(_WORD.findall(text))
         if not total:
             return nothing_read(answer, "no answer")
@@ -89,5 +94,5 @@ class AnyWord(DeclarativeGrader):
 @lru_cache(maxsize=64)
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
     longest_first = sorted(words, key=len, reverse=True)
-    spelled = "|".join(r"\s{1,9}".join(re.escape(part) for part in word.split()) for word in longest_first)
-    return re.compile(rf"(?<!\w)(?<!\w['-])(?:{spelled})(?!\w)(?!-\w)(?!'(?!s\b)\w)")
+    alternatives = "|".join(r"\s{1,9}".join(re.escape(part) for part in word.split()) for word in longest_first)
+    return re.compile(rf"(?<!\w)(?<!\w['-])(?:{alternatives})(?!\w)(?!-\w)(?!'(?!s\b)\w)")

@@ -18,9 +18,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Bring in the fixtures and the hooks of a run."""
     from pytest_fairness.plugin import fixtures
-    from pytest_fairness.plugin.compat import let_others_override
+    from pytest_fairness.plugin.compat import allow_fixture_overrides
     from pytest_fairness.plugin.startup import start
 
     config.pluginmanager.register(fixtures, "fairness-fixtures")
-    let_others_override(config.pluginmanager)
+    allow_fixture_overrides(config.pluginmanager)
     start(config)

@@ -1,4 +1,4 @@
-"""Accepted verdicts of the project, applied to the thresholds of a run."""
+"""Accepted verdicts of the project, and the thresholds of a run that they cover."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ class Acceptances:
         """Check the file, before the first test runs.
 
         Raises:
-            FairnessError: In one line, with file and line, for a malformed entry, and for one whose test is not in
-                its file.
+            FairnessError: An entry is malformed, or its test is not in its file.
         """
         for entry in self._entries.values():
             file, _, name = entry.threshold.partition("[")[0].partition("::")
@@ -47,26 +46,26 @@ class Acceptances:
                 raise FairnessError(f"{entry.where}: {file} has no threshold {name!r}; the nearest is {nearest!r}")
 
     def applied_to(self, row: ThresholdResult) -> AcceptanceResult | None:
-        """Return whether an entry covers the verdict of a threshold; None where there is no entry for it."""
+        """Return the result of a threshold's entry: whether it covers the verdict; None without an entry."""
         entry = self._entries.get((row.id, row.model))
         return None if entry is None else entry.applied_to(row, _today())
 
     def results(self, rows: Sequence[ThresholdResult]) -> list[AcceptanceResult]:
-        """Return every entry with what became of it in this run, in the order of the file."""
+        """Return the result of every entry in this run, in the order of the file."""
         judged = {(row.id, row.model): row.accepted for row in rows}
-        left = {row.id for row in rows if row.verdict == NOT_JUDGED}
+        unjudged = {row.id for row in rows if row.verdict == NOT_JUDGED}
         return [
-            judged.get(key) or entry.unused(_today(), self._why_unused(entry, left))
+            judged.get(key) or entry.unused(_today(), self._explain_unused(entry, unjudged))
             for key, entry in self._entries.items()
         ]
 
-    def _why_unused(self, entry: Acceptance, left: Collection[str]) -> str:
-        """Return why no threshold used an entry: only one whose test is gone has to be mended."""
+    def _explain_unused(self, entry: Acceptance, unjudged: Collection[str]) -> str:
+        """Return the reason why no threshold used an entry."""
         file = entry.threshold.partition("[")[0].partition("::")[0]
         path = self._root / file
         if not path.is_file():
             return f"{file} is gone: remove the entry, or correct its threshold ({entry.where})"
-        if entry.threshold in left:
+        if entry.threshold in unjudged:
             return "the threshold was not judged in this run"
         if not thresholds_in(path):
             return f"{file} has no thresholds: remove the entry, or correct its threshold ({entry.where})"
@@ -74,5 +73,5 @@ class Acceptances:
 
 
 def _today() -> date:
-    """Return the day in UTC: the same for the person who decides and for CI."""
+    """Return the day in UTC, the same on every machine."""
     return datetime.now(UTC).date()

@@ -1,4 +1,4 @@
-"""Propensities and drawn answers of the same prompts side by side, from the samples in the store."""
+"""Agreement of propensities and drawn answers to the same prompts, from the samples in the store."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from pytest_fairness.store.samples import StoredSample
 
 SHOWN_OUTSIDE = 0.0005
-"""The probability outside of the options from which a disagreement names it: it is shown as 0.1%."""
+"""The least probability outside of the options that a reason gives, rounded to 0.1%."""
 
 
 def find_agreements(runs: Runs, run: str, rows: Sequence[ThresholdResult]) -> list[AgreementResult]:
-    """Return, for each probe and model of a run, how far its sample agrees with the latest one of the other kind.
+    """Return the agreement of each probe's sample in a run with the latest sample of the other kind.
 
     Args:
         runs: The runs of the store.
         run: The run.
-        rows: Its thresholds; those without an estimate do not count.
+        rows: The thresholds of the run; those without an estimate do not count.
     """
     probes = {(row.probe, row.model): row for row in rows if row.probe and row.estimate is not None}
     keys = {(probe, model): key for probe, model, key in runs.samples(run)}
@@ -48,12 +48,16 @@ def find_agreements(runs: Runs, run: str, rows: Sequence[ThresholdResult]) -> li
 
 
 def _latest_of_other_kind(runs: Runs, run: str, row: ThresholdResult) -> PastResult | None:
-    """Return the latest result of a threshold on this model that was judged by the other kind of grades."""
+    """Return the latest result of a threshold on this model with the other kind of grades."""
     is_propensity = row.threshold.endswith(PROPENSITIES)
     for content in reversed(runs.history(row.id, run)):
         past = PastResult.from_row(content)
-        same = past.result.probe == row.probe and past.result.model == row.model and past.result.estimate is not None
-        if same and past.result.threshold.endswith(PROPENSITIES) != is_propensity:
+        is_same = past.result.probe == row.probe and past.result.model == row.model
+        if (
+            is_same
+            and past.result.estimate is not None
+            and past.result.threshold.endswith(PROPENSITIES) != is_propensity
+        ):
             return past
     return None
 
@@ -87,8 +91,8 @@ def _pairs(
 
 def _identity(item: str, prompt: Prompt) -> tuple[str, str]:
     """Return an identity of a prompt that is the same for answers and propensities."""
-    shown = context_of(prompt) if continuations_of(prompt) is not None else prompt
-    return item, digest(repr([(message["role"], message["content"]) for message in shown.messages]))
+    context = context_of(prompt) if continuations_of(prompt) is not None else prompt
+    return item, digest(repr([(message["role"], message["content"]) for message in context.messages]))
 
 
 def _result(row: ThresholdResult, grade: str, other_run: str, agreement: Agreement) -> AgreementResult:
@@ -99,9 +103,9 @@ def _result(row: ThresholdResult, grade: str, other_run: str, agreement: Agreeme
     if agreement.agrees:
         pass
     elif min(1.0, worst.p_value * (len(agreement.groups) + 1)) < SIGNIFICANCE:
-        of = f" of {worst.group}" if worst.attribute else ""
+        group = f" of {worst.group}" if worst.attribute else ""
         reason = (
-            f"{worst.drawn:.1%} of {worst.answers:,} drawn answers{of} are {grade}={worst.value}, "
+            f"{worst.drawn:.1%} of {worst.answers:,} drawn answers{group} are {grade}={worst.value}, "
             f"and the propensity is {worst.propensity:.1%}"
         )
         if worst.outside >= SHOWN_OUTSIDE:

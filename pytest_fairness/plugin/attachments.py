@@ -15,7 +15,7 @@ from pytest_fairness.report.escaping import escape_controls
 
 
 def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Attach the sentence and the chart of a threshold to its report, where another plugin writes one."""
+    """Attach the sentence and the chart of a threshold to its report, if another plugin writes one."""
     if report.when != "call":
         return
     has_html = item.config.pluginmanager.hasplugin("html") and bool(item.config.getoption("htmlpath", None))
@@ -29,7 +29,7 @@ def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
     from pytest_fairness.report.html.charts import standalone_chart
     from pytest_fairness.report.html.threshold_section import statement
 
-    name, text, chart = f"fairness: {row.verdict}", _text(row, statement(row)), standalone_chart(row)
+    name, text, chart = f"fairness: {row.verdict}", _format_text(row, statement(row)), standalone_chart(row)
     if has_html:
         _attach_to_html(report, text, chart)
     if has_allure:
@@ -38,21 +38,21 @@ def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
         _attach_to_report_portal(portal, item, report, text, chart)
 
 
-def _text(row: ThresholdResult, sentence: str) -> str:
+def _format_text(row: ThresholdResult, sentence: str) -> str:
     return escape_controls(f"{row.threshold} ({row.model or 'no model'}): {row.verdict}. {sentence}")
 
 
 def _attach_to_html(report: pytest.TestReport, text: str, chart: str) -> None:
-    """Attach both as HTML: pytest-html encodes texts and pictures again for each rerun of a test."""
+    """Attach text and chart as HTML, since pytest-html encodes other extras again for each rerun of a test."""
     from pytest_html import extras
 
     picture = ""
     if chart:
         data = base64.b64encode(chart.encode()).decode()
         picture = f'<img alt="" style="max-width: 100%" src="data:image/svg+xml;base64,{data}">'
-    added = extras.html(f"<div><p>{escape(text)}</p>{picture}</div>")
+    extra = extras.html(f"<div><p>{escape(text)}</p>{picture}</div>")
     report_with_extras: Any = report
-    report_with_extras.extras = [*getattr(report, "extras", []), added]
+    report_with_extras.extras = [*getattr(report, "extras", []), extra]
 
 
 def _attach_to_allure(name: str, text: str, chart: str) -> None:
@@ -64,9 +64,9 @@ def _attach_to_allure(name: str, text: str, chart: str) -> None:
 
 
 def _attach_to_report_portal(portal: Any, item: pytest.Item, report: pytest.TestReport, text: str, chart: str) -> None:
-    """Send both as an entry of the test's log.
+    """Send text and chart as an entry of the test's log.
 
-    pytest-reportportal has read the report before ours turned a flaky or accepted test into a skipped one.
+    A flaky or accepted test is skipped only after pytest-reportportal has read its report: it must read it again.
     """
     if report.skipped:
         portal.process_results(item, report)

@@ -1,4 +1,4 @@
-"""The store and the engine of one process, each opened when first needed."""
+"""The store and the engine of one process."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Backend:
         self._context = context
         self._models = models
         self.on_wait: Callable[[], None] | None = None
-        """Called while a test waits for answers."""
+        """A function that is called while a test waits for answers."""
         self.existing_store: Store | None = None
-        """The store, if anything has needed it."""
+        """The store, if it was opened."""
         self.existing_engine: Engine | None = None
-        """The engine, if anything has needed it."""
+        """The engine, if it was started."""
 
     @property
     def store(self) -> Store:
@@ -75,7 +75,7 @@ class Backend:
         return Caps(settings.budget, settings.max_requests, settings.max_minutes)
 
     def _longest(self, model: Model) -> float | None:
-        """Return the tokens of the longest answer to expect; None to wait for a first answer, which batches cannot."""
+        """Return the tokens of the longest answer to expect; None to wait for a first answer, which a batch cannot."""
         lengths = self.store.lengths(model.key)
         if lengths is None and self._context.settings.batch:
             return self._context.settings.assume["output"]
@@ -91,7 +91,7 @@ class Backend:
             self.store.stop()
 
     def close_engine(self, *, at_once: bool = False) -> None:
-        """Store the answers that have arrived, and those in flight that come soon unless it is to end ``at_once``."""
+        """Store the answers that have arrived and, unless ``at_once``, those in flight that arrive soon."""
         if self.existing_engine is not None:
             self.existing_engine.close(at_once=at_once)
 

@@ -33,38 +33,38 @@ _MOST_CANDIDATES = 20
 NO_BASELINE = "no baseline is named: give --fairness-baseline RUN, the id of an earlier run (or `latest`)"
 
 
-def choose_latest(fairness: FairnessSession, items: Iterable[pytest.Item]) -> None:
-    """Let ``--fairness-baseline latest`` be one run for all selected thresholds that take the baseline."""
-    held = [item for item in items if "baseline" in getattr(item, "fixturenames", ())]
-    probes = [probe for probe in selected_probes(held) if not probe.error]
+def choose_latest_baseline(fairness: FairnessSession, items: Iterable[pytest.Item]) -> None:
+    """Set ``--fairness-baseline latest`` to one run for all selected thresholds with a baseline."""
+    compared = [item for item in items if "baseline" in getattr(item, "fixturenames", ())]
+    probes = [probe for probe in selected_probes(compared) if not probe.error]
     if fairness.settings.baseline == LATEST and probes:
-        run = _latest_alike(fairness, probes) or fairness.store.runs.find(LATEST)
+        run = _find_comparable_run(fairness, probes) or fairness.store.runs.find(LATEST)
         fairness.settings = replace(fairness.settings, baseline=run)
 
 
-def _latest_alike(fairness: FairnessSession, probes: Sequence[Probe]) -> str | None:
+def _find_comparable_run(fairness: FairnessSession, probes: Sequence[Probe]) -> str | None:
     """Return the newest earlier run with the samples of this run; None where no run has samples of these probes.
 
-    A run of another size or of other prompts cannot be compared, and must not become the baseline of the next one.
+    A run of another size or with other prompts cannot be compared.
     """
     runs = fairness.store.runs
     designs = {probe.id: _design(probe.items, range(fairness.work.repetitions(probe))) for probe in probes}
     candidates = runs.with_samples_of(list(designs), fairness.run)
     for run in candidates[:_MOST_CANDIDATES]:
         stored = {probe: _stored_design(runs, run, probe) for probe in designs}
-        if stored == designs or (fairness.settings.resolve and all(map(_holds, stored.values(), designs.values()))):
+        if stored == designs or (fairness.settings.resolve and all(map(_contains, stored.values(), designs.values()))):
             return run
     return candidates[0] if candidates else None
 
 
-def _holds(stored: _Design, wanted: _Design) -> bool:
-    """Return whether a run has all of a design, and maybe more: what the first of several looks needs."""
-    return stored[0] >= wanted[0] and stored[1] >= wanted[1]
+def _contains(stored: _Design, design: _Design) -> bool:
+    """Return whether a run has all prompts and repetitions of a design: enough for the first of several looks."""
+    return stored[0] >= design[0] and stored[1] >= design[1]
 
 
 def _stored_design(runs: Runs, run: str, probe: str) -> _Design:
-    key = next(key for of, _, key in runs.samples(run) if of == probe)
-    sample = sample_of(runs, run, probe, key)
+    key = next(key for probe_id, _, key in runs.samples(run) if probe_id == probe)
+    sample = load_sample(runs, run, probe, key)
     return _design({item.id: item for item, _ in sample.prompts}.values(), sample.repetitions)
 
 
@@ -78,14 +78,14 @@ def _design(items: Iterable[ProbeItem], repetitions: range) -> _Design:
 class LazyBaseline:
     """`Measured` of the same probe in the run of ``--fairness-baseline``, read on first use.
 
-    The test is skipped where no run is named. By then its own sample was measured and stored, so that this run can be a
+    The test is skipped if no run is named. Its own sample is measured and stored before that, so that this run can be a
     baseline.
     """
 
     def __init__(self, measured: LazyMeasured, fairness: FairnessSession) -> None:
-        self._of = measured
+        self._measured = measured
         self._fairness = fairness
-        self._loaded: dict[Look, Measured] = {}
+        self._cache: dict[Look, Measured] = {}
 
     def __getattr__(self, name: str) -> Any:
         __tracebackhide__ = True
@@ -94,79 +94,88 @@ class LazyBaseline:
         return getattr(self.load(), name)
 
     def __repr__(self) -> str:
-        return f"<baseline of {self._of.probe.id}: run {self._fairness.settings.baseline}>"
+        return f"<baseline of {self._measured.probe.id}: run {self._fairness.settings.baseline}>"
 
     def load(self) -> Measured:
         """Return the metrics.
 
         Raises:
-            FairnessError: Where the run has no such sample.
+            FairnessError: The run has no such sample.
         """
         __tracebackhide__ = True
         if self._fairness.settings.baseline is None:
             pytest.skip(NO_BASELINE)
-        look = self._of.look
-        if look not in self._loaded:
-            self._loaded[look] = self._at(look)
-        return self._loaded[look]
+        look = self._measured.look
+        if look not in self._cache:
+            self._cache[look] = self._restore(look)
+        return self._cache[look]
 
-    def reaches(self, look: Look) -> bool:
-        """Return whether a run is named, and holds all items and repetitions of a look."""
+    def covers(self, look: Look) -> bool:
+        """Return whether the baseline has all items and repetitions of a look."""
         if self._fairness.settings.baseline is None:
             return False
-        items, repetitions = look.design(self._of.probe)
+        items, repetitions = look.design(self._measured.probe)
         try:
-            held = {graded.item.id for graded in self._stored.attempts}
-        except FairnessError:  # the test fails with it
+            stored = {graded.item.id for graded in self._stored.attempts}
+        except FairnessError:  # the test itself reports it
             return False
-        return held >= {item.id for item in items} and len(self._stored.repetitions) >= repetitions
+        return stored >= {item.id for item in items} and len(self._stored.repetitions) >= repetitions
 
     @cached_property
     def _stored(self) -> StoredSample:
-        return baseline_sample(
-            self._fairness.store.runs, self._fairness.settings.baseline or "", self._of.probe.id, self._of.subject
+        return find_baseline_sample(
+            self._fairness.store.runs,
+            self._fairness.settings.baseline or "",
+            self._measured.probe.id,
+            self._measured.subject,
         )
 
-    def _at(self, look: Look) -> Measured:
-        """Return the stored sample as far as a look goes; whole where there is one look."""
+    def _restore(self, look: Look) -> Measured:
+        """Return the part of the stored sample that belongs to a look; all of it if there is one look."""
         sample = self._stored
         if look.of > 1:
-            items, repetitions = look.design(self._of.probe)
+            items, repetitions = look.design(self._measured.probe)
             ids, end = {item.id for item in items}, sample.repetitions.start + repetitions
-            kept = [graded for graded in sample.attempts if graded.item.id in ids and graded.attempt.repetition < end]
-            sample = replace(sample, attempts=kept)
-        return measured_again(sample)
+            attempts = [
+                graded for graded in sample.attempts if graded.item.id in ids and graded.attempt.repetition < end
+            ]
+            sample = replace(sample, attempts=attempts)
+        return restore_measured(sample)
 
 
-def baseline_sample(runs: Runs, run: str, probe: str, model: Model) -> StoredSample:
-    """Return the sample of a run to compare a probe's sample on this model with.
+def find_baseline_sample(runs: Runs, run: str, probe: str, model: Model) -> StoredSample:
+    """Return the sample of a run with which a probe's sample is compared.
 
     It is the sample of the same model, else that of the only model of the run.
-    Raises `FairnessError` where the run has no such sample.
+
+    Raises:
+        FairnessError: The run has no such sample.
     """
-    stored = [key for of, _, key in runs.samples(run) if of == probe]
-    same = key_of(runs, run, probe, model)
-    if same is None and len(stored) > 1:
+    stored = [key for probe_id, _, key in runs.samples(run) if probe_id == probe]
+    key = find_sample_key(runs, run, probe, model)
+    if key is None and len(stored) > 1:
         raise FairnessError(
             f"run {run[:8]} measured this probe on {len(stored)} models and not on {model.name}: "
             "name a run with it, or with one model only"
         )
-    return sample_of(runs, run, probe, same or next(iter(stored), ""))
+    return load_sample(runs, run, probe, key or next(iter(stored), ""))
 
 
-def key_of(runs: Runs, run: str, probe: str, model: Model) -> str | None:
-    """Return the key of a probe's sample in a run: that of this model, else of a model of the same name."""
-    stored = {key: name for of, name, key in runs.samples(run) if of == probe}
-    # A callable has another key in each run; the part of the key that names its maker is the same.
-    alike = [key for key in stored if stored[key] == model.name]
-    return next((key for key in stored if _of_any_run(key) == _of_any_run(model.key)), next(iter(alike), None))
+def find_sample_key(runs: Runs, run: str, probe: str, model: Model) -> str | None:
+    """Return the key of a probe's sample in a run: of this model, else of a model with the same name."""
+    stored = {key: name for probe_id, name, key in runs.samples(run) if probe_id == probe}
+    # The key of a callable differs between runs only in the id of the run.
+    namesakes = [key for key in stored if stored[key] == model.name]
+    return next(
+        (key for key in stored if _remove_run_id(key) == _remove_run_id(model.key)), next(iter(namesakes), None)
+    )
 
 
-def _of_any_run(key: str) -> str:
+def _remove_run_id(key: str) -> str:
     return re.sub(r"(?<=\?run=)\w+", "", key) if key.startswith("function:") else key
 
 
-def sample_of(runs: Runs, run: str, probe: str, key: str | None) -> StoredSample:
+def load_sample(runs: Runs, run: str, probe: str, key: str | None) -> StoredSample:
     """Return a sample of a run.
 
     Raises:
@@ -178,7 +187,7 @@ def sample_of(runs: Runs, run: str, probe: str, key: str | None) -> StoredSample
     return sample
 
 
-def measured_again(sample: StoredSample) -> Measured:
+def restore_measured(sample: StoredSample) -> Measured:
     """Return the metrics of a stored sample."""
     from pytest_fairness.stats.measured import Measured
 

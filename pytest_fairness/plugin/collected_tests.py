@@ -1,4 +1,4 @@
-"""Collected thresholds and probes, and those that a selection leaves out: a release covers all of them."""
+"""Collected thresholds and probes, selected or not: a release covers all of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of
 class CollectedTests:
     """The thresholds and the probes' items of every file that was collected, selected or not.
 
-    They are recorded where their module or class makes them: pytest hides the rest of a file named by a node id.
+    They are recorded as their module or class collects them, since pytest drops the other tests of a file that is
+    selected by node id.
     """
 
     def __init__(self, tests: Collection[str]) -> None:
@@ -33,15 +34,16 @@ class CollectedTests:
         self._probes: set[object] = set()
         """The functions of probes whose items were collected."""
         self._classes: list[pytest.Class] = []
-        self._opened: set[pytest.Collector] = set()
-        self._closed: dict[str, Unjudged] = {}
-        """Reasons why files gave no tests."""
+        """The classes of collected files."""
+        self._collected: set[pytest.Collector] = set()
+        self._skipped_files: dict[str, Unjudged] = {}
+        """The reasons why files have no tests."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pycollect_makeitem(self, collector: pytest.Collector) -> Generator[None, object, object]:
-        """Record the tests or the class that a module or class collects under one of its names."""
+        """Record the tests or the class of one name in a module or class."""
         collected = yield
-        self._opened.add(collector)
+        self._collected.add(collector)
         self._record(collected)
         return collected
 
@@ -56,7 +58,7 @@ class CollectedTests:
                     self._probes.add(_probe_of(node))
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Keep the tests that ``--fairness-test`` names, if it names some."""
+        """Deselect all tests but those of ``--fairness-test``, if it is given."""
         if not self._tests:
             return
         deselected = [item for item in items if item.nodeid not in self._tests]
@@ -66,47 +68,47 @@ class CollectedTests:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Record a file that was skipped, or could not be imported."""
         if not report.passed and report.nodeid.endswith(".py"):
-            self._closed[report.nodeid] = unjudged_fields(report)
+            self._skipped_files[report.nodeid] = unjudged_fields(report)
 
     def uncollected(self, root: Path) -> dict[str, ExpectedThreshold]:
-        """Return the rows of the thresholds in the source of such files."""
+        """Return the rows of the thresholds in the source of files that were skipped or could not be imported."""
         return {
             f"{file}::{name}": uncollected_row(f"{file}::{name}", line, title).unjudged(fields)
-            for file, fields in self._closed.items()
-            for name, line, title in _thresholds_in(root / file)
+            for file, fields in self._skipped_files.items()
+            for name, line, title in _find_thresholds(root / file)
         }
 
-    def left_out(self, selected: Collection[str]) -> Iterator[pytest.Function]:
-        """Yield the thresholds that are not among the selected tests."""
-        for node in self._classes:  # grows by the classes that they hold
-            if node not in self._opened and _holds_thresholds(node.obj):
-                self._opened.add(node)
-                list(node.collect())  # the hook above records its tests
+    def unselected(self, selected: Collection[str]) -> Iterator[pytest.Function]:
+        """Yield the thresholds that were not selected."""
+        for node in self._classes:  # grows by nested classes
+            if node not in self._collected and _has_thresholds(node.obj):
+                self._collected.add(node)
+                list(node.collect())  # calls the hook above
         yield from (item for test, item in self._thresholds.items() if test not in selected)
 
-    def mismatch(self, selected: Sequence[pytest.Item]) -> str:
-        """Return a remark on a selection of items without their thresholds, or of thresholds without items; else ""."""
+    def mismatch_note(self, selected: Sequence[pytest.Item]) -> str:
+        """Return a note on selected items without their thresholds, or thresholds without items; else an empty text."""
         tests = {item.nodeid for item in selected}
         measured = {_probe_of(item) for item in selected if is_marked(item) and not is_threshold(item)}
-        chosen = [_probe_of(item) for test, item in self._thresholds.items() if test in tests]
-        left = [_probe_of(item) for test, item in self._thresholds.items() if test not in tests]
-        unselected = sum(probe in measured and probe not in chosen for probe in left)
-        without_items = sum(probe in self._probes and probe not in measured for probe in chosen)
-        remarks = []
+        judged = [_probe_of(item) for test, item in self._thresholds.items() if test in tests]
+        unjudged = [_probe_of(item) for test, item in self._thresholds.items() if test not in tests]
+        unselected = sum(probe in measured and probe not in judged for probe in unjudged)
+        without_items = sum(probe in self._probes and probe not in measured for probe in judged)
+        notes = []
         if unselected:
-            remarks.append(f"of the selected items {_thresholds(unselected)} not selected: nothing judges them")
+            notes.append(f"of the selected items {_count_thresholds(unselected)} not selected: nothing judges them")
         if without_items:
-            remarks.append(f"{_thresholds(without_items)} selected without items: the whole sample is measured")
-        return "; ".join(remarks)
+            notes.append(f"{_count_thresholds(without_items)} selected without items: the whole sample is measured")
+        return "; ".join(notes)
 
 
-def _thresholds_in(file: Path) -> Iterator[tuple[str, int, str]]:
-    """Yield names, lines and titles of the functions that a file, unread by Python, marks as thresholds."""
+def _find_thresholds(file: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield names, lines and titles of the thresholds in a file, which is parsed and not imported."""
     try:
         statements: list[tuple[str, ast.stmt]] = [("", node) for node in ast.parse(file.read_bytes()).body]
     except (OSError, SyntaxError, ValueError):
         return
-    for prefix, node in statements:  # grows by the contents of classes
+    for prefix, node in statements:  # grows by the statements of classes
         if isinstance(node, ast.ClassDef):
             statements += [(f"{prefix}{node.name}::", inner) for inner in node.body]
         elif isinstance(node, ast.FunctionDef) and (mark := _threshold_mark(node)):
@@ -119,7 +121,7 @@ def _threshold_mark(function: ast.FunctionDef) -> ast.Call | None:
 
 
 def _literal_title(mark: ast.Call) -> str:
-    """Return the title in the source of a mark; empty where it is no literal text."""
+    """Return the title in the source of a mark; empty if it is no literal."""
     values = [keyword.value for keyword in mark.keywords if keyword.arg == "title"]
     texts = [value.value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)]
     return texts[0].strip() if texts else ""
@@ -130,45 +132,45 @@ def _probe_of(item: pytest.Item) -> int | None:
     return None if sample is None else id(sample.probe)
 
 
-def _holds_thresholds(cls: object, depth: int = 5) -> bool:
+def _has_thresholds(cls: object, depth: int = 5) -> bool:
     members = [value for name, value in inspect.getmembers_static(cls) if not name.startswith("__")]
-    nested = any(_holds_thresholds(value, depth - 1) for value in members if inspect.isclass(value) and depth)
+    nested = any(_has_thresholds(value, depth - 1) for value in members if inspect.isclass(value) and depth)
     return nested or any(mark_of(getattr(value, "__func__", value), "threshold") is not None for value in members)
 
 
-def _thresholds(count: int) -> str:
+def _count_thresholds(count: int) -> str:
     return f"{count} threshold{' is' if count == 1 else 's are'}"
 
 
-def unjudged_lines(config: pytest.Config, results: RunResults, *, stopped: bool) -> Iterator[str]:
-    """Yield the reason that a run judged nothing, and the stored answers of one that was stopped."""
+def format_unjudged_lines(config: pytest.Config, results: RunResults, *, stopped: bool) -> Iterator[str]:
+    """Yield the reason why a run judged nothing, and the number of stored answers of a stopped run."""
     rows, calls = results.thresholds, results.run.calls
     if results.searches or any(row.verdict != NOT_JUDGED for row in rows):
         return
-    yield _nothing_judged(config, [reason_of(row) for row in rows])
+    yield _explain_nothing_judged(config, [reason_of(row) for row in rows])
     if stopped and (answered := sum(line.calls for line in calls)):
-        own = any(line.model.startswith("function:") for line in calls)
-        where = ", where the application has a `fairness_version`" if own else ""
+        is_application = any(line.model.startswith("function:") for line in calls)
+        where = ", where the application has a `fairness_version`" if is_application else ""
         yield f"stopped: {answered:,} answers are in the store, and the same command goes on from there{where}"
 
 
-def _nothing_judged(config: pytest.Config, reasons: Sequence[str]) -> str:
-    """Return why a run has judged nothing; ``reasons`` are those of its thresholds."""
+def _explain_nothing_judged(config: pytest.Config, reasons: Sequence[str]) -> str:
+    """Return the reason why a run has judged nothing, from the reasons of its thresholds."""
     if not reasons:
         return "nothing was judged: no threshold was collected"
-    left = sum(reason == NOT_SELECTED for reason in reasons)
-    if left == len(reasons):
-        return f"nothing was judged: no threshold was selected: {_deselected(config, left)}"
+    unselected = sum(reason == NOT_SELECTED for reason in reasons)
+    if unselected == len(reasons):
+        return f"nothing was judged: no threshold was selected: {_format_deselection(config, unselected)}"
     skipped = sum(reason.startswith("skipped") for reason in reasons)
-    counted = ((skipped, "skipped"), (left, "not selected"), (len(reasons) - skipped - left, "not run"))
-    return f"nothing was judged: {', '.join(f'{count} {what}' for count, what in counted if count)}"
+    counts = ((skipped, "skipped"), (unselected, "not selected"), (len(reasons) - skipped - unselected, "not run"))
+    return f"nothing was judged: {', '.join(f'{count} {reason}' for count, reason in counts if count)}"
 
 
-def _deselected(config: pytest.Config, count: int) -> str:
+def _format_deselection(config: pytest.Config, count: int) -> str:
     """Return the options that deselected thresholds, as in ``-k application deselected 14``."""
     option = config.option
-    given = {"-k": getattr(option, "keyword", ""), "-m": getattr(option, "markexpr", "")}
-    parts = [f"{name} {shlex.quote(text)}" for name, text in given.items() if text]
+    expressions = {"-k": getattr(option, "keyword", ""), "-m": getattr(option, "markexpr", "")}
+    parts = [f"{name} {shlex.quote(text)}" for name, text in expressions.items() if text]
     parts += [f"--deselect {shlex.quote(prefix)}" for prefix in getattr(option, "deselect", None) or ()]
     parts += ["--lf"] if getattr(option, "lf", False) else []
     if not parts and any("::" in argument for argument in config.args):

@@ -13,8 +13,8 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.identity import (
     CollectionError,
-    ItemOf,
-    SampleOf,
+    ItemParameter,
+    SampleParameter,
     bound_name,
     grader_fixtures,
     parameters_of,
@@ -95,19 +95,19 @@ def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, 
     if both:
         probe.error = f"{metafunc.function.__name__} is marked both probe and threshold: {LONE_CALLABLE}"
     if "probe_item" not in metafunc.fixturenames:
-        probe.error = missing("probe", metafunc.function, "probe_item")
+        probe.error = format_missing_fixture("probe", metafunc.function, "probe_item")
         return
     if probe.error is not None:
         placeholder = pytest.param(CollectionError(probe.error, probe.is_skipped), id="items")
         metafunc.parametrize("probe_item", [placeholder], indirect=True)
         return
     ids = [item.test_id for item in probe.items]
-    items = [ItemOf(sample, index) for index in range(len(probe.items))]
+    items = [ItemParameter(sample, index) for index in range(len(probe.items))]
     metafunc.parametrize("probe_item", items, ids=ids, indirect=True)
 
 
 def _parametrize_measured(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
-    value: SampleOf | CollectionError
+    value: SampleParameter | CollectionError
     try:
         value = fairness.probes.sample_of(metafunc.definition, threshold_probe(metafunc.function))
         fairness.overrides.add(metafunc.definition.nodeid, metafunc.definition.path, value.probe)
@@ -117,14 +117,14 @@ def _parametrize_measured(metafunc: pytest.Metafunc, fairness: FairnessSession) 
     metafunc.parametrize("measured", [value], ids=[pytest.HIDDEN_PARAM], indirect=True, scope="module")
 
 
-def unnamed(item: pytest.Function) -> str | None:
+def check_model(item: pytest.Function) -> str | None:
     """Return why a marked test has no model: none is named, and the `model` fixture is the plugin's own."""
-    return NO_MODEL if name_of(item) is None and takes_named_model(item) else None
+    return NO_MODEL if name_of(item) is None and uses_named_model(item) else None
 
 
-def all_unnamed(items: Sequence[pytest.Function]) -> str | None:
+def check_any_model(items: Sequence[pytest.Function]) -> str | None:
     """Return why none of these tests can run: none has a model."""
-    return NO_MODEL if items and all(map(unnamed, items)) else None
+    return NO_MODEL if items and all(map(check_model, items)) else None
 
 
 def name_of(item: pytest.Function) -> str | None:
@@ -132,21 +132,21 @@ def name_of(item: pytest.Function) -> str | None:
     return cast("str | None", item.callspec.params.get("model_name") if hasattr(item, "callspec") else None)
 
 
-def takes_named_model(item: pytest.Function) -> bool:
+def uses_named_model(item: pytest.Function) -> bool:
     """Return whether a test takes the plugin's own `model` fixture, rather than one of the user's."""
     fixture = visible_fixtures(item, ["model"]).get("model") if "model" in item.fixturenames else None
     return fixture is not None and getattr(fixture.func, "__module__", "") == "pytest_fairness.plugin.fixtures"
 
 
-def missing_fixture(item: pytest.Function) -> str | None:
+def check_fixture(item: pytest.Function) -> str | None:
     """Return why a marked test does not work: it does not take the fixture of its mark."""
     for mark, fixture in (("probe", "probe_item"), ("threshold", "measured")):
         if mark_of(item.function, mark) is not None and fixture not in item.fixturenames:
-            return missing(mark, item.function, fixture)
+            return format_missing_fixture(mark, item.function, fixture)
     return None
 
 
-def missing(mark: str, function: Callable[..., object], fixture: str) -> str:
+def format_missing_fixture(mark: str, function: Callable[..., object], fixture: str) -> str:
     """Return the line for a marked test that takes no such fixture."""
     return f"{mark} {function.__name__}: its test takes no `{fixture}`: add it to the arguments"
 
@@ -165,14 +165,14 @@ def is_imported(collector: pytest.Module | pytest.Class, function: object) -> bo
     return is_test_module and callable(function) and bound_name(function, module) is not None
 
 
-def optimized(items: Sequence[pytest.Item]) -> str | None:
+def check_optimization(items: Sequence[pytest.Item]) -> str | None:
     """Return why these tests are refused under ``python -O``, which removes asserts: every threshold would pass."""
     if sys.flags.optimize == 0 or not any(is_marked(item) for item in items):
         return None
     return "fairness thresholds are asserts, and python -O (or PYTHONOPTIMIZE) removes them: run without it"
 
 
-def forked(items: Sequence[pytest.Item]) -> str | None:
+def check_forks(items: Sequence[pytest.Item]) -> str | None:
     """Return why these tests are refused where pytest-forked gives each a process: no thread lives on in a fork."""
     for item in items:
         is_forked = item.config.getoption("forked", default=False) or item.get_closest_marker("forked")
@@ -184,14 +184,14 @@ def forked(items: Sequence[pytest.Item]) -> str | None:
     return None
 
 
-def item_of(item: pytest.Function) -> ItemOf | CollectionError | None:
+def get_item_parameter(item: pytest.Function) -> ItemParameter | CollectionError | None:
     """Return the item of its probe that a test measures; None for a test that measures none."""
     if mark_of(item.function, "probe") is None or not hasattr(item, "callspec"):
         return None
-    return cast("ItemOf | CollectionError | None", item.callspec.params.get("probe_item"))
+    return cast("ItemParameter | CollectionError | None", item.callspec.params.get("probe_item"))
 
 
-def shared_results(items: Sequence[pytest.Item]) -> str | None:
+def check_shared_results(items: Sequence[pytest.Item]) -> str | None:
     """Return why these tests are refused: one would overwrite the results of another, or use its graders."""
     by_id: dict[str, pytest.Function] = {}
     for item in items:

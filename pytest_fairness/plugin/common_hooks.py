@@ -12,13 +12,13 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin import outcomes, threshold_rows
 from pytest_fairness.plugin.attachments import attach_verdict
 from pytest_fairness.plugin.collection import (
+    check_fixture,
+    check_model,
+    get_item_parameter,
     hide_parameters,
     is_imported,
     is_marked,
-    item_of,
-    missing_fixture,
     parametrize,
-    unnamed,
 )
 from pytest_fairness.plugin.compat import fail_fixture
 from pytest_fairness.plugin.declarative import BROKEN
@@ -85,10 +85,10 @@ class ItemHooks:
             item.user_properties[:] = [
                 (name, value) for name, value in item.user_properties if not name.startswith(threshold_rows.PREFIX)
             ]
-            if reason := missing_fixture(item):
+            if reason := check_fixture(item):
                 pytest.fail(reason, pytrace=False)
-            if not self._state.lists_only and (cause := refusal or unnamed(item)):
-                self._fairness.causes.end(item, cause, self._fairness.work.attempts_of(item_of(item)))
+            if not self._state.lists_only and (cause := refusal or check_model(item)):
+                self._fairness.causes.end(item, cause, self._fairness.work.attempts_of(get_item_parameter(item)))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(

@@ -1,4 +1,4 @@
-"""Private API of pytest, pluggy and hypothesis: every use of it, with its reason.
+"""Private API of pytest, pluggy and hypothesis, with the reason for each use.
 
 Checked with pytest 8.4.2 and 9.2.0, pluggy 1.5.0 and 1.7.0, pytest-xdist 3.8.0, hypothesis 6.100.0 and 6.170.15. Of
 pytest-xdist only hooks and `workerinput` are used, which it documents. A test refuses such names in other modules.
@@ -20,11 +20,11 @@ _SETTINGS = "_hypothesis_internal_use_settings"
 _SEED = "_hypothesis_internal_use_seed"
 
 
-def let_others_override(manager: pytest.PytestPluginManager) -> None:
-    """Let every other plugin override the fixtures of the plugin registered last.
+def allow_fixture_overrides(manager: pytest.PytestPluginManager) -> None:
+    """Allow every other plugin to override the fixtures of the plugin registered last.
 
-    Of plugins' fixtures of one name pytest takes those registered last. It reads them as it replays the calls of this
-    hook, whose order has no public setter.
+    Of fixtures with one name, pytest uses that of the plugin registered last. It reads them as it replays the calls of
+    this hook, whose order has no public setter.
     """
     history = getattr(manager.hook.pytest_plugin_registered, "_call_history", None)
     if history:
@@ -32,10 +32,9 @@ def let_others_override(manager: pytest.PytestPluginManager) -> None:
 
 
 def ini_values(config: pytest.Config) -> dict[str, object]:
-    """Return the keys of the ini file, and of ``-o``, with their values as they are written.
+    """Return the keys of the ini file, and of ``-o``, with their raw values.
 
-    `Config.getini` refuses a number where a text is declared, or a text where a number is, and the files of pytest 9
-    hold both.
+    `Config.getini` accepts only the declared type, and the files of pytest 9 have texts as well as numbers.
     """
     untyped: Any = config
     if hasattr(untyped, "_inicfg"):  # pytest 9, where `inicfg` warns
@@ -45,10 +44,10 @@ def ini_values(config: pytest.Config) -> dict[str, object]:
 
 
 def fail_fixture(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest, message: str) -> NoReturn:
-    """Fail the test before a fixture is set up, and each further test that takes it.
+    """Fail the test before a fixture is set up, and every other test that uses the fixture.
 
-    pytest keeps how the setup of a fixture ended. Where a hook ends it first, nothing is kept, and the next test that
-    takes the fixture is an internal error.
+    pytest stores the result of a fixture's setup. If a hook ends the setup, nothing is stored, and the next test with
+    the fixture is an internal error.
     """
     untyped: Any = fixturedef
     try:
@@ -58,23 +57,23 @@ def fail_fixture(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequ
         raise
 
 
-class MadeModule(pytest.Module):
-    """A test module that is made, not imported: pytest has no public hook for where a module comes from."""
+class GeneratedModule(pytest.Module):
+    """A test module that is generated, not imported, for which pytest has no public hook."""
 
-    _made: ModuleType | None = None
+    _generated: ModuleType | None = None
 
     @abstractmethod
-    def make(self) -> ModuleType:
-        """Make the module."""
+    def generate(self) -> ModuleType:
+        """Return the module."""
 
     def _getobj(self) -> ModuleType:
-        if self._made is None:
-            self._made = self.make()
-        return self._made
+        if self._generated is None:
+            self._generated = self.generate()
+        return self._generated
 
 
 def junit_file(config: pytest.Config) -> LogXML | None:
-    """Return the JUnit file that the run writes: the fixture that adds properties to it is for tests only."""
+    """Return the JUnit file of the run, for properties outside of a test."""
     try:
         from _pytest.junitxml import xml_key
     except ImportError:
@@ -83,15 +82,15 @@ def junit_file(config: pytest.Config) -> LogXML | None:
 
 
 def terminal_file(config: pytest.Config) -> TextIO | None:
-    """Return the file of the terminal writer: its own `write` counts the characters on the line."""
+    """Return the file of the terminal writer, whose `write` would count the characters on the line."""
     file: TextIO | None = getattr(config.get_terminal_writer(), "_file", None)
     return file
 
 
 def terminal_width(text: str) -> int:
-    """Return how many columns a text takes: two for a wide character, none for one that combines.
+    """Return the columns of a text: two for a wide character, none for a combining one.
 
-    pytest counts them for its own lines and has no public function for it.
+    pytest has no public function for it.
     """
     from _pytest._io.wcwidth import wcswidth
 
@@ -100,9 +99,9 @@ def terminal_width(text: str) -> int:
 
 
 def expects_failure(item: pytest.Item) -> bool:
-    """Return whether an xfail mark of a test applies: its condition may not hold, and ``--runxfail`` ignores all.
+    """Return whether an xfail mark of a test applies, given its condition and ``--runxfail``.
 
-    pytest evaluates the mark before and after the test, and has no public function for it.
+    pytest has no public function for it.
     """
     from _pytest.skipping import evaluate_xfail_marks
 
@@ -110,7 +109,7 @@ def expects_failure(item: pytest.Item) -> bool:
 
 
 def report_portal(config: pytest.Config) -> Any:
-    """Return the service of pytest-reportportal, None where it reports nothing: a plugin finds it in this way only.
+    """Return the service of pytest-reportportal, which has no public accessor; None if it reports nothing.
 
     Checked with pytest-reportportal 5.6.13.
     """
@@ -118,16 +117,16 @@ def report_portal(config: pytest.Config) -> Any:
 
 
 def hypothesis_settings(function: object) -> settings | None:
-    """Return the settings of a test of hypothesis: its decorator sets them once, and no function reads them."""
-    chosen: settings | None = getattr(function, _SETTINGS, None)
-    return chosen
+    """Return the settings of a hypothesis test, for which there is no public function."""
+    value: settings | None = getattr(function, _SETTINGS, None)
+    return value
 
 
-def set_hypothesis_settings(function: object, chosen: settings) -> None:
-    """Set them again: the decorator refuses a test that has some."""
-    setattr(function, _SETTINGS, chosen)
+def set_hypothesis_settings(function: object, value: settings) -> None:
+    """Replace the settings of a hypothesis test, which the decorator refuses."""
+    setattr(function, _SETTINGS, value)
 
 
 def has_hypothesis_seed(function: object) -> bool:
-    """Return whether a test of hypothesis has a seed of its own."""
+    """Return whether a hypothesis test has a seed of its own."""
     return getattr(function, _SEED, None) is not None

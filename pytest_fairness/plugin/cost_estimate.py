@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.errors import FatalError
 from pytest_fairness.plugin.session import FairnessSession
-from pytest_fairness.plugin.terminal_text import wrapped
+from pytest_fairness.plugin.terminal_text import wrap_text
 from pytest_fairness.report.phrases import money
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _grader_calls(fairness: FairnessSession, models: int) -> tuple[int, set[str]
 
 def announcement(text: str) -> Iterator[str]:
     """Yield the lines of a text above the tests, as wide as a terminal."""
-    first, *more = wrapped(f"fairness: {text}", _WIDTH)
+    first, *more = wrap_text(f"fairness: {text}", _WIDTH)
     yield first.strip()
     yield from more
 

@@ -1,6 +1,6 @@
-"""``*.probe.yaml`` and ``*.probe.jsonl`` as test modules: test functions that are made, not read.
+"""Declared files, ``*.probe.yaml`` and ``*.probe.jsonl``, as test modules with generated functions.
 
-They are compiled as if they stood in the declared file, so that tracebacks, locations and reports show the line there.
+The functions are compiled with the lines of the declared file, so that tracebacks, locations and reports show these.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.collection import item_of
-from pytest_fairness.plugin.compat import MadeModule
+from pytest_fairness.plugin.collection import get_item_parameter
+from pytest_fairness.plugin.compat import GeneratedModule
 from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.probe import make_data_folders
 from pytest_fairness.plugin.session import SESSION
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from pytest_fairness.declarative.probe import DeclaredProbe, DeclaredThreshold
 
 BROKEN = "fairness_broken"
-"""The property of a report of a file that is no valid declaration."""
+"""The property of the report of an invalid file."""
 
 
 class DeclaredFiles:
-    """Collector of declared files, which keeps the tests that report broken ones."""
+    """Collector of declared files, whose tests of broken files are never deselected."""
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> DeclaredFile | None:
         return None if suite_in(file_path) is None else DeclaredFile.from_parent(parent, path=file_path)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, object, object]:
-        # Hidden from every selection of tests: what they would have declared is unknown.
+        # Hidden from every selection: a broken file may declare a selected test.
         broken = [item for item in items if isinstance(item, BrokenDeclaration)]
         items[:] = [item for item in items if not isinstance(item, BrokenDeclaration)]
         try:
@@ -46,10 +46,10 @@ class DeclaredFiles:
             items[:0] = broken
 
 
-class DeclaredFile(MadeModule):
+class DeclaredFile(GeneratedModule):
     """A file that declares probes."""
 
-    def make(self) -> ModuleType:
+    def generate(self) -> ModuleType:
         from pytest_fairness.declarative.probe import read_probes
 
         module = ModuleType(self.path.name)
@@ -63,29 +63,29 @@ class DeclaredFile(MadeModule):
             test = _probe_test(declared, self.path)
             setattr(module, test.__name__, test)
             for threshold in declared.thresholds:
-                made = _threshold_test(threshold, test, self.path)
-                setattr(module, made.__name__, made)
+                threshold_test = _threshold_test(threshold, test, self.path)
+                setattr(module, threshold_test.__name__, threshold_test)
         return module
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        """Return the tests, or one that fails with what is wrong with the file: other files run all the same."""
+        """Return the tests, or one that fails with the error of the file, so that other files still run."""
         try:
-            self.obj  # noqa: B018 - which makes it
+            self.obj  # noqa: B018 - generates the module
         except FairnessError as error:
             yield BrokenDeclaration.from_parent(self, name="declaration", reason=str(error))
             return
         for node in super().collect():
-            if isinstance(node, pytest.Function) and isinstance(unbuilt := item_of(node), CollectionError):
+            if isinstance(node, pytest.Function) and isinstance(parameter := get_item_parameter(node), CollectionError):
                 line = node.function.__code__.co_firstlineno
                 yield BrokenDeclaration.from_parent(
-                    self, name=node.name, reason=f"{self.nodeid}:{line}: {unbuilt.reason}"
+                    self, name=node.name, reason=f"{self.nodeid}:{line}: {parameter.reason}"
                 )
             else:
                 yield node
 
 
 class BrokenDeclaration(pytest.Item):
-    """Test in place of a file, or a probe of it, that cannot be tested; it fails with the reason."""
+    """Test in place of an invalid file or probe, which fails with the reason."""
 
     def __init__(self, *, reason: str, **node: Any) -> None:
         super().__init__(**node)
@@ -103,7 +103,7 @@ class BrokenDeclaration(pytest.Item):
 
 
 def _model_fixture(probes: Sequence[DeclaredProbe], file: str) -> object:
-    """Return the fixture that gives the tests of a file the model of its recorded table."""
+    """Return the fixture of the model of a file's recorded table."""
     models = {declared.model.name if declared.model else "": declared.model for declared in probes}
     if len(models) > 1:
         line = next(declared.line for declared in probes if declared.model is not probes[0].model)
@@ -114,21 +114,21 @@ def _model_fixture(probes: Sequence[DeclaredProbe], file: str) -> object:
 
 def _probe_test(declared: DeclaredProbe, path: Path) -> FunctionType:
     body = "def test(probe_item, model): probe_item.measure(model)"
-    test = _placed(body, declared.name, path, declared.line)
+    test = _compile_at_line(body, declared.name, path, declared.line)
     return pytest.mark.probe(**declared.arguments)(test)  # type: ignore[no-any-return]
 
 
 def _threshold_test(declared: DeclaredThreshold, probe: Callable[..., object], path: Path) -> FunctionType:
     body = "def test(measured): expression.require(measured)"
-    test = _placed(body, declared.name, path, declared.line, expression=declared.expression)
+    test = _compile_at_line(body, declared.name, path, declared.line, expression=declared.expression)
     if declared.flaky is not None:
         test = pytest.mark.flaky_threshold(**declared.flaky)(test)
     scale = {} if declared.scale is None else {"scale": declared.scale}
     return pytest.mark.threshold(probe=probe, title=declared.title, **scale)(test)
 
 
-def _placed(source: str, name: str, path: Path, line: int, **names: object) -> FunctionType:
-    """Return the function of a source of ours as if it stood in a line of the file, under this name."""
+def _compile_at_line(source: str, name: str, path: Path, line: int, **names: object) -> FunctionType:
+    """Return the function of a source, compiled with a name and with a line of the declared file."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt | ast.expr | ast.arg):
@@ -138,7 +138,7 @@ def _placed(source: str, name: str, path: Path, line: int, **names: object) -> F
             ) = -1  # none: pytest would underline columns of this source in the user's line
     module = compile(tree, str(path), "exec")
     code = next(part for part in module.co_consts if isinstance(part, CodeType))
-    placed = FunctionType(code.replace(co_name=name, co_qualname=name), names, name)
-    placed.__module__ = path.name
-    placed.__test__ = True  # type: ignore[attr-defined]  # collected whatever `python_functions` matches
-    return placed
+    function = FunctionType(code.replace(co_name=name, co_qualname=name), names, name)
+    function.__module__ = path.name
+    function.__test__ = True  # type: ignore[attr-defined]  # collected whatever `python_functions` matches
+    return function

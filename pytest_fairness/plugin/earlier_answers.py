@@ -1,4 +1,4 @@
-"""The answers of earlier models that samples are adjusted by: those of the runs of ``--fairness-adjust``."""
+"""Answers of earlier models, from the runs of ``--fairness-adjust``, by which samples are adjusted."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class EarlierModel:
     """One model's answers to all items that a probe's sample was drawn from."""
 
     run: str
-    """The id of the run that asked it."""
+    """The id of the run."""
     sample: StoredSample
-    """The sample that holds them."""
+    """The stored sample."""
     attempts: Sequence[GradedAttempt]
-    """The answers, with the items and prompts as the probe has them today."""
+    """Its attempts, with the probe's current items and prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,13 @@ class EarlierAnswers:
     """Answers of other models to all items that a probe's sample was drawn from."""
 
     models: Sequence[EarlierModel] = ()
-    """Those that count."""
+    """The models that count."""
     unused: Sequence[str] = ()
-    """The reasons why runs, or models of a run, are left out: one line each."""
+    """The reasons why runs, or models of a run, are left out, one line each."""
 
     @property
     def samples(self) -> list[StoredSample]:
-        """The samples that hold them."""
+        """The stored samples of all models."""
         return [model.sample for model in self.models]
 
     @property
@@ -47,34 +47,36 @@ class EarlierAnswers:
         """The attempts of all models."""
         return [attempt for model in self.models for attempt in model.attempts]
 
-    def extremes(self, given: Extremes) -> Extremes:
-        """Return the extremes of stored samples, each for its own prompts."""
+    def extremes(self, own: Extremes) -> Extremes:
+        """Return extremes for the prompts of all samples, given the extremes of the adjusted one."""
         return {
-            name: _first_of([of, *(sample.extremes[name] for sample in self.samples if name in sample.extremes)])
-            for name, of in given.items()
+            name: _combine_extremes(
+                [extremes, *(sample.extremes[name] for sample in self.samples if name in sample.extremes)]
+            )
+            for name, extremes in own.items()
         }
 
 
-def earlier_answers(
+def load_earlier_answers(
     runs: Runs, chosen: Sequence[str], probe: Probe, model_key: str | None, grades: Sequence[str] = ()
 ) -> EarlierAnswers:
-    """Return what other models answered to all items of a probe, in runs of the store.
+    """Return the answers of other models to all items of a probe, from runs of the store.
 
-    A model counts where it has answered every prompt of every item that could have been drawn: else which items it has
-    answered could depend on how. Answers of the model itself are no history: the run can reuse them.
+    A model counts if it has answered every prompt of every item that could have been drawn: else its set of items could
+    depend on its answers. Answers of the model itself do not count, since the run can reuse them.
 
     Args:
-        runs: Those of the store.
-        chosen: Ids of runs, of which the first counts where two have measured one model.
-        probe: With its items, and those that its sample leaves.
-        model_key: The model that is measured; None before it is known.
-        grades: Names of the grades that the history must have.
+        runs: The runs of the store.
+        chosen: Ids of runs; of two that have measured one model, the first counts.
+        probe: The probe, with the items in its sample and in reserve.
+        model_key: The key of the model under test; None if it is not known yet.
+        grades: The names of the required grades.
     """
     by_key = {key: (item, prompt) for item in [*probe.items, *probe.reserve] for key, prompt in _keyed_prompts(item)}
     models: dict[str, EarlierModel] = {}
     unused = []
     for run in chosen:
-        stored = [(name, key) for of, name, key in runs.samples(run) if of == probe.id]
+        stored = [(name, key) for probe_id, name, key in runs.samples(run) if probe_id == probe.id]
         if not stored:
             unused.append(f"run {run[:8]} has no sample of it")
         for name, key in sorted(stored):
@@ -83,20 +85,20 @@ def earlier_answers(
             sample = runs.sample(run, probe.id, key)
             if sample is None:
                 continue
-            kept = list(_as_today(sample, by_key))
-            held = {id(graded.prompt) for graded in kept}
-            missing = {item.id for item, prompt in by_key.values() if id(prompt) not in held}
+            attempts = list(_match_to_probe(sample, by_key))
+            answered = {id(graded.prompt) for graded in attempts}
+            missing = {item.id for item, prompt in by_key.values() if id(prompt) not in answered}
             if missing:
                 unused.append(f"{name} of run {run[:8]} lacks {len(missing):,} of its items")
             elif absent := sorted(set(grades) - set(sample.graders)):
                 unused.append(f"{name} of run {run[:8]} has no grade {absent[0]!r}")
             else:
-                models[key] = EarlierModel(run, sample, kept)
+                models[key] = EarlierModel(run, sample, attempts)
     return EarlierAnswers(list(models.values()), unused)
 
 
 def _keyed_prompts(item: ProbeItem) -> Iterator[tuple[tuple[Any, ...], Prompt]]:
-    """Yield each prompt of an item with what it is found by; of prompts that are alike, by their order."""
+    """Yield each prompt of an item with its key, which numbers equal prompts."""
     seen: dict[tuple[Any, ...], int] = {}
     for prompt in item.prompts:
         key = item.id, prompt.digest, tuple(sorted(prompt.groups.items()))
@@ -104,25 +106,27 @@ def _keyed_prompts(item: ProbeItem) -> Iterator[tuple[tuple[Any, ...], Prompt]]:
         yield (*key, seen[key]), prompt
 
 
-def _as_today(
+def _match_to_probe(
     sample: StoredSample, by_key: Mapping[tuple[Any, ...], tuple[ProbeItem, Prompt]]
 ) -> Iterator[GradedAttempt]:
-    """Yield the attempts of a sample to prompts that the probe still has, with its item and prompt."""
-    today_of: dict[int, tuple[ProbeItem, Prompt] | None] = {}
+    """Yield the attempts of a sample to prompts that the probe still has, with its current item and prompt."""
+    current_of: dict[int, tuple[ProbeItem, Prompt] | None] = {}
     for graded in sample.attempts:
-        if id(graded.prompt) not in today_of:
-            today_of.update({id(prompt): by_key.get(key) for key, prompt in _keyed_prompts(graded.item)})
-        if (today := today_of.get(id(graded.prompt))) is not None:
-            yield replace(graded, item=today[0], prompt=today[1])
+        if id(graded.prompt) not in current_of:
+            current_of.update({id(prompt): by_key.get(key) for key, prompt in _keyed_prompts(graded.item)})
+        if (current := current_of.get(id(graded.prompt))) is not None:
+            yield replace(graded, item=current[0], prompt=current[1])
 
 
-def _first_of(those: Sequence[Callable[[Prompt], Sequence[Any]]]) -> Callable[[Prompt], Sequence[Any]]:
+def _combine_extremes(functions: Sequence[Callable[[Prompt], Sequence[Any]]]) -> Callable[[Prompt], Sequence[Any]]:
+    """Return a function that tries the extremes of each sample in turn, since stored ones know only their prompts."""
+
     def extremes(prompt: Prompt) -> Sequence[Any]:
-        for of in those[:-1]:
+        for function in functions[:-1]:
             try:
-                return of(prompt)
-            except KeyError:  # stored extremes know the prompts of their own sample
+                return function(prompt)
+            except KeyError:
                 continue
-        return those[-1](prompt)
+        return functions[-1](prompt)
 
     return extremes

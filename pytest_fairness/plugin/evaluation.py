@@ -1,4 +1,4 @@
-"""Evaluation of a threshold test on its own sample, or on a resampled one, and the checks that follow from it."""
+"""Evaluation of a threshold's test on its own sample or another one, and checks by further evaluations."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _ENDINGS = (pytest.skip.Exception, pytest.xfail.Exception, pytest.exit.Exception
 _FAILURES = (AssertionError, pytest.fail.Exception)
 
 MOST_CHECKED = 20_000
-"""The largest sample that an ordinary run checks; ``--fairness-certify`` checks larger ones as well."""
+"""The most attempts of a sample that an ordinary run checks; ``--fairness-certify`` checks all."""
 CHECK_SECONDS = 1.0
-"""CPU time for a threshold in an ordinary run."""
+"""The CPU seconds for the checks of a threshold in an ordinary run."""
 
 
 def evaluate_on(
@@ -45,7 +45,7 @@ def evaluate_on(
 ) -> Judgment:
     """Return the judgment of a threshold test on a resampled, permuted or simulated sample.
 
-    The test is called with its own fixtures, but for ``measured``. No model is asked, and the test records nothing.
+    The test is called with its own fixtures except ``measured``. No request is sent, and nothing is recorded.
 
     Args:
         item: The threshold, set up.
@@ -53,7 +53,7 @@ def evaluate_on(
         dependence: The estimates that the test depends on, from an earlier evaluation.
         strict_tail: The tail of a look at which the threshold is unfair (`core.verdicts.judge`).
     """
-    return _judged(item, arguments_of(item) | {"measured": measured}, dependence, strict_tail)
+    return _judge_test(item, arguments_of(item) | {"measured": measured}, dependence, strict_tail)
 
 
 def evaluate(item: pytest.Function) -> Judgment:
@@ -61,10 +61,10 @@ def evaluate(item: pytest.Function) -> Judgment:
     measured = item.funcargs["measured"]
     assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
     look = measured.look
-    return _judged(item, arguments_of(item), strict_tail=None if look.of == 1 else look.strict_tail)
+    return _judge_test(item, arguments_of(item), strict_tail=None if look.of == 1 else look.strict_tail)
 
 
-def _judged(
+def _judge_test(
     item: pytest.Function,
     arguments: Mapping[str, Any],
     dependence: Dependence | None = None,
@@ -84,32 +84,32 @@ def _judged(
 
 
 def _seed(item: pytest.Function) -> None:
-    """Let a test of hypothesis draw the same examples at each of its evaluations."""
+    """Set a seed for a hypothesis test, so that all its evaluations draw the same examples."""
     function = getattr(item.obj, "__func__", item.obj)
-    drawn = getattr(function, "is_hypothesis_test", False)
-    if drawn and not has_hypothesis_seed(function):
+    is_hypothesis_test = getattr(function, "is_hypothesis_test", False)
+    if is_hypothesis_test and not has_hypothesis_seed(function):
         from hypothesis import seed
 
         seed(randrange(2**32))(function)
 
 
 def override_of(item: pytest.Function) -> ThresholdOverride:
-    """Return what the project sets for a threshold in place of its suite."""
+    """Return the project's override of a threshold."""
     return item.config.stash[SESSION].overrides.of(f"{item.nodeid.removesuffix(item.name)}{item.originalname}")
 
 
 def arguments_of(item: pytest.Function) -> dict[str, Any]:
-    """Return the fixtures that a test takes as arguments, once it is set up."""
+    """Return the fixture values of a test that is set up, by its arguments."""
     return {name: item.funcargs[name] for name in inspect.signature(item.obj).parameters if name in item.funcargs}
 
 
 def _call(function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
     try:
         returned = function(**arguments)
-    except (pytest.skip.Exception, pytest.xfail.Exception) as left:
-        if not has_compared() or str(left) == NO_BASELINE:  # which is no choice of the test's
+    except (pytest.skip.Exception, pytest.xfail.Exception) as skip:
+        if not has_compared() or str(skip) == NO_BASELINE:  # the fixture skips without a baseline, not the test
             raise
-        raise FairnessError(f"it was skipped after it had compared an estimate: {left}") from None
+        raise FairnessError(f"it was skipped after it had compared an estimate: {skip}") from None
     if inspect.isawaitable(returned):
         if inspect.iscoroutine(returned):
             returned.close()
@@ -121,36 +121,36 @@ def _call(function: Callable[..., object], arguments: Mapping[str, Any]) -> None
 def check_clustering(
     item: pytest.Function, measured: Measured, judgment: Judgment, seconds: float = math.inf
 ) -> list[str]:
-    """Return a line for each attribute whose values the attempts of a threshold share, and vary by.
+    """Return a line for each attribute by which the attempts of a threshold seem to be clustered.
 
     Args:
         item: The threshold.
-        measured: Its sample.
-        judgment: Its verdict on that sample.
-        seconds: Of computing; attributes that would take longer are not checked.
+        measured: The sample of the threshold.
+        judgment: The verdict on that sample.
+        seconds: The CPU time; attributes that would take longer are not checked.
     """
     from pytest_fairness.stats.clustering import find_alike
 
     estimate = judgment.deciding.estimate if judgment.deciding else None
     if estimate is None or not estimate.error > 0 or "baseline" in item.fixturenames:
         return []
-    if estimate.value in (estimate.low, estimate.high):  # a rate of 0 or 1: nothing varies, so nothing varies together
+    if estimate.value in (estimate.low, estimate.high):  # a rate of 0 or 1 does not vary
         return []
     key = key_of(estimate)
-    until = time.process_time() + seconds
+    deadline = time.process_time() + seconds
 
     def error(sample: Measured) -> float:
-        if time.process_time() > until:
+        if time.process_time() > deadline:
             return math.nan
-        again = evaluate_on(item, sample, judgment.dependence)
-        estimates = [*again.estimates, *(comparison.estimate for comparison in again.comparisons)]
+        reevaluated = evaluate_on(item, sample, judgment.dependence)
+        estimates = [*reevaluated.estimates, *(comparison.estimate for comparison in reevaluated.comparisons)]
         return next((estimate.error for estimate in estimates if key_of(estimate) == key), math.nan)
 
-    return [alike.text for alike in find_alike(measured, error)]
+    return [attribute.text for attribute in find_alike(measured, error)]
 
 
-def format_effects(item: pytest.Function, measured: Measured, judgment: Judgment) -> FormatEffectResult | None:
-    """Return the estimate that decided a threshold in each answer format, signed; None for a probe with one format.
+def estimate_format_effects(item: pytest.Function, measured: Measured, judgment: Judgment) -> FormatEffectResult | None:
+    """Return the deciding estimate of a threshold in each answer format, with its sign; None for one format.
 
     Args:
         item: The threshold.
@@ -162,29 +162,30 @@ def format_effects(item: pytest.Function, measured: Measured, judgment: Judgment
         return None
     from pytest_fairness.stats.pvalues import p_equal
 
-    parts: dict[str, Estimate] = {}
-    for kind in measured.groups(FORMAT):
-        again = evaluate_on(item, measured.where(**{FORMAT: kind}), judgment.dependence)
-        for other in (*(comparison.estimate for comparison in again.comparisons), *again.estimates):
-            same_slice = {name: value for name, value in other.slice.items() if name != FORMAT} == dict(estimate.slice)
+    by_format: dict[str, Estimate] = {}
+    for name in measured.groups(FORMAT):
+        part = evaluate_on(item, measured.where(**{FORMAT: name}), judgment.dependence)
+        for other in (*(comparison.estimate for comparison in part.comparisons), *part.estimates):
+            other_slice = {attribute: value for attribute, value in other.slice.items() if attribute != FORMAT}
+            same_slice = other_slice == dict(estimate.slice)
             if other.metric == estimate.metric and same_slice and other.absolute == estimate.absolute:
-                parts[kind] = other
+                by_format[name] = other
                 break
-    # Sizes hide that two formats lean to opposite sides.
-    parts = {kind: part if part.signed is None else part.signed for kind, part in parts.items()}
-    if len(parts) < 2:
+    # Absolute values would hide that two formats have opposite effects.
+    by_format = {name: other if other.signed is None else other.signed for name, other in by_format.items()}
+    if len(by_format) < 2:
         return None
     return FormatEffectResult(
         by_format={
-            kind: GroupResult(
-                estimate=finite(part.value),
-                low=finite(part.low),
-                high=finite(part.high),
-                items=int(part.items),
-                attempts=int(part.attempts),
-                ungraded=sum(map(int, part.ungraded.values())),
+            name: GroupResult(
+                estimate=finite(other.value),
+                low=finite(other.low),
+                high=finite(other.high),
+                items=int(other.items),
+                attempts=int(other.attempts),
+                ungraded=sum(map(int, other.ungraded.values())),
             )
-            for kind, part in parts.items()
+            for name, other in by_format.items()
         },
-        p_value=p_equal(list(parts.values())),
+        p_value=p_equal(list(by_format.values())),
     )

@@ -1,4 +1,4 @@
-"""One cause of many failures: the first test that meets it fails with it, the others are skipped, a summary counts."""
+"""Common causes of failures: the first test fails with the cause, the others are skipped and counted."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from typing import NoReturn
 import pytest
 
 from pytest_fairness.core.lazy_patterns import lazy_pattern
-from pytest_fairness.plugin.identity import ItemOf, sample_of
+from pytest_fairness.plugin.identity import ItemParameter, sample_of
 from pytest_fairness.plugin.markers import mark_of
 from pytest_fairness.report.escaping import escape_controls
 
 CAUSE = "fairness_cause"
-"""The property of a test's report that carries its cause, and how many of its attempts were not made."""
+"""The property of a test's report with its cause, and the number of attempts that were not made."""
 
 MOST_ALIKE = 3
-"""Tests in a row that fail by the same mistake, of a grader or an application, before others only refer to them."""
+"""The most tests in a row that fail with the same mistake of a grader or application; others are skipped."""
 _DETAILS = lazy_pattern(r"'[^']*'|\"[^\"]*\"|\d+|(?<=raised )(\w+):.*")
-"""Ids, numbers, and the text of an exception: the messages of one mistake differ in them."""
+"""Ids, numbers and texts of exceptions, in which the messages of one mistake differ."""
 
 
-class Causes:
-    """The causes that one process has met, each with the test that failed by it."""
+class FailureCauses:
+    """The causes of one process, each with the first test that failed."""
 
     def __init__(self) -> None:
         self._first: dict[str, str] = {}
-        self._alike: dict[str, list[str]] = {}
+        self._similar_failures: dict[str, list[str]] = {}
 
     def end(self, item: pytest.Item, cause: str, attempts: int) -> NoReturn:
-        """Fail the first test of a cause with it, and skip another; a threshold always fails."""
+        """Fail the first test of a cause, and skip the others; a threshold always fails."""
         sample = sample_of(item)
         probe = sample.probe.id if sample else item.nodeid
-        item.user_properties.append(cause_property(cause, attempts, probe, of=_measured_by(item)))
+        item.user_properties.append(cause_property(cause, attempts, probe, subject=_measured_subject(item)))
         is_probe = isinstance(item, pytest.Function) and mark_of(item.function, "probe") is not None
         if is_probe and not item.get_closest_marker("xfail"):
             first = self._first.setdefault(cause, item.nodeid)
@@ -44,51 +44,54 @@ class Causes:
         pytest.fail(escape_controls(cause), pytrace=False)
 
     def fail(self, item: pytest.Item, message: str, cause: str = "", attempts: int = 0) -> NoReturn:
-        """Fail a test; skip it where several in a row have failed by the same mistake: each report is to be read.
+        """Fail a test, or skip it if several tests in a row have failed with the same mistake.
 
         Args:
             item: The test.
-            message: What it fails with.
-            cause: The error of its attempts, if that is why.
-            attempts: How many had one.
+            message: The message of the failure.
+            cause: The error of its attempts, if that is the reason.
+            attempts: The number of attempts with an error.
         """
-        tests = self._alike.setdefault(_kind(cause or message), [])
+        tests = self._similar_failures.setdefault(_mask_details(cause or message), [])
         if item.nodeid not in tests:
             tests.append(item.nodeid)
         if tests.index(item.nodeid) < MOST_ALIKE or item.get_closest_marker("xfail"):
             pytest.fail(escape_controls(message), pytrace=False)
         sample = sample_of(item)
         if cause and sample is not None:
-            item.user_properties.append(cause_property(cause, attempts, sample.probe.id, of=_measured_by(item)))
+            item.user_properties.append(
+                cause_property(cause, attempts, sample.probe.id, subject=_measured_subject(item))
+            )
         pytest.skip(f"fails as {tests[0]} does")
 
     def passed(self) -> None:
-        """End the row of tests that have failed."""
-        self._alike.clear()
+        """Record that a test has passed: the next failure is the first of a row."""
+        self._similar_failures.clear()
 
 
-def _kind(message: str) -> str:
+def _mask_details(message: str) -> str:
+    """Return a message without ids, numbers and texts, equal for failures with one mistake."""
     return _DETAILS.sub(lambda match: match[1] or "", message)
 
 
-def _measured_by(item: pytest.Item) -> str:
-    """Return what a test measures, the same for two classes that inherit it."""
+def _measured_subject(item: pytest.Item) -> str:
+    """Return the item and model of a test, the same for two classes that inherit it."""
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    measured = parameters.get("probe_item")
-    if not isinstance(measured, ItemOf):
+    parameter = parameters.get("probe_item")
+    if not isinstance(parameter, ItemParameter):
         return item.nodeid
-    return f"{measured.sample.probe.items[measured.index].id} {parameters.get('model_name') or ''}"
+    return f"{parameter.sample.probe.items[parameter.index].id} {parameters.get('model_name') or ''}"
 
 
-def cause_property(cause: str, attempts: int, probe: str, *, of: str = "") -> tuple[str, str]:
-    """Return what the report of a test of this probe carries, ``of`` one item or else of the whole sample."""
-    return CAUSE, json.dumps([cause, attempts, probe, of])
+def cause_property(cause: str, attempts: int, probe: str, *, subject: str = "") -> tuple[str, str]:
+    """Return the property of a report with a cause; ``subject`` is an item and its model, empty for a whole sample."""
+    return CAUSE, json.dumps([cause, attempts, probe, subject])
 
 
 @dataclass(slots=True)
-class _Counted:
+class _CauseCount:
     items: dict[str, int] = field(default_factory=dict)
-    """Attempts by item and model; a test that runs again, or that two classes inherit, counts once."""
+    """Attempts by item and model, so that reruns and inherited tests count once."""
     samples: int = 0
 
     @property
@@ -97,24 +100,24 @@ class _Counted:
 
 
 class CauseCounts:
-    """The number of attempts that each cause has cost a run, from the reports of its tests."""
+    """The number of attempts that were not made for each cause, from the reports of tests."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
-        self._counts: dict[str, dict[str, _Counted]] = defaultdict(lambda: defaultdict(_Counted))
+        self._counts: dict[str, dict[str, _CauseCount]] = defaultdict(lambda: defaultdict(_CauseCount))
 
     def add(self, report: pytest.TestReport) -> None:
-        """Take in a report. The attempts of a threshold are its probe's whole sample."""
+        """Add the cause of a report. The attempts of a threshold are its probe's whole sample."""
         if report.when == "teardown" or CAUSE not in (properties := dict(report.user_properties)):
             return
-        cause, attempts, probe, of = json.loads(str(properties[CAUSE]))
-        counted = self._counts[self._texts.setdefault(_kind(cause), cause)][probe]
-        if of:
-            counted.items[of] = attempts
+        cause, attempts, probe, subject = json.loads(str(properties[CAUSE]))
+        count = self._counts[self._texts.setdefault(_mask_details(cause), cause)][probe]
+        if subject:
+            count.items[subject] = attempts
         else:
-            counted.samples = max(counted.samples, attempts)
+            count.samples = max(count.samples, attempts)
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
-        """Yield the causes, each with the number of attempts that were not made for it."""
+        """Yield the causes, each with its number of attempts."""
         for cause, counts in self._counts.items():
-            yield cause, sum(counted.attempts for counted in counts.values())
+            yield cause, sum(count.attempts for count in counts.values())

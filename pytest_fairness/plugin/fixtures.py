@@ -1,4 +1,4 @@
-"""Fixtures that tests use; `model`, `grader` and `judge` are meant to be overridden."""
+"""Fixtures for tests; projects may override `model`, `grader` and `judge`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def fairness_session(pytestconfig: pytest.Config) -> FairnessSession:
     """Return the fairness session of this process, for the plugin's own fixtures."""
-    return _session_of(pytestconfig)
+    return _get_session(pytestconfig)
 
 
-def _session_of(config: pytest.Config) -> FairnessSession:
-    """Return the fairness session. pytest looks at each fixture of a test again: what all tests take needs few."""
+def _get_session(config: pytest.Config) -> FairnessSession:
+    """Return the fairness session, without a fixture: pytest visits every fixture of a test again."""
     fairness = config.stash[SESSION]
     fairness.use()
     if fairness.fault:
@@ -38,7 +38,7 @@ def _session_of(config: pytest.Config) -> FairnessSession:
 
 @pytest.fixture(scope="session")
 def model_name(request: pytest.FixtureRequest, fairness_session: FairnessSession) -> str | None:
-    """Return the name of the model under test: in probes and thresholds each of the run's, in other tests the first."""
+    """Return the name of the model under test: each model of the run for probes and thresholds, else the first."""
     first = fairness_session.models.names()[0]
     name: str | None = request.param if hasattr(request, "param") else (str(first) if first else None)
     return name
@@ -50,7 +50,7 @@ def model(model_name: str | None, request: pytest.FixtureRequest) -> Model:
     if model_name is None:
         pytest.fail(NO_MODEL, pytrace=False)
     try:
-        return _session_of(request.config).models.named(model_name)
+        return _get_session(request.config).models.named(model_name)
     except FairnessError as error:
         pytest.fail(str(error), pytrace=False)
 
@@ -71,7 +71,7 @@ def judge(fairness_session: FairnessSession) -> Model:
 
 @pytest.fixture(scope="session")
 def optional_judge(request: pytest.FixtureRequest, fairness_session: FairnessSession) -> Model | None:
-    """Return the `judge`; None where none is named and nobody has overridden that fixture."""
+    """Return the `judge`; None if none is named and the fixture is not overridden."""
     try:
         judge = request.getfixturevalue("judge")
     except pytest.fail.Exception:
@@ -83,13 +83,13 @@ def optional_judge(request: pytest.FixtureRequest, fairness_session: FairnessSes
 
 @pytest.fixture(scope="session")
 def data_folders(fairness_session: FairnessSession) -> DataFolders:
-    """Return the data that the user named for suites: what item functions take as ``data``."""
+    """Return the data folders that the user named for suites, the argument ``data`` of item functions."""
     return make_data_folders(fairness_session.settings)
 
 
 @pytest.fixture(scope="session")
 def grader() -> Grader:
-    """Return the grader of probes whose mark names none; its grade is called ``answer``."""
+    """Return the default grader of probes; its grade is called ``answer``."""
     from pytest_fairness.graders.choice import Choice
 
     return Choice()

@@ -17,8 +17,8 @@ from pytest_fairness.core.results import RunResult
 from pytest_fairness.core.search_results import FlipResult, SearchResult
 from pytest_fairness.engine.errors import RunStoppedError
 from pytest_fairness.plugin.compat import hypothesis_settings, set_hypothesis_settings
-from pytest_fairness.plugin.judges import with_judges
-from pytest_fairness.plugin.look_sample import counts
+from pytest_fairness.plugin.judges import resolve_judge_graders
+from pytest_fairness.plugin.look_sample import count_attempts
 from pytest_fairness.plugin.session import SESSION, FairnessSession
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.repeat_commands import command_of_test
@@ -201,7 +201,7 @@ class FlipFinder:
         chosen = self._request.getfixturevalue("grader") if grader is None else grader
         if not any(callable(getattr(chosen, name, None)) for name in ("grade", "grade_item", "grade_batch", "graders")):
             pytest.fail(f"the grader of flips is {chosen!r:.80}: it has no grade(prompt, answer)", pytrace=False)
-        graders = with_judges({"decision": chosen}, item.name, self._request)
+        graders = resolve_judge_graders({"decision": chosen}, item.name, self._request)
         if len(graders) > 1:
             pytest.fail(
                 f"the grader of flips gives {len(graders)} grades ({', '.join(graders)}): "
@@ -227,4 +227,8 @@ def properties(item: pytest.Item) -> list[tuple[str, Any]]:
         return []
     results = [session.result(item) for session in searches]
     content = json.dumps([result.to_json() for result in results])
-    return [("fairness_model", results[0].model), *counts(graded).to_json().items(), ("fairness_searches", content)]
+    return [
+        ("fairness_model", results[0].model),
+        *count_attempts(graded).to_json().items(),
+        ("fairness_searches", content),
+    ]

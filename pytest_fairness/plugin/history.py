@@ -1,4 +1,4 @@
-"""Earlier verdicts on a threshold, and how many runs have judged it."""
+"""Earlier verdicts on a threshold, and the number of runs that have judged it."""
 
 from __future__ import annotations
 
@@ -18,69 +18,71 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The runs of a threshold that asked what this one asks, this one last."""
+    """The runs of a threshold with the same metric, slice, bounds and model, including the current one."""
 
     runs: int
-    """Those with answers of their own: at most half came from the store."""
+    """The number of runs with new answers: at most half came from the store."""
     outside: int
-    """Those of them whose point lay outside the bounds."""
+    """The number of these runs whose estimate was outside the bounds."""
 
-    def exceeds(self, largest: float) -> float:
-        """Probability that more than this share of runs falls outside."""
+    def exceeds(self, share: float) -> float:
+        """Return the probability that more than a share of runs is outside."""
         from pytest_fairness.stats.flip_probability import rate_exceeds
 
-        return rate_exceeds(self.outside, self.runs, largest)
+        return rate_exceeds(self.outside, self.runs, share)
 
 
 def read_history(test: str, judgment: Judgment, measured: LazyMeasured) -> History:
-    """Read the runs of the same metric, slice and bounds on the same model: another question has another history."""
+    """Return the history of a threshold with its current metric, slice, bounds and model."""
     from pytest_fairness.stats.flip_probability import is_outside
 
     if judgment.deciding is None:
         return History(0, 0)
-    about = judgment.about_deciding
-    comparisons = [ComparisonResult(op=c.op, bound=c.bound) for c in about]
-    this = ThresholdResult.of(
+    deciding = judgment.about_deciding
+    comparisons = [ComparisonResult(op=comparison.op, bound=comparison.bound) for comparison in deciding]
+    current = ThresholdResult.of(
         judgment.deciding.estimate,
         id=test,
         model=measured.subject.name,
         sample=measured.counts,
         comparisons=comparisons,
     )
-    results = [*(past.result for past in measured.earlier(test)), this]
-    alike = [result for result in results if question(result) == question(this) and _is_new(result)]
-    bounds = [(comparison.op, comparison.bound) for comparison in about]
-    outside = sum(result.estimate is None or is_outside(result.estimate, bounds) for result in alike)
-    return History(len(alike), outside)
+    results = [*(past.result for past in measured.earlier(test)), current]
+    identity = question_identity(current)
+    same = [result for result in results if question_identity(result) == identity and _has_new_answers(result)]
+    bounds = [(comparison.op, comparison.bound) for comparison in deciding]
+    outside = sum(result.estimate is None or is_outside(result.estimate, bounds) for result in same)
+    return History(len(same), outside)
 
 
-def question(result: ThresholdResult) -> tuple[object, ...]:
-    """Return what a threshold asks: of which model, which metric of which slice, against which bounds."""
-    return result.model, result.metric, result.slice, [(c.op, c.bound) for c in result.comparisons]
+def question_identity(result: ThresholdResult) -> tuple[object, ...]:
+    """Return model, metric, slice and bounds of a threshold, which two runs must share to have one history."""
+    bounds = [(comparison.op, comparison.bound) for comparison in result.comparisons]
+    return result.model, result.metric, result.slice, bounds
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedRuns:
-    """The runs that have judged a threshold on a model, up to this one."""
+    """The runs that have judged a threshold on a model, up to the current one."""
 
     look: StoredLook
-    """This one: on the same answers and against the same bounds as an earlier run it has the number of that."""
+    """The current look; with the answers and bounds of an earlier run it has the number of that run."""
     verdicts: Mapping[str, int]
-    """Number of earlier runs by verdict; one that judges at this moment, or was killed, is unfinished."""
+    """The number of earlier runs by verdict; one that is running, or was killed, is unfinished."""
     bounds: str
-    """Bounds of the last run on others, in words; empty where all had the same."""
+    """The different bounds of the last such run, in words; empty if all had the same."""
     unversioned: bool
     """Whether the model is an application without a version."""
 
     @classmethod
-    def take(cls, test: str, measured: LazyMeasured, judgment: Judgment) -> JudgedRuns:
-        """Record that a threshold has been judged on the sample of its first look, and count the runs before.
+    def record(cls, test: str, measured: LazyMeasured, judgment: Judgment) -> JudgedRuns:
+        """Store that a threshold was judged on the sample of its first look, and count the runs before.
 
-        Runs of older versions are known by their results alone.
+        Runs of older versions are counted from their results.
         """
         model = digest(measured.lifetime)
         question = [
-            conditions_of(judgment),
+            format_conditions(judgment),
             sorted(measured.fingerprints.items()),
             measured.tail,
             measured.look.anytime,
@@ -88,21 +90,21 @@ class JudgedRuns:
         identity = digest(json.dumps([measured.answers, *question, measured.look.plan]))
         earlier: dict[str, PastResult] = {}
         for past in measured.judgments(test):
-            if past.result.verdict in _JUDGED and _is_counted(past.result, measured.subject.name, model):
-                earlier.setdefault(_looks(past).identity or past.run, past)
+            if past.result.verdict in _JUDGED and _counts_for_model(past.result, measured.subject.name, model):
+                earlier.setdefault(_get_looks(past).identity or past.run, past)
         earlier.pop(TRYOUT, None)
-        results = [_stored(key, past) for key, past in earlier.items()]
-        look, others = measured.take_look(test, model, identity, _sequence(question, measured), results)
+        results = [_make_stored_look(key, past) for key, past in earlier.items()]
+        look, others = measured.take_look(test, model, identity, _sequence_digest(question, measured), results)
         verdicts = dict.fromkeys(_JUDGED, 0)
         runs = {other.session: other for other in others if other.number < look.number}
         for run in runs.values():
             verdict = run.verdict or UNFINISHED
             verdicts[verdict] = verdicts.get(verdict, 0) + 1
-        before = [past for past in earlier.values() if _looks(past).run < look.number]
+        before = [past for past in earlier.values() if _get_looks(past).run < look.number]
         return cls(look, verdicts, _other_bounds(before, judgment), bool(measured.unversioned))
 
     def looks(self, looks: LooksResult) -> LooksResult:
-        """Return the looks of a result with the runs before this one."""
+        """Return the looks of a result, with the runs before the current one."""
         return replace(
             looks,
             run=self.look.number,
@@ -116,66 +118,66 @@ class JudgedRuns:
 
 
 UNFINISHED = "unfinished"
-"""A run that has judged a threshold and come to no verdict yet, or never will."""
+"""The verdict of a run that has not finished judging a threshold."""
 _JUDGED = ("fair", "unfair", "undecided")
 
 
-def conditions_of(judgment: Judgment) -> list[str]:
-    """Return each condition that a threshold checks, with the bound it is held against."""
+def format_conditions(judgment: Judgment) -> list[str]:
+    """Return the conditions that a threshold checks, with their bounds."""
     needs = judgment.dependence.needs if judgment.dependence else {}
-    own = [
+    replaced = [
         (comparison.estimate.metric, comparison.bound)
         for comparison in judgment.comparisons
         if comparison.instead_of is not None
     ]
-    return [*sorted(needs), *map(str, sorted(own))]
+    return [*sorted(needs), *map(str, sorted(replaced))]
 
 
-def _sequence(question: list[Any], measured: LazyMeasured) -> str:
-    """Return a digest of what runs of one growing sample share; a slice, or other repetitions, make another."""
+def _sequence_digest(question: list[Any], measured: LazyMeasured) -> str:
+    """Return a digest that the runs of one growing sample share; empty without anytime-valid intervals."""
     if measured.look.anytime is None:
         return ""
     return digest(json.dumps([question, measured.probe.chosen, measured.look.size.repetitions]))
 
 
-def _looks(past: PastResult) -> LooksResult:
+def _get_looks(past: PastResult) -> LooksResult:
     return past.result.looks or LooksResult()
 
 
-def _stored(identity: str, past: PastResult) -> StoredLook:
+def _make_stored_look(identity: str, past: PastResult) -> StoredLook:
     from pytest_fairness.store.looks import StoredLook
 
-    looks = _looks(past)
+    looks = _get_looks(past)
     return StoredLook(
         test=past.result.id,
         probe=past.result.probe,
         model=looks.model,
         identity=identity,
         run=past.run,
-        session=identity,  # unknown, and another one of each
+        session=identity,  # not known: a session of its own
         sequence=looks.sequence,
         number=looks.run,
         verdict=past.result.verdict,
     )
 
 
-def _is_counted(result: ThresholdResult, name: str, model: str) -> bool:
+def _counts_for_model(result: ThresholdResult, name: str, model: str) -> bool:
     if result.looks is not None and result.looks.model:
         return result.looks.model == model
-    return result.model == name and _is_new(result)  # of version 0.1
+    return result.model == name and _has_new_answers(result)  # written by version 0.1
 
 
 def _other_bounds(earlier: Sequence[PastResult], judgment: Judgment) -> str:
-    """``>= 0.8 when run 45aaa716 called it unfair``, of the last run that compared its metric with other bounds."""
-    now = [(c.op, c.bound) for c in judgment.about_deciding]
+    """Return the last run that compared the metric with other bounds: ``>= 0.8 when run 45aaa716 called it unfair``."""
+    now = [(comparison.op, comparison.bound) for comparison in judgment.about_deciding]
     metric = judgment.deciding.estimate.metric if judgment.deciding else None
     for past in reversed(earlier):
-        then = [(c.op, c.bound) for c in past.result.comparisons]
+        then = [(comparison.op, comparison.bound) for comparison in past.result.comparisons]
         if past.result.metric == metric and then != now:
-            shown = " and ".join(f"{op} {bound:g}" for op, bound in then)
-            return f"{shown} when run {past.run[:8]} called it {past.result.verdict}"
+            bounds = " and ".join(f"{op} {bound:g}" for op, bound in then)
+            return f"{bounds} when run {past.run[:8]} called it {past.result.verdict}"
     return ""
 
 
-def _is_new(result: ThresholdResult) -> bool:
+def _has_new_answers(result: ThresholdResult) -> bool:
     return result.sample is not None and 2 * result.sample.from_store <= result.sample.attempts

@@ -38,7 +38,7 @@ _LEVELS: Mapping[str, type[pytest.Collector]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class SampleOf:
+class SampleParameter:
     """The parameter of a threshold's test: the probe and the model of `measured`."""
 
     probe: Probe
@@ -50,10 +50,10 @@ class SampleOf:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemOf:
+class ItemParameter:
     """The parameter of a probe's test: the item that it measures, by its index."""
 
-    sample: SampleOf
+    sample: SampleParameter
     index: int
 
     def __repr__(self) -> str:
@@ -107,7 +107,7 @@ class Probes:
         remarks = {probe.function.__name__: sharing(probe.items) for probe in self._probes.values()}
         return [f"{name}: {remark}" for name, remark in remarks.items() if remark]
 
-    def sample_of(self, test: pytest.Item, function: Callable[..., object]) -> SampleOf:
+    def sample_of(self, test: pytest.Item, function: Callable[..., object]) -> SampleParameter:
         """Return the sample that a test measures.
 
         Args:
@@ -133,7 +133,7 @@ class Probes:
                     f"{self._location(first.get(fixture))} and {self._location(visible.get(fixture))}: "
                     "make it two probes"
                 )
-        return SampleOf(self._probes[function, probe_id], visible_fixtures(test, ["model"]).get("model"))
+        return SampleParameter(self._probes[function, probe_id], visible_fixtures(test, ["model"]).get("model"))
 
     def _home(self, test: pytest.Item, function: Callable[..., object], graders: Iterable[str]) -> tuple[Path, str]:
         """Return the file and the name of a probe there; graders of a class's own make it a probe of that class."""
@@ -350,12 +350,12 @@ def _class_name(owner: pytest.Class) -> str:
     return ".".join(node.name for node in owner.listchain() if isinstance(node, pytest.Class))
 
 
-def sample_of(test: pytest.Item) -> SampleOf | None:
+def sample_of(test: pytest.Item) -> SampleParameter | None:
     """Return the sample that a collected test measures; None for a test that measures nothing."""
     parameters = test.callspec.params if hasattr(test, "callspec") else {}
     measured = parameters.get("measured", parameters.get("probe_item"))
-    measured = measured.sample if isinstance(measured, ItemOf) else measured
-    return measured if isinstance(measured, SampleOf) else None
+    measured = measured.sample if isinstance(measured, ItemParameter) else measured
+    return measured if isinstance(measured, SampleParameter) else None
 
 
 def model_source(test: pytest.Item) -> str:

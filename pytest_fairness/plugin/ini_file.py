@@ -1,4 +1,4 @@
-"""Keys of this plugin in the ini file: typed values, and the lines that hold them."""
+"""Keys of this plugin in the ini file: typed values, and their lines."""
 
 from __future__ import annotations
 
@@ -26,24 +26,30 @@ class IniFile:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._values = {key: value for key, value in ini_values(config).items() if key.startswith(_PREFIX)}
-        self._ours = {
+        self._dests = {
             option.name: option.dest
             for option in OPTIONS
             if option.dest in self._values and config.getoption(option.dest) is None
         }
-        """Keys by the names of the options whose values come from the file."""
+        """Keys by the names of options, for options whose values come from the file."""
 
     def value(self, option: Option) -> Any:
-        """Return the value of an option, native or read from a text; None where the file has none.
+        """Return the value of an option, typed or parsed from a text; None if the file has none.
 
         Raises:
-            UsageError: The value is of another kind.
+            UsageError: The value has another type.
         """
         raw = self._values.get(option.dest)
         if raw is None or raw == "":
             return None
         try:
-            return _lines(raw) if option.many else _flag(raw) if option.flag else _scalar(option.type, raw)
+            return (
+                _parse_lines(raw)
+                if option.many
+                else _parse_flag(raw)
+                if option.flag
+                else _parse_scalar(option.type, raw)
+            )
         except (TypeError, ValueError):
             kind = "texts, one a line or in a list" if option.many else _KINDS[option.type]
             kind = "true or false" if option.flag else kind
@@ -61,46 +67,51 @@ class IniFile:
         return f"{path.name}:{line}: {key}" if path and line else f"-o {key}"
 
     def check_keys(self) -> None:
-        """Raise `UsageError` for a key that no plugin has declared."""
+        """Check that a plugin has declared every key.
+
+        Raises:
+            UsageError: A key is unknown.
+        """
         for key in sorted(self._values.keys() - {option.dest for option in OPTIONS}):
             try:
                 self._config.getini(key)
             except ValueError:
-                raise pytest.UsageError(f"{self.where(key)}: there is no such option; {_near(key)}") from None
+                raise pytest.UsageError(f"{self.where(key)}: there is no such option; {_nearest_hint(key)}") from None
 
     @contextmanager
     def locating_errors(self, name: str = "") -> Iterator[None]:
-        """Add file and line to errors about an option of the file: the one named, else the one in the message."""
+        """Add file and line to errors about an option of the file: ``name``, or the option in the message."""
         try:
             yield
         except (FairnessError, pytest.UsageError) as error:
-            raise type(error)(self._located(str(error), name)) from None
+            raise type(error)(self._add_location(str(error), name)) from None
 
-    def _located(self, text: str, name: str) -> str:
-        if name in self._ours:
-            return f"{self.where(self._ours[name])}: {text}"
-        named = [match[1] for match in _OPTION.finditer(text) if match[1] in self._ours] if not name else []
-        if not named:
+    def _add_location(self, text: str, name: str) -> str:
+        if name in self._dests:
+            return f"{self.where(self._dests[name])}: {text}"
+        dest = next((self._dests[match[1]] for match in _OPTION.finditer(text) if match[1] in self._dests), None)
+        if name or dest is None:
             return text
-        where = self.where(self._ours[named[0]]).removesuffix(self._ours[named[0]])
-        return where + _OPTION.sub(lambda match: self._ours.get(match[1], match[0]), text)
+        return self.where(dest).removesuffix(dest) + _OPTION.sub(
+            lambda match: self._dests.get(match[1], match[0]), text
+        )
 
 
-def _near(key: str) -> str:
+def _nearest_hint(key: str) -> str:
     """Return a hint at the option nearest to a key."""
     names = {option.dest.removeprefix(_PREFIX): option.dest for option in OPTIONS}
     close = difflib.get_close_matches(key.removeprefix(_PREFIX), names, n=1)
     return f"did you mean {names[close[0]]!r}?" if close else "docs/options.md names all"
 
 
-def _lines(raw: object) -> list[str]:
+def _parse_lines(raw: object) -> list[str]:
     texts = raw.split("\n") if isinstance(raw, str) else raw
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise TypeError
     return [text.strip() for text in texts if text.strip()]
 
 
-def _flag(raw: object) -> bool:
+def _parse_flag(raw: object) -> bool:
     if isinstance(raw, bool):
         return raw
     if not isinstance(raw, str) or raw.strip().lower() not in _FLAGS:
@@ -108,7 +119,7 @@ def _flag(raw: object) -> bool:
     return _FLAGS[raw.strip().lower()]
 
 
-def _scalar(kind: Callable[[Any], Any], raw: object) -> Any:
+def _parse_scalar(kind: Callable[[Any], Any], raw: object) -> Any:
     numbers = (int, float) if kind is float else (int,) if kind is int else ()
     if isinstance(raw, bool) or not isinstance(raw, (str, *numbers)):
         raise TypeError

@@ -1,4 +1,4 @@
-"""Ends of a run from outside: by Ctrl-C, by SIGTERM, and of workers whose controller has ended."""
+"""Interrupts of a run: Ctrl-C, SIGTERM, and the end of a worker's controller."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _INTERACTOR = "WorkerInteractor"
 
 
 def interrupt_on_sigterm(config: pytest.Config) -> None:
-    """Handle SIGTERM as Ctrl-C, until pytest ends: CI systems send it to a canceled job, and soon kill.
+    """Handle SIGTERM as Ctrl-C until pytest ends: CI systems send it to a canceled job, and kill the job soon after.
 
-    What is sent again is ignored: `timeout` sends it twice.
+    A second SIGTERM is ignored: `timeout` sends two.
     """
 
     def interrupt(*_: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    _replace(config, signal.SIGTERM, signal.SIG_DFL, interrupt)
+    _set_handler(config, signal.SIGTERM, signal.SIG_DFL, interrupt)
 
 
 def ignore_second_interrupt(config: pytest.Config) -> None:
@@ -31,10 +31,10 @@ def ignore_second_interrupt(config: pytest.Config) -> None:
     def ignore(*_: object) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    _replace(config, signal.SIGINT, signal.default_int_handler, ignore)
+    _set_handler(config, signal.SIGINT, signal.default_int_handler, ignore)
 
 
-def _replace(config: pytest.Config, number: signal.Signals, default: Any, handler: Callable[..., None]) -> None:
+def _set_handler(config: pytest.Config, number: signal.Signals, default: Any, handler: Callable[..., None]) -> None:
     """Handle a signal until pytest ends, unless another handler is set."""
 
     def restore() -> None:
@@ -46,12 +46,14 @@ def _replace(config: pytest.Config, number: signal.Signals, default: Any, handle
 
 
 def end_with_controller(config: pytest.Config) -> Callable[[], None]:
-    """Return a function for a worker that waits, which ends its session once the controller has.
+    """Return a function that ends the session of a waiting worker once its controller has ended.
 
     execnet interrupts a worker only after five seconds. The channel is an attribute of xdist's `WorkerInteractor`,
-    which no public name leads to; checked with xdist 3.8 and execnet 2.1.
+    for which there is no public name; checked with xdist 3.8 and execnet 2.1.
     """
-    plugins: list[Any] = [one for one in config.pluginmanager.get_plugins() if type(one).__name__ == _INTERACTOR]
+    plugins: list[Any] = [
+        plugin for plugin in config.pluginmanager.get_plugins() if type(plugin).__name__ == _INTERACTOR
+    ]
     channel = plugins[0].channel if plugins else None
 
     def check() -> None:
@@ -61,7 +63,7 @@ def end_with_controller(config: pytest.Config) -> Callable[[], None]:
             channel.waitclose(0)
         except channel.TimeoutError:
             return
-        except EOFError:  # it was killed
+        except EOFError:  # the controller was killed
             pass
         pytest.exit("the controller of this worker has ended")
 

@@ -1,4 +1,4 @@
-"""Calls of pytest: how this process was called, and how the command line calls it."""
+"""Calls of pytest: the arguments of this process, and calls by the command line."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _SETUP = {"-c": "inifilename", "--rootdir": "rootdir", "--import-mode": "importm
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of pytest, as far as it selects tests."""
+    """The arguments of one call of pytest that select tests."""
 
     tests: tuple[str, ...]
-    """Files, folders or packages as they were typed, and the options that pytest needs to collect them."""
+    """Files, folders or packages as typed, and the options that pytest needs to collect them."""
     selection: tuple[str, ...]
-    """The options that chose among those."""
+    """The options that select among those tests."""
     folder: str | None
-    """The working directory, from the rootdir; None outside of it."""
+    """The working directory, relative to the rootdir; None outside of it."""
 
     @classmethod
     def of(cls, config: pytest.Config) -> Call:
-        """Return the call that made this configuration."""
-        here, root = config.invocation_params.dir, config.rootpath
+        """Return the call of a configuration."""
+        folder, root = config.invocation_params.dir, config.rootpath
         typed = config.args if config.args_source is config.ArgsSource.ARGS else []
         packages = ["--pyargs"] if config.option.pyargs else []
-        tests = (*packages, *map(str, typed), *_setup(config))
-        return cls(tests, tuple(_selection(config)), _from(root, here))
+        tests = (*packages, *map(str, typed), *_setup_options(config))
+        return cls(tests, tuple(_selection_options(config)), _relative_folder(root, folder))
 
 
 def run_pytest(*arguments: str) -> int:
@@ -40,25 +40,25 @@ def run_pytest(*arguments: str) -> int:
     return int(pytest.main(["-W", _LOADED_ALREADY, *arguments]))
 
 
-def _from(root: Path, folder: Path) -> str | None:
+def _relative_folder(root: Path, folder: Path) -> str | None:
     if not folder.is_relative_to(root):
         return None
-    inside = folder.relative_to(root).as_posix()
-    return "" if inside == "." else inside
+    relative = folder.relative_to(root).as_posix()
+    return "" if relative == "." else relative
 
 
-def _setup(config: pytest.Config) -> Iterator[str]:
-    given = [os.fspath(argument) for argument in config.invocation_params.args]
+def _setup_options(config: pytest.Config) -> Iterator[str]:
+    arguments = [os.fspath(argument) for argument in config.invocation_params.args]
     for option, name in _SETUP.items():
         value = getattr(config.option, name, None)
-        if value and any(text.startswith(option) for text in given):
+        if value and any(text.startswith(option) for text in arguments):
             yield f"{option}={value}" if option.startswith("--") else f"{option}{value}"
     for plugin in getattr(config.option, "plugins", None) or ():
-        if isinstance(plugin, str) and not plugin.startswith("no:") and f"-p{plugin}" in "".join(given):
+        if isinstance(plugin, str) and not plugin.startswith("no:") and f"-p{plugin}" in "".join(arguments):
             yield f"-p{plugin}"
 
 
-def _selection(config: pytest.Config) -> Iterator[str]:
+def _selection_options(config: pytest.Config) -> Iterator[str]:
     for option, name in (("-k", "keyword"), ("-m", "markexpr")):
         if text := getattr(config.option, name, ""):
             yield from (option, text)

@@ -1,4 +1,4 @@
-"""Judges of a probe: the graders that a `Judge` in a mark stands for, and their models."""
+"""Judges of a probe: the graders of a `Judge` in a mark, and their models."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.judge.judge import Judge, JudgePanel
 
 _JUDGE_MODULE = "pytest_fairness.graders.judge.judge"
-"""The module that defines judges: until a suite has imported it, no grader is one."""
+"""The module of `Judge`. It is imported by suites only, so that other runs start faster."""
 
 
-def with_judges(graders: Mapping[str, Any], probe: str, request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Return the graders of a mark, each `Judge` among them as the graders that it stands for."""
+def resolve_judge_graders(graders: Mapping[str, Any], probe: str, request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Return the graders of a mark, with the graders of each `Judge` in its place."""
     resolved: dict[str, Any] = {}
     for name, grader in graders.items():
         try:
-            if hasattr(grader, "bind_models"):  # a grader that finds out while it runs which models it asks
+            if hasattr(grader, "bind_models"):  # a grader that sends requests of its own
                 fairness = request.config.stash[SESSION]
                 judge = fairness.settings.judge
                 grader.bind_models(fairness.models.named, fairness.models.named(judge) if judge else None)
-            added = grader.graders(name, judges_of(grader, request)) if is_judge(grader) else {name: grader}
+            added = grader.graders(name, resolve_judge_models(grader, request)) if is_judge(grader) else {name: grader}
         except FairnessError as error:
             pytest.fail(f"probe {probe}: {error}", pytrace=False)
         for grade in added:
@@ -46,29 +46,34 @@ def with_judges(graders: Mapping[str, Any], probe: str, request: pytest.FixtureR
 
 
 def is_judge(grader: object) -> TypeGuard[Judge]:
-    """Return whether a grader is a `Judge`, whose modules are not imported for graders that are none."""
+    """Return whether a grader is a `Judge`, without importing its module."""
     module = sys.modules.get(_JUDGE_MODULE)
     return module is not None and isinstance(grader, module.Judge)
 
 
-def judges_of(judge: Judge, request: pytest.FixtureRequest) -> list[Model]:
-    """Return the models that judge: those named, or the `judge` fixture's.
+def resolve_judge_models(judge: Judge, request: pytest.FixtureRequest) -> list[Model]:
+    """Return the models of a judge: those of its argument, or the `judge` fixture's.
 
     Raises:
-        FairnessError: A name is of no model, or the fixture gives none.
+        FairnessError: A name or the fixture's value is no model.
     """
     fairness = request.config.stash[SESSION]
-    given = judge.models
-    if given is None:
+    models = judge.models
+    if models is None:
         fixture = request.getfixturevalue("judge")
-        given = fixture if isinstance(fixture, Sequence) and not isinstance(fixture, str) else [fixture]
-    return [fairness.models.named(one) if isinstance(one, str) else fairness.models.wrap(one, None) for one in given]
+        models = fixture if isinstance(fixture, Sequence) and not isinstance(fixture, str) else [fixture]
+    return [
+        fairness.models.named(model) if isinstance(model, str) else fairness.models.wrap(model, None)
+        for model in models
+    ]
 
 
-def judged_by(graders: Mapping[str, Any], attempts: Sequence[GradedAttempt], subject: Model) -> list[JudgeResult]:
-    """Return who judged, and how far they agreed, for each `Judge` of a probe.
+def summarize_judges(
+    graders: Mapping[str, Any], attempts: Sequence[GradedAttempt], subject: Model
+) -> list[JudgeResult]:
+    """Return the models of each `Judge` of a probe, and their agreement.
 
-    ``agreement`` is Krippendorff's alpha by field, of several judges only; None where it is not defined.
+    The agreement is Krippendorff's alpha by field, for several models only; None where it is not defined.
     """
     if _JUDGE_MODULE not in sys.modules:
         return []
@@ -79,11 +84,11 @@ def judged_by(graders: Mapping[str, Any], attempts: Sequence[GradedAttempt], sub
     single = {
         name: [name] for name, grader in graders.items() if isinstance(grader, JudgeGrader) and name not in members
     }
-    lines = []
+    results = []
     for name, judges in {**single, **{name: panel.judges for name, panel in panels.items()}}.items():
-        # A wrapper in the user's suite may not name its model.
-        models = [asking.model for judge in judges if isinstance(asking := graders[judge], JudgeGrader)]
-        lines.append(
+        # A wrapper in the user's suite may have no model.
+        models = [grader.model for judge in judges if isinstance(grader := graders[judge], JudgeGrader)]
+        results.append(
             JudgeResult(
                 grade=name,
                 models=[model.name for model in models],
@@ -91,7 +96,7 @@ def judged_by(graders: Mapping[str, Any], attempts: Sequence[GradedAttempt], sub
                 agreement=_agreement(panels[name], attempts) if name in panels else {},
             )
         )
-    return lines
+    return results
 
 
 def _agreement(panel: JudgePanel, attempts: Sequence[GradedAttempt]) -> dict[str, float | None]:

@@ -1,4 +1,4 @@
-"""The sample of one look at a threshold: its attempts, and what they come to, each counted once."""
+"""The sample of one look at a threshold: its attempts and their counts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
 
 _LONGEST_DETAIL = 120
-"""Characters of the evidence for an ungraded answer that a message holds; the report has it whole."""
+"""The most characters of the evidence for an ungraded answer in a message; the report has all of it."""
 
 
 @dataclass(frozen=True, eq=False)
 class LookSample:
-    """The sample of one look. Every threshold of a probe asks it the same, and a sample may be large."""
+    """The sample of one look, shared by the thresholds of a probe, so that counts are computed once."""
 
     attempts: Sequence[GradedAttempt]
     measured: Measured
@@ -30,7 +30,7 @@ class LookSample:
     @cached_property
     def counts(self) -> SampleCounts:
         """The number of attempts, of those from the store, and of those that are ungraded."""
-        return counts(self.attempts)
+        return count_attempts(self.attempts)
 
     @cached_property
     def items(self) -> int:
@@ -39,33 +39,33 @@ class LookSample:
 
     @cached_property
     def ungraded(self) -> Mapping[str, int]:
-        """The number of ungraded grades by reason, each with its first evidence; the most first."""
-        numbers: Counter[str] = Counter()
+        """The number of ungraded grades by reason, with the first evidence of each; the most frequent first."""
+        counts: Counter[str] = Counter()
         texts: dict[str, str] = {}
         for graded in self.attempts:
             for grade in graded.grades.values():
                 if grade.ungraded is not None:
-                    numbers[grade.ungraded] += 1
+                    counts[grade.ungraded] += 1
                     if grade.ungraded not in texts:
                         evidence = " ".join(grade.detail.split())[:_LONGEST_DETAIL]
                         texts[grade.ungraded] = f"{grade.ungraded}: {evidence}".rstrip(":. ")
-        return {texts[reason]: number for reason, number in numbers.most_common()}
+        return {texts[reason]: number for reason, number in counts.most_common()}
 
     @cached_property
     def served_by(self) -> Sequence[str]:
-        """The models that have answered, as the provider reports them."""
+        """The names of the models that answered, as the provider reports them."""
         names = {graded.attempt.answer.served_by for graded in self.attempts if graded.attempt.answer is not None}
         return sorted(filter(None, names))
 
     @cached_property
     def answers(self) -> str:
-        """A digest of the answers, whenever they were given."""
+        """A digest of the answers, without their times."""
         lines = sorted(f"{graded.item.id} {graded.prompt.digest} {_answer(graded)}" for graded in self.attempts)
         return digest("\n".join(lines))
 
 
-def counts(attempts: Sequence[GradedAttempt]) -> SampleCounts:
-    """Return how many attempts there are, how many came from the store, and how many are ungraded."""
+def count_attempts(attempts: Sequence[GradedAttempt]) -> SampleCounts:
+    """Return the numbers of all attempts, of those from the store and of ungraded ones, and the time of the oldest."""
     times = [attempt.attempt.at for attempt in attempts if attempt.attempt.at is not None]
     ungraded = round(math.fsum(map(_ungraded, attempts)), 9)
     return SampleCounts(
@@ -77,7 +77,7 @@ def counts(attempts: Sequence[GradedAttempt]) -> SampleCounts:
 
 
 def _ungraded(attempt: GradedAttempt) -> float:
-    """Return whether a grade is missing, 0 or 1; of propensities how much probability fell on no option."""
+    """Return the ungraded share of an attempt: 0 or 1, or the probability of no option in propensities."""
     shares = [
         1.0 if grade.ungraded else getattr(value_or_none(grade), "outside", 0.0) for grade in attempt.grades.values()
     ]

@@ -16,13 +16,13 @@ from pytest_fairness.core.protocols import extremes_of
 from pytest_fairness.core.results import InfluenceResult, JudgeResult, PastResult, SampleCounts
 from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.identity import CollectionError
-from pytest_fairness.plugin.judges import judged_by, with_judges
+from pytest_fairness.plugin.judges import resolve_judge_graders, summarize_judges
 from pytest_fairness.plugin.look_sample import LookSample
 from pytest_fairness.plugin.markers import check_grader, checked_graders
 from pytest_fairness.plugin.named_runs import conditions
 from pytest_fairness.plugin.probe import DEFAULT_GRADERS
 from pytest_fairness.plugin.profiles import SMOKE
-from pytest_fairness.plugin.sequential_looks import Look, declared_clusters, planned
+from pytest_fairness.plugin.sequential_looks import Look, count_declared_clusters, plan_looks
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.shard_hooks import defer_to_others
 from pytest_fairness.plugin.work_plan import PlannedTest
@@ -44,7 +44,7 @@ STOPPED = "the run was stopped"
 """The reason that a threshold was not judged because another test's failure, or the user, ended the run."""
 
 
-def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader | BatchGrader]:
+def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader | BatchGrader]:
     """Return the graders of a probe's mark; a string there names a fixture, and a `Judge` is several graders.
 
     Args:
@@ -63,7 +63,7 @@ def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader
             name: request.getfixturevalue(grader) if isinstance(grader, str) else grader
             for name, grader in declared.items()
         }
-        graders = with_judges(graders, probe.function.__name__, request)
+        graders = resolve_judge_graders(graders, probe.function.__name__, request)
         for name, grader in graders.items():
             check_grader(name, grader)
     except FairnessError as error:
@@ -91,7 +91,7 @@ class LazyMeasured:
         if self.probe.error is not None:
             CollectionError(self.probe.error, self.probe.is_skipped).end()
         self._model_name = model_name
-        self.graders = graders_of(self.probe, request)
+        self.graders = resolve_graders(self.probe, request)
         self.look = self.first_look(1)
         """The look whose sample this is, at its confidence."""
         self._samples: dict[int, LookSample] = {}
@@ -148,8 +148,8 @@ class LazyMeasured:
         """Return the first of at most so many looks."""
         anytime = self._fairness.settings.anytime
         items_only = anytime or self.probe.is_propensity
-        sizes = planned(self.probe, self._fairness.work.repetitions(self.probe), looks, items_only=items_only)
-        return Look(1, sizes, self.tail, anytime=declared_clusters(self.probe) if anytime else None)
+        sizes = plan_looks(self.probe, self._fairness.work.repetitions(self.probe), looks, items_only=items_only)
+        return Look(1, sizes, self.tail, anytime=count_declared_clusters(self.probe) if anytime else None)
 
     def load(self) -> Measured:
         """Return the metrics of this look's sample; answers that are missing are requested.
@@ -343,12 +343,12 @@ class LazyMeasured:
     @cached_property
     def _history(self) -> EarlierAnswers:
         """The answers of other models to all items that the samples of the looks are drawn from."""
-        from pytest_fairness.plugin.earlier_answers import EarlierAnswers, earlier_answers
+        from pytest_fairness.plugin.earlier_answers import EarlierAnswers, load_earlier_answers
 
         if not self._fairness.settings.adjust or not self.probe.reserve:
             return EarlierAnswers()
         runs, key = self._fairness.store.runs, self.subject.key
-        return earlier_answers(runs, self._fairness.settings.adjust, self.probe, key, list(self.graders))
+        return load_earlier_answers(runs, self._fairness.settings.adjust, self.probe, key, list(self.graders))
 
     def labels_of(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:
         """Return a human's labels of this sample's grades, if any."""
@@ -372,7 +372,7 @@ class LazyMeasured:
     def judges(self) -> list[JudgeResult]:
         """The judges of the sample that was last used, and how far they agreed."""
         sample = self._samples.get(self.look.number)
-        return [] if sample is None else judged_by(self.graders, sample.attempts, self.subject)
+        return [] if sample is None else summarize_judges(self.graders, sample.attempts, self.subject)
 
     @property
     def arguments(self) -> dict[str, Any]:

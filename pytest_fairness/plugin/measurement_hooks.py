@@ -10,11 +10,11 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.garbage_collection import keep_present_objects
 from pytest_fairness.core.results import ExpectedThreshold, RunResults
 from pytest_fairness.plugin import threshold_rows, thresholds
-from pytest_fairness.plugin.baseline import choose_latest
-from pytest_fairness.plugin.collected_tests import CollectedTests, unjudged_lines
-from pytest_fairness.plugin.collection import is_marked, item_of, name_of, takes_named_model
+from pytest_fairness.plugin.baseline import choose_latest_baseline
+from pytest_fairness.plugin.collected_tests import CollectedTests, format_unjudged_lines
+from pytest_fairness.plugin.collection import get_item_parameter, is_marked, name_of, uses_named_model
 from pytest_fairness.plugin.declarative import BrokenDeclaration
-from pytest_fairness.plugin.identity import ItemOf, sample_of
+from pytest_fairness.plugin.identity import ItemParameter, sample_of
 from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_sigterm
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.settings import secret_redactor
@@ -58,8 +58,8 @@ class MeasurementHooks:
     def _plan(self, item: pytest.Function, expected: dict[str, ExpectedThreshold]) -> None:
         name = name_of(item)
         may_skip = any(item.get_closest_marker(mark) for mark in ("skip", "skipif"))
-        if (measured := item_of(item)) is not None:
-            if isinstance(measured, ItemOf) and not may_skip:
+        if (measured := get_item_parameter(item)) is not None:
+            if isinstance(measured, ItemParameter) and not may_skip:
                 self._fairness.work.tests.append(PlannedTest(name, measured.sample, (measured.index,)))
         elif thresholds.is_threshold(item):
             expected[item.nodeid] = threshold_rows.expected_row(item)
@@ -70,23 +70,23 @@ class MeasurementHooks:
 
     def _expect_left_out(self, selected: Sequence[pytest.Item], expected: dict[str, ExpectedThreshold]) -> None:
         """Expect the thresholds as well that were collected and are not selected."""
-        for item in self._selection.left_out({item.nodeid for item in selected}):
+        for item in self._selection.unselected({item.nodeid for item in selected}):
             expected[item.nodeid] = threshold_rows.expected_row(item).unjudged(not_judged(NOT_SELECTED, "not run"))
         expected |= self._selection.uncollected(self._fairness.settings.root)
         expected |= {
             item.nodeid: threshold_rows.expected_row(item) for item in selected if isinstance(item, BrokenDeclaration)
         }
         if not self._fairness.settings.shard:  # a shard leaves items to others
-            self._state.work.notes.append(self._selection.mismatch(selected))
+            self._state.work.notes.append(self._selection.mismatch_note(selected))
 
     def _prepare_work(self, items: Sequence[pytest.Item], marked: Sequence[pytest.Function]) -> str | None:
         """Prepare the measurements and show them; return why they cannot be made."""
         state = self._state
         try:
-            choose_latest(self._fairness, items)
+            choose_latest_baseline(self._fairness, items)
             names = set[str]()
             for item in marked:
-                if (name := name_of(item)) and name not in names and takes_named_model(item):
+                if (name := name_of(item)) and name not in names and uses_named_model(item):
                     names.add(name)
             calls = state.work.prepare(sorted(names))
         except FairnessError as error:
@@ -154,10 +154,10 @@ class MeasurementHooks:
         from pytest_fairness.plugin import outputs
 
         if has_report:
-            outputs.keep(self._fairness, results)
+            outputs.store_results(self._fairness, results)
         self._written += outputs.write_json(self._fairness.settings, results)
         try:
-            self._written += outputs.write(self._fairness, results, self._write_line) if has_report else []
+            self._written += outputs.write_outputs(self._fairness, results, self._write_line) if has_report else []
         except FairnessError:
             raise
         except Exception as error:  # an error of this plugin must not hide the verdicts
@@ -192,7 +192,7 @@ class MeasurementHooks:
                 terminalreporter.write_line(line)
             return
         write_decisions(terminalreporter, self._results.acceptances or ())
-        last = unjudged_lines(state.config, self._results, stopped=state.is_stopped)
+        last = format_unjudged_lines(state.config, self._results, stopped=state.is_stopped)
         terminal_summary.write_summary(terminalreporter, self._results, causes, self._written, last)
 
 

@@ -21,23 +21,23 @@ DECODING = frozenset(
         "frequency_penalty", "reasoning_effort", "effort", "thinking", "response_format", "extra",
     }
 )  # fmt: skip
-"""Parameters in the name of a model that change how it answers, not which model it is."""
+"""Parameters in the name of a model that change its answers, not its identity."""
 
 WRAPPED = " through function:"
-"""Part of the name of a model that the user's own callable wraps."""
+"""The part of a model's name that begins the name of the user's callable."""
 
 
-def with_named_runs(settings: Settings, worker_input: Mapping[str, Any]) -> Settings:
+def resolve_named_runs(settings: Settings, worker_input: Mapping[str, Any]) -> Settings:
     """Return the settings with the ids of the runs that the options name.
 
-    A run whose error rates are checked brings its models where no option names one.
+    Without models in the options, those of the run of ``--fairness-certify`` are used.
 
     Args:
-        settings: Those of the options.
-        worker_input: The ids that the controller has found, in a worker.
+        settings: The settings of the options.
+        worker_input: In a worker, the ids from the controller.
 
     Raises:
-        StoreError: A name matches no run, or several; one line.
+        StoreError: A name matches no run, or several.
     """
     named = {"baseline": settings.baseline, "certify": settings.certify}
     if not any(named.values()) and not settings.adjust:
@@ -55,7 +55,7 @@ def with_named_runs(settings: Settings, worker_input: Mapping[str, Any]) -> Sett
 
 def _adjusting_runs(runs: Runs, settings: Settings) -> list[str]:
     """Return the ids of the runs of ``--fairness-adjust``, in order."""
-    if LATEST in settings.adjust:  # a run that is resumed would take itself
+    if LATEST in settings.adjust:  # a resumed run could itself be the latest
         raise StoreError("--fairness-adjust latest: name earlier runs by their ids, which a resumed run has too")
     ids = [runs.find(text) for text in settings.adjust]
     if settings.run in ids:
@@ -68,7 +68,7 @@ def earlier_runs(store: StoreLocation) -> Iterator[Runs]:
     """Open the runs of a store.
 
     Raises:
-        StoreError: Where there is no such store, in one line.
+        StoreError: There is no such store.
     """
     if not store.exists():
         raise StoreError(f"there is no store {store} to find an earlier run in: name it with --fairness-store")
@@ -83,13 +83,13 @@ def earlier_runs(store: StoreLocation) -> Iterator[Runs]:
 
 
 def named_models(runs: Runs, run: str) -> list[str]:
-    """Return the models that a run has samples of, as ``--fairness-model`` takes them, without callables."""
+    """Return the names of the models in a run's samples, for ``--fairness-model``; callables are left out."""
     names = [model.partition(WRAPPED)[0] for _, model, _ in runs.samples(run)]
     return [name for name in names if not name.startswith("function:")]
 
 
 def conditions(model: str, graders: Mapping[str, str | None], judge: str | None) -> dict[str, Any]:
-    """Return what two samples must share to be compared: decoding, graders, judge.
+    """Return the conditions that two compared samples must share: decoding, graders, judge.
 
     >>> conditions("openai:gpt-5-mini?temperature=0&base_url=http://here", {"hired": "yesno-1"}, None)
     {'temperature': 0, "the grader of 'hired'": 'yesno-1'}
@@ -98,7 +98,7 @@ def conditions(model: str, graders: Mapping[str, str | None], judge: str | None)
 
     try:
         parameters = ModelName.parse(model.partition(WRAPPED)[0]).parameters
-    except FairnessError:  # a model of the user's own, with a name of its own
+    except FairnessError:  # a custom model with a name of its own
         parameters = {}
     shared: dict[str, Any] = {name: value for name, value in parameters.items() if name in DECODING}
     shared |= {f"the grader of {name!r}": fingerprint for name, fingerprint in graders.items()}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import age
 from pytest_fairness.plugin.profiles import CONCLUSIONS
-from pytest_fairness.plugin.shards import Shard, ci_run
+from pytest_fairness.plugin.shards import Shard, read_ci_run_id
 from pytest_fairness.store.location import LATEST, StoreLocation, parse_location
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def ray_address(text: str, _: RunFolders) -> str:
 
 def run_id(text: str, _: RunFolders) -> str:
     """Return the id of a run; for ``ci`` that of the CI pipeline."""
-    run = ci_run() if text == "ci" else text
+    run = read_ci_run_id() if text == "ci" else text
     if run is None:
         raise FairnessError("which run this is part of is not known outside a CI: give --fairness-run ID")
     if not re.fullmatch(r"[\w.-]{1,64}", run, re.ASCII) or run == LATEST:

@@ -1,4 +1,4 @@
-"""Outputs at the end of a run: to the store, as JSON, as a report, and to the CI that it runs in."""
+"""Outputs at the end of a run: to the store, as JSON, as a report, and to CI."""
 
 from __future__ import annotations
 
@@ -25,13 +25,19 @@ if TYPE_CHECKING:
     from pytest_fairness.store.spending import SpendingEntry
 
 MANY = 20_000
-"""Attempts, of which a report takes some seconds to make."""
+"""The number of attempts from which a report takes some seconds."""
 LONGEST_CARD = 200_000
-"""Characters; more is no card."""
+"""The most characters of a card."""
 
 
 def collect_metadata(fairness: FairnessSession, started: float, *, has_run: bool = True) -> RunResult:
-    """Return the run's part of the results file; ``has_run`` is whether the store has the run."""
+    """Return the run's part of the results file.
+
+    Args:
+        fairness: The session.
+        started: The start of the run, in seconds since the epoch.
+        has_run: Whether the store has the run.
+    """
     settings = fairness.settings
     return RunResult(
         id=fairness.run,
@@ -49,12 +55,12 @@ def collect_metadata(fairness: FairnessSession, started: float, *, has_run: bool
 
 def _call_result(fairness: FairnessSession, entry: SpendingEntry) -> CallResult:
     model = fairness.models.name_of(entry.model)
-    same = {name: getattr(entry, name) for name in ("role", "calls", "requests", "input", "output")}
-    return CallResult(model=model, **same, cost_usd=entry.usd, errors=dict(entry.errors))
+    shared = {name: getattr(entry, name) for name in ("role", "calls", "requests", "input", "output")}
+    return CallResult(model=model, **shared, cost_usd=entry.usd, errors=dict(entry.errors))
 
 
-def keep(fairness: FairnessSession, results: RunResults) -> None:
-    """Put the results into the store, so that they can be read, compared and verified later."""
+def store_results(fairness: FairnessSession, results: RunResults) -> None:
+    """Store the results, so that they can be read, compared and verified later."""
     runs = fairness.store.runs
     rows = {row.id: row.to_json() for row in results.thresholds}
     runs.record_thresholds(fairness.run, rows, results.run.git)
@@ -71,7 +77,7 @@ def add_to_junit(config: pytest.Config, results: RunResults) -> None:
 
 
 def write_json(settings: Settings, results: RunResults) -> list[str]:
-    """Write the results file, where one is asked for; the line that names it.
+    """Write the results file, if requested, and return the lines that name it.
 
     Raises:
         FairnessError: The file cannot be written.
@@ -82,19 +88,25 @@ def write_json(settings: Settings, results: RunResults) -> list[str]:
     return [f"results: {settings.json}"]
 
 
-def write(fairness: FairnessSession, results: RunResults, notify: Callable[[str], None]) -> list[str]:
-    """Write the report, and what CI shows; a line for each file, then CI's own commands.
+def write_outputs(fairness: FairnessSession, results: RunResults, notify: Callable[[str], None]) -> list[str]:
+    """Write the report and the outputs for CI.
 
-    ``notify`` is called before work that takes a while.
+    Args:
+        fairness: The session.
+        results: The results of the run.
+        notify: A function that writes a line, called before work that takes long.
+
+    Returns:
+        A line for each file, then the commands for CI.
 
     Raises:
-        FairnessError: For a file that was asked for and cannot be written, in one line.
+        FairnessError: A requested file cannot be written.
     """
     settings = fairness.settings
     lines: list[str] = []
     summary, annotated = os.environ.get("GITHUB_STEP_SUMMARY"), os.environ.get("GITHUB_ACTIONS") == "true"
-    wanted = settings.report is not None and (settings.is_report_requested or _has_measured(results))
-    if not wanted and not (summary or annotated):
+    has_report = settings.report is not None and (settings.is_report_requested or _has_measured(results))
+    if not has_report and not (summary or annotated):
         return lines
     from pytest_fairness.report.load_run import read_view
 
@@ -102,7 +114,7 @@ def write(fairness: FairnessSession, results: RunResults, notify: Callable[[str]
         notify(f"fairness: making the report of {results.run.attempts:,} attempts")
     with paused_collection():
         view = read_view(fairness.store, fairness.run, secret_redactor(settings), fairness.work.stored)
-        if wanted:
+        if has_report:
             lines.append(_write_report(settings, view))
     if summary:
         _append_summary(Path(summary), view)
@@ -114,7 +126,7 @@ def write(fairness: FairnessSession, results: RunResults, notify: Callable[[str]
 
 
 def _has_measured(results: RunResults) -> bool:
-    """Return whether a run has measured anything: one that has not leaves the last report where it is."""
+    """Return whether a run has measured anything; if not, the report of an earlier run stays."""
     return bool(results.run.attempts)
 
 
@@ -133,13 +145,13 @@ def _write_report(settings: Settings, view: View) -> str:
 
 
 def _append_summary(path: Path, view: View) -> None:
-    """Append to the page of the CI job, one file that the commands of all steps share."""
+    """Append the summary to the page of the CI job, a file that all steps share."""
     from pytest_fairness.report.ci.github_summary import LIMIT, job_summary
 
     try:
-        taken = path.stat().st_size if path.exists() else 0
+        size = path.stat().st_size if path.exists() else 0
         with path.open("a", encoding="utf-8") as file:
-            file.write(job_summary(view, max(0, LIMIT - taken)))
+            file.write(job_summary(view, max(0, LIMIT - size)))
     except OSError as error:
         raise FairnessError(f"the job summary {path} cannot be written: {error.strerror}") from None
 
@@ -149,12 +161,12 @@ def _declared_card(file: Path) -> str:
 
     try:
         return card_of(file)
-    except FairnessError:  # it was changed while it ran
+    except FairnessError:  # the file was changed during the run
         return ""
 
 
 def _cards(rows: Sequence[ThresholdResult], root: Path) -> dict[str, str]:
-    """Return the card of each suite: what its file declares, or the README.md beside its tests."""
+    """Return the card of each suite: that of its declared file, or the README.md beside its tests."""
     cards: dict[str, str] = {}
     for row in rows:
         file = root / row.id.partition("::")[0]

@@ -29,7 +29,7 @@ from pytest_fairness.plugin.markers import (
     checked_graders,
     checked_repetitions,
 )
-from pytest_fairness.plugin.profiles import SMOKE, sample_size
+from pytest_fairness.plugin.profiles import SMOKE, read_sample_size
 from pytest_fairness.plugin.settings import Settings
 
 DEFAULT_GRADERS = {"answer": "grader"}
@@ -126,7 +126,7 @@ class Probe:
         """
         try:
             usual = self.repetitions
-            size = sample_size(settings.profile, self.arguments.get("profiles", {}))
+            size = read_sample_size(settings.profile, self.arguments.get("profiles", {}))
             if size.repetitions is not None:
                 self.arguments = {**self.arguments, "repetitions": size.repetitions}
             count = settings.sample or size.items
@@ -141,7 +141,7 @@ class Probe:
             self._filter_by_attributes(settings.where)
             selected = {item.id for item in self.items}
             self.filtered = [item for item in all_items if item.id not in selected]
-            sample = settings.sample or size.of_items(len(self.items), settings.profile)
+            sample = settings.sample or size.drawn_items(len(self.items), settings.profile)
             if sample is not None and sample < len(self.items):
                 # All are put in order, so that a larger sample of the same seed holds the smaller one.
                 order = random.Random(f"{settings.seed}/{self.id}").sample(self.items, len(self.items))

@@ -1,4 +1,4 @@
-"""The object behind `probe_item`: it takes the answers of one item from the engine and grades them."""
+"""Value of the fixture `probe_item`: requests the answers of one item and grades them."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.engine.errors import RunStoppedError
-from pytest_fairness.plugin.look_sample import counts
-from pytest_fairness.plugin.measurement import graders_of
+from pytest_fairness.plugin.look_sample import count_attempts
+from pytest_fairness.plugin.measurement import resolve_graders
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.work_plan import PlannedTest
 
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import Attempt, GradedAttempt
     from pytest_fairness.core.items import ProbeItem, Prompt
-    from pytest_fairness.plugin.identity import ItemOf
+    from pytest_fairness.plugin.identity import ItemParameter
 
 
 @lru_cache(maxsize=64, typed=True)  # typed: 1 equals 1.0
 def _shared_property(name: str, value: object) -> tuple[str, object]:
-    """Return a property of a report, one object for many reports: pytest keeps all of them."""
+    """Return a property of a report, as one object for equal ones, since pytest keeps all reports."""
     return name, value
 
 
 class ProbeItemHandle:
-    """One probe item in its test: ``probe_item.measure(model)`` asks all of its prompts."""
+    """A probe item in its test: ``probe_item.measure(model)`` sends all of its prompts."""
 
-    def __init__(self, request: pytest.FixtureRequest, measured: ItemOf, model_name: str | None) -> None:
+    def __init__(self, request: pytest.FixtureRequest, parameter: ItemParameter, model_name: str | None) -> None:
         self._fairness = request.config.stash[SESSION]
         self._node = request.node
         self._model_name = model_name
-        self._measured = measured
-        self._planned = PlannedTest(model_name, measured.sample, (measured.index,))
-        self._probe = measured.sample.probe
-        self._index = measured.index
-        self._graders = graders_of(self._probe, request)
+        self._parameter = parameter
+        self._planned = PlannedTest(model_name, parameter.sample, (parameter.index,))
+        self._probe = parameter.sample.probe
+        self._index = parameter.index
+        self._graders = resolve_graders(self._probe, request)
 
     @property
     def item(self) -> ProbeItem:
@@ -63,13 +63,15 @@ class ProbeItemHandle:
     def measure(self, model: object) -> list[GradedAttempt]:
         """Return this item's graded attempts: prompts in order, each with its repetitions.
 
-        ``model`` is the fixture's value: a model, or any callable from text to text.
-        The test fails where an attempt could not be made in spite of retries.
+        The test fails if an attempt could not be made in spite of retries.
+
+        Args:
+            model: The value of the fixture: a model, or any callable from text to text.
         """
         try:
             subject = self._fairness.models.wrap(model, self._model_name)
         except FairnessError as error:
-            self._fairness.causes.end(self._node, str(error), self._fairness.work.attempts_of(self._measured))
+            self._fairness.causes.end(self._node, str(error), self._fairness.work.attempts_of(self._parameter))
         failure = ""
         try:
             sample = self._fairness.work.sample(self._planned, subject)
@@ -79,10 +81,10 @@ class ProbeItemHandle:
             pytest.skip(str(error))
         except FairnessError as error:
             failure = str(error)
-        if failure:  # outside of the block: the test shows its line alone
+        if failure:  # outside of the block, so that the report has one line
             self._fairness.causes.fail(self._node, failure)
-        about = {"fairness_probe": self._probe.id, "fairness_item": self.id, "fairness_model": subject.name}
-        properties = about | counts(attempts).to_json()
+        names = {"fairness_probe": self._probe.id, "fairness_item": self.id, "fairness_model": subject.name}
+        properties = names | count_attempts(attempts).to_json()
         self._node.user_properties[:] = [_shared_property(name, value) for name, value in properties.items()]
         self._end_by_errors([graded.attempt for graded in attempts], "{} of {} attempts could not be made: {}")
         self._end_by_errors(sample.questions(self._index), "{} of {} questions of its graders got no answer: {}")
@@ -90,7 +92,7 @@ class ProbeItemHandle:
         return attempts
 
     def _end_by_errors(self, attempts: Sequence[Attempt], message: str) -> None:
-        """End the test where some attempts are errors, in one line where their model could not be asked at all."""
+        """End the test if some attempts are errors, in one line if their model could not be reached at all."""
         errors = [attempt.error for attempt in attempts if attempt.error is not None]
         causes = self._fairness.engine.answers.causes
         if cause := next((error for error in errors if error in causes), None):

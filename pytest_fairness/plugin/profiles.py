@@ -1,4 +1,4 @@
-"""Profiles of a run: how much of each probe is measured, and what that much can conclude."""
+"""Profiles of a run: the size of each probe's sample, and the conclusions that it allows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONCLUSIONS = {
     GATE: "each probe as its suite declares it",
     AUDIT: "each probe at the size that its suite declares for audits: smaller gaps are found, and more often",
 }
-"""The sample of each profile and its conclusions, for the lines above the tests and the documentation."""
+"""The sample and the conclusions of each profile, for the lines above the tests and the documentation."""
 SMOKE_SHARE, SMOKE_ITEMS = 5, 20
 _FIELDS = ("items", "repetitions")
 
@@ -27,18 +27,25 @@ class SampleSize:
     items: int | None = None
     repetitions: int | None = None
 
-    def of_items(self, number: int, profile: str) -> int | None:
-        """Return the items to draw from so many, or None for all.
+    def drawn_items(self, number: int, profile: str) -> int | None:
+        """Return the number of items to draw.
 
-        >>> SampleSize().of_items(100, "smoke"), SampleSize().of_items(30, "smoke"), SampleSize().of_items(30, "gate")
-        (20, 6, None)
+        Args:
+            number: The number of all items.
+            profile: The profile of the run.
+
+        Returns:
+            The number of drawn items; None for all.
+
+        >>> [SampleSize().drawn_items(items, "smoke") for items in (100, 30)]
+        [20, 6]
         """
         if profile == SMOKE and self.items is None:
             return max(1, min(SMOKE_ITEMS, number // SMOKE_SHARE))
         return self.items
 
 
-def sample_size(profile: str, declared: object) -> SampleSize:
+def read_sample_size(profile: str, declared: object) -> SampleSize:
     """Return the size of a probe's sample in a profile.
 
     Args:
@@ -56,8 +63,8 @@ def sample_size(profile: str, declared: object) -> SampleSize:
             raise FairnessError(f"profiles: no profile {name!r} has a size; {did_you_mean(str(name), (SMOKE, AUDIT))}")
         _check_size(name, size)
     size = declared.get(profile, {})
-    usual = 1 if profile == SMOKE else None
-    return SampleSize(size.get("items"), size.get("repetitions", usual))
+    default = 1 if profile == SMOKE else None
+    return SampleSize(size.get("items"), size.get("repetitions", default))
 
 
 def _check_size(profile: str, size: Any) -> None:

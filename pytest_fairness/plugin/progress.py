@@ -1,7 +1,7 @@
-"""Progress of all processes of a run, from the store: a live line on a terminal, an occasional line in a log.
+"""Progress of all processes of a run, read from the store: a live line on a terminal, an occasional line in a log.
 
-The process with the terminal shows it: the only process whenever a test waits or ends, a controller of workers from a
-thread. With ``-q``, or without the terminal plugin, nothing is shown.
+The process with the terminal writes it: a single process while a test waits or ends, a controller of workers from a
+thread. With ``-q``, or without the terminal plugin, nothing is written.
 """
 
 from __future__ import annotations
@@ -27,15 +27,18 @@ _ON_A_TERMINAL = 10.0
 _IN_A_LOG = 60.0
 """Seconds between two reads of the store: for a live line, and for added lines on a terminal or in a log."""
 _WINDOW = 60.0
-"""Seconds over which the rate is taken."""
+"""The seconds over which the rate is measured."""
 _SILENCE = 60.0
-"""Seconds without an end of any call after which the line names the models that are waited for."""
+"""The seconds without a completed call after which the line names the models with open calls."""
 
 
 class Progress:
-    """Display of the number of answers that have arrived.
+    """Display of the number of completed calls.
 
-    ``spent`` reads the requests so far; ``calls`` is the number of calls of probes to make, where it is known.
+    Args:
+        config: The configuration of pytest.
+        spent: Returns the requests so far.
+        calls: The number of calls of probes in all; None if it is not known.
     """
 
     def __init__(self, config: pytest.Config, spent: Callable[[], Sequence[SpendingEntry]], calls: int | None) -> None:
@@ -55,7 +58,7 @@ class Progress:
         self._shown_at = time.monotonic()
         self._seen = deque([(self._shown_at, 0)])
         self._ended_at, self._last_ended = self._shown_at, 0
-        """When a call was last seen to have ended, and how many had then."""
+        """The time of the last change of the number of completed calls, and that number."""
         self._line = ""
         """The live line, below those of pytest."""
         self._lock = threading.RLock()
@@ -63,7 +66,7 @@ class Progress:
         self._thread: threading.Thread | None = None
 
     def tick(self) -> None:
-        """Show the progress if it is time to; called while a test waits."""
+        """Show the progress, if the last time is long enough ago; called while a test waits."""
         with self._lock:
             now = time.monotonic()
             if self._reporter is None or self._ended.is_set() or now - self._shown_at < self._interval:
@@ -75,7 +78,7 @@ class Progress:
                     self._show(list(self._parts(entries, now)))
 
     def watch(self) -> None:
-        """Show the progress from a thread, until `end`: this process runs no tests."""
+        """Show the progress from a thread until `end`, in a process without tests."""
         if self._reporter is not None and self._thread is None:
             self._thread = threading.Thread(target=self._watch, name="fairness-progress", daemon=True)
             self._thread.start()
@@ -84,18 +87,18 @@ class Progress:
         while not self._ended.wait(min(1.0, self._interval)):
             try:
                 self.tick()
-            except FairnessError:  # the tests of the workers report it
+            except FairnessError:  # the workers report it
                 return
 
     def end(self) -> None:
-        """Show nothing more, and remove the line."""
+        """Stop the display, and remove the line."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join()
         self._clear()
         self._line = ""
 
-    # Hooks: pytest writes over the live line, which is then drawn below.
+    # Hooks: remove the live line before pytest writes, and draw it again below.
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logstart(self) -> Generator[None, object, object]:
@@ -107,7 +110,7 @@ class Progress:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, object, object]:
-        if report.passed and report.when != "call":  # of these pytest writes nothing
+        if report.passed and report.when != "call":  # pytest writes nothing for these
             return (yield)
         with self._lock:
             self._clear()
@@ -119,8 +122,6 @@ class Progress:
 
     def pytest_enter_pdb(self) -> None:
         self._clear()
-
-    # What is shown.
 
     def _parts(self, entries: Sequence[SpendingEntry], now: float) -> Iterator[str]:
         """Yield the parts of the line, the most important first."""
@@ -168,7 +169,7 @@ class Progress:
         self._draw()
 
     def _draw(self) -> None:
-        """Write the line below the one that pytest is at, which may have to be made; and go back to that."""
+        """Write the live line below the current line of pytest, and move the cursor back."""
         if self._line:
             column = self._terminal.width_of_current_line
             back = f"\x1b[{column}C" if column else ""

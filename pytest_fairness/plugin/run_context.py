@@ -1,4 +1,4 @@
-"""Settings and ids of one process's part in a run, read when first needed: most pytest runs need none of them."""
+"""Settings and ids of one process of a run, read when first needed, since most pytest runs need none."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.ini_file import IniFile
-from pytest_fairness.plugin.named_runs import with_named_runs
+from pytest_fairness.plugin.named_runs import resolve_named_runs
 from pytest_fairness.plugin.options import BY_NAME, given_options
 from pytest_fairness.plugin.settings import Settings, default_settings, read_settings
 from pytest_fairness.report.escaping import escape_controls
 
 
 class RunContext:
-    """The settings of one process, or the defaults and the fault that makes its own unusable."""
+    """The settings of one process; where these are invalid, the defaults and the fault."""
 
     def __init__(self, config: pytest.Config, worker_input: Mapping[str, Any]) -> None:
         self._config = config
@@ -26,7 +26,7 @@ class RunContext:
         self._file = IniFile(config)
         self._settings: Settings | None = None
         self.fault = ""
-        """Why no test of this plugin can run, in one line; empty where they can, or where nothing was read."""
+        """The reason why no test of this plugin can run, in one line; empty if they can, or if nothing was read."""
         self.session_id: str = worker_input.get("fairness_session") or uuid4().hex
         """The id of this call of pytest, shared with its workers."""
         self.joined_cluster: tuple[Any, ...] | None = worker_input.get("fairness_cluster")
@@ -34,7 +34,7 @@ class RunContext:
 
     @property
     def are_options_typed(self) -> bool:
-        """Return whether this call of pytest has an option of this plugin: then the settings are read at once."""
+        """Whether this call of pytest has an option of this plugin, so that the settings are read at once."""
         return any(str(argument).startswith("--fairness-") for argument in self._config.invocation_params.args)
 
     @property
@@ -71,14 +71,14 @@ class RunContext:
     def _read(self, file: IniFile) -> None:
         settings = read_settings(self._config, file)
         if settings.verify:
-            from pytest_fairness.plugin.dry_runs.verified_settings import as_verified
+            from pytest_fairness.plugin.dry_runs.verified_settings import restore_run_settings
 
-            settings = as_verified(settings, self._config)
+            settings = restore_run_settings(settings, self._config)
         with file.locating_errors("baseline"):
-            self._settings = with_named_runs(settings, self._worker_input)
+            self._settings = resolve_named_runs(settings, self._worker_input)
 
     def peek(self, name: str) -> Any:
-        """Return the raw value of one option before all are read; None where it has none, or a malformed one."""
+        """Return the raw value of one option before all are read; None if it is missing or malformed."""
         try:
             return given_options(self._config).get(name) or self._file.value(BY_NAME[name])
         except pytest.UsageError:

@@ -1,4 +1,4 @@
-"""State that the hooks of one pytest process share: its part in the run, what was refused, and what went wrong."""
+"""State that the hooks of one pytest process share: its role in the run, refusals and errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.plugin.collection import all_unnamed, forked, is_marked, lists_only, optimized, shared_results
+from pytest_fairness.plugin.collection import (
+    check_any_model,
+    check_forks,
+    check_optimization,
+    check_shared_results,
+    is_marked,
+    lists_only,
+)
 from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.outcomes import ThresholdOutcomes
 from pytest_fairness.plugin.progress import Progress
@@ -19,7 +26,7 @@ from pytest_fairness.report.escaping import escape_controls
 
 
 class RunState:
-    """One pytest process: the only one, a worker, or the controller of workers."""
+    """The state of one pytest process: the only one, a worker, or the controller of workers."""
 
     def __init__(self, config: pytest.Config, fairness: FairnessSession) -> None:
         self.config = config
@@ -31,9 +38,9 @@ class RunState:
         self.outcomes = ThresholdOutcomes()
         self.progress: Progress | None = None
         self.refusal: str | None = None
-        """Why no probe and no threshold of this process may run."""
+        """The reason why no probe and no threshold of this process may run."""
         self.is_refused = False
-        """Whether that keeps every test from running."""
+        """Whether the session ends for that reason before its first test."""
         self.is_stopped = False
         """Whether the run ended before all of its tests did."""
         self.is_broken = False
@@ -43,18 +50,18 @@ class RunState:
 
     @property
     def must_write(self) -> bool:
-        """Return whether this call names the results file, so that none of an earlier run may stay."""
+        """Whether this call names the results file, so that an old file must be replaced."""
         return bool(self.config.getoption("fairness_json"))
 
     def attempt(self, step: Callable[[], None]) -> None:
-        """Run a step, and record its error for the end: it must not hide the verdicts."""
+        """Run a step, and record its error for the end of the run, so that it does not hide the verdicts."""
         try:
             step()
         except FairnessError as error:
             self.problem = self.problem or str(error)
 
     def check_selection(self, items: Sequence[pytest.Item], *, needs_model: bool = True) -> str | None:
-        """Return why the selected tests of this plugin cannot run; note options that they do not use."""
+        """Return the reason why the selected tests of this plugin cannot run, and note options that they do not use."""
         if self.fairness.fault:
             return self.fairness.fault
         try:
@@ -65,29 +72,29 @@ class RunState:
             self.work.notes += check_options(self.fairness, items)
         except FairnessError as error:
             return str(error)
-        no_model = all_unnamed([item for item in items if is_marked(item)]) if needs_model else None
-        return optimized(items) or forked(items) or shared_results(items) or no_model
+        missing_model = check_any_model([item for item in items if is_marked(item)]) if needs_model else None
+        return check_optimization(items) or check_forks(items) or check_shared_results(items) or missing_model
 
     def refuse(self, reason: str | None, items: Sequence[pytest.Item]) -> bool:
-        """Let the tests of this plugin fail for a reason, if any; end the session before its first test if no other.
+        """Make the tests of this plugin fail for a reason, if any; end the session if there are no other tests.
 
         Returns:
             Whether the session ends.
         """
         ours = [item for item in items if is_marked(item) or is_search(item)]
         self.refusal = None if self.fairness.fault and not ours else reason
-        if not self.refusal or len(ours) not in (0, len(items)):  # other tests run all the same
+        if not self.refusal or len(ours) not in (0, len(items)):  # the other tests still run
             return False
         reason = escape_controls(self.refusal)
         self.is_refused = True
         if not self.is_worker:
             raise pytest.UsageError(reason)
-        # xdist takes a worker that ends here for a crashed one: the controller reads this and ends the session.
+        # For xdist, a worker that ended here would have crashed: the controller reads the reason and ends the session.
         self.attempt(lambda: self.work.save_refusal(reason))
         return True
 
     def follow(self, calls: int | None) -> Progress:
-        """Show the progress of all processes of the run from now on."""
+        """Start the progress display of all processes of the run."""
         run = self.fairness.run
         self.progress = Progress(self.config, lambda: self.fairness.store.spent(run), calls)
         self.config.pluginmanager.register(self.progress, "fairness-progress")

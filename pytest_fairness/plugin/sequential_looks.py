@@ -1,8 +1,8 @@
-"""Interim looks at a threshold: the size of each sample, and the error probability that it may spend.
+"""Interim looks at a threshold: the size of each sample, and its part of the error probability.
 
-Adding evidence because a verdict was undecided is a look. Looks that are declared before the run share the error
-probability: each is evaluated at the tail that its share leaves. With ``--fairness-anytime`` the intervals hold at
-every size of the sample, however often it grows.
+A threshold is looked at again when its verdict was undecided. The looks are declared before the run and share the error
+probability: each is evaluated at the tail of its share. With ``--fairness-anytime`` the intervals are valid at every
+size of the sample, however often it grows.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ class Size(NamedTuple):
     repetitions: int
     attempts: int
     clusters: int
-    """The sources of its items; the items where they have none."""
+    """The number of sources of its items, or of items without a source."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """One of the looks that a threshold was allowed before its run."""
+    """One of the looks at a threshold that were declared before its run."""
 
     number: int
-    """Counted from 1."""
+    """The number of the look, counted from 1."""
     plan: tuple[Size, ...]
-    """The size of each look's sample: fixed before the first."""
+    """The size of each look's sample, fixed before the first."""
     tail: float
-    """The probability to err on either side, over all looks of all runs."""
+    """The probability to err on either side, over all looks and runs."""
     run: int = 1
     """The number of the evaluated run of the threshold on this model, counted from 1."""
     anytime: int | None = None
-    """The number of clusters that anytime-valid intervals are tuned to; None for intervals of a fixed sample."""
+    """The number of clusters for which anytime-valid intervals are tightest; None for intervals of a fixed sample."""
 
     @property
     def of(self) -> int:
-        """The number of looks that are allowed."""
+        """The number of all looks."""
         return len(self.plan)
 
     @property
@@ -59,14 +59,14 @@ class Look:
 
     @cached_property
     def own_tail(self) -> float:
-        """The probability to err on either side of this look's intervals, by which it is called fair."""
+        """The probability to err on either side of this look's intervals, by which a threshold is fair."""
         from pytest_fairness.stats.sequential import Spending
 
         return self._tail(Spending.LATE)
 
     @cached_property
     def strict_tail(self) -> float:
-        """The probability to err on either side at which this look is called unfair."""
+        """The probability to err on either side by which a threshold is unfair at this look."""
         from pytest_fairness.stats.sequential import Spending
 
         return self._tail(Spending.EVEN)
@@ -78,7 +78,7 @@ class Look:
 
     def design(self, probe: Probe) -> tuple[list[ProbeItem], int]:
         """Return the items and repetitions of this look."""
-        return sorted(_first(probe, self.size.items), key=lambda item: item.id), self.size.repetitions
+        return sorted(_select_items(probe, self.size.items), key=lambda item: item.id), self.size.repetitions
 
     def _tail(self, spending: Spending) -> float:
         from pytest_fairness.stats.sequential import anytime_tail, look_tails, run_tail
@@ -89,43 +89,44 @@ class Look:
         return look_tails([size.attempts for size in self.plan], tail, spending)[self.number - 1]
 
 
-def planned(probe: Probe, repetitions: int, looks: int, *, items_only: bool = False) -> tuple[Size, ...]:
-    """Return the sizes of the looks, each with as many more attempts as the first has.
+def plan_looks(probe: Probe, repetitions: int, looks: int, *, items_only: bool = False) -> tuple[Size, ...]:
+    """Return the sizes of the looks, each with as many additional attempts as the first has.
 
     Args:
-        probe: The first look has its items, later ones also those in reserve.
-        repetitions: Attempts per prompt at the first look; later looks have more where no items are left.
-        looks: The maximum number. A look that would add nothing, since counts are whole numbers, is left out.
-        items_only: Whether later looks add no repetitions, so that only clusters are added.
+        probe: The probe; its items are the first look, those in reserve are added later.
+        repetitions: Attempts per prompt at the first look; later looks have more if no items are left.
+        looks: The maximum number of looks. One that would add no attempt, by rounding, is left out.
+        items_only: Whether later looks add only items, and no repetitions.
     """
     first, most = len(probe.items), len(probe.items) + len(probe.reserve)
     sizes: list[Size] = []
     for number in range(1, looks + 1):
         items = min(first * number, most)
-        repeated = repetitions if items_only else math.floor(repetitions * first * number / items + 0.5)
-        chosen = _first(probe, items)
-        size = Size(items, repeated, repeated * sum(len(item.prompts) for item in chosen), _clusters(chosen, probe))
+        look_repetitions = repetitions if items_only else math.floor(repetitions * first * number / items + 0.5)
+        look_items = _select_items(probe, items)
+        attempts = look_repetitions * sum(len(item.prompts) for item in look_items)
+        size = Size(items, look_repetitions, attempts, _count_clusters(look_items, probe))
         if not sizes or size.attempts > sizes[-1].attempts:
             sizes.append(size)
     return tuple(sizes)
 
 
-def declared_clusters(probe: Probe) -> int:
-    """Return how many clusters a probe has where nothing is filtered or sampled."""
-    return _clusters([*probe.items, *probe.reserve, *probe.filtered], probe)
+def count_declared_clusters(probe: Probe) -> int:
+    """Return the number of clusters of a whole probe, without filters and sampling."""
+    return _count_clusters([*probe.items, *probe.reserve, *probe.filtered], probe)
 
 
-def _first(probe: Probe, number: int) -> list[ProbeItem]:
+def _select_items(probe: Probe, number: int) -> list[ProbeItem]:
     return [*probe.items, *probe.reserve[: number - len(probe.items)]]
 
 
-def _clusters(items: Iterable[ProbeItem], probe: Probe) -> int:
+def _count_clusters(items: Iterable[ProbeItem], probe: Probe) -> int:
     by_source = probe.arguments.get("sources", "random") == "random"
     return len({(True, item.source) if by_source and item.source is not None else (False, item.id) for item in items})
 
 
-def items_limit(judgment: Judgment, look: Look, probe: Probe) -> str:
-    """Return why no number of repetitions would decide a threshold, if its estimate holds; empty where some might.
+def explain_items_limit(judgment: Judgment, look: Look, probe: Probe) -> str:
+    """Return a note if no number of repetitions would decide a threshold, given its estimate; else an empty text.
 
     The error between items remains with any number of repetitions: error * sqrt(1 - share).
     """
@@ -136,6 +137,6 @@ def items_limit(judgment: Judgment, look: Look, probe: Probe) -> str:
         return ""
     last = replace(look, number=look.of)
     tail = max(last.own_tail, last.strict_tail)
-    left = NormalDist().inv_cdf(1 - tail) * estimate.error * math.sqrt(max(0.0, 1 - estimate.repetition_share))
+    remaining = NormalDist().inv_cdf(1 - tail) * estimate.error * math.sqrt(max(0.0, 1 - estimate.repetition_share))
     distance = min(abs(estimate.value - comparison.bound) for comparison in judgment.about_deciding)
-    return "more repetitions cannot decide it: its items limit it" if distance < left else ""
+    return "more repetitions cannot decide it: its items limit it" if distance < remaining else ""

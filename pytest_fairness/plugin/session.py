@@ -1,4 +1,4 @@
-"""The fairness session of one pytest process, found through a `StashKey` and never global."""
+"""The fairness session of one pytest process, stored in the stash of its configuration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.acceptances import Acceptances
 from pytest_fairness.plugin.backend import Backend
 from pytest_fairness.plugin.executor import Executor
-from pytest_fairness.plugin.failure_causes import Causes
+from pytest_fairness.plugin.failure_causes import FailureCauses
 from pytest_fairness.plugin.identity import Probes
 from pytest_fairness.plugin.model_resolver import ModelResolver
 from pytest_fairness.plugin.overrides import ThresholdOverrides
@@ -29,7 +29,7 @@ SESSION: pytest.StashKey[FairnessSession] = pytest.StashKey()
 
 
 class FairnessSession:
-    """The parts of one process's run, wired together: settings, models, store and engine, work plan, probes."""
+    """The parts of one process's run: settings, models, store and engine, work plan, probes."""
 
     def __init__(self, context: RunContext) -> None:
         self.context = context
@@ -37,16 +37,16 @@ class FairnessSession:
         self.models = ModelResolver(context, self.executor)
         self.backend = Backend(context, self.models)
         self.work = WorkPlan(context, self.backend)
-        self.causes = Causes()
+        self.causes = FailureCauses()
         self.test: pytest.Item | None = None
-        """The test that runs, for fixtures that outlive it."""
+        """The current test, for fixtures with a wider scope."""
         self.is_used = False
         """Whether this process has a test of this plugin, or an option of it that was typed."""
 
     def use(self) -> None:
-        """Read the ini file and check the models that it names, once something of this plugin is met.
+        """Read the ini file and check its models, at the first use of this plugin.
 
-        A project that only has the plugin installed is never refused for its ini file.
+        A project that only has the plugin installed never gets an error about its ini file.
         """
         if not self.is_used:
             self.is_used = True
@@ -56,7 +56,7 @@ class FairnessSession:
 
     @property
     def fault(self) -> str:
-        """The reason that no test of this plugin can run, as far as it was checked; empty where they can."""
+        """The reason why no test of this plugin can run, if one was found."""
         return self.context.fault
 
     @property
@@ -90,7 +90,11 @@ class FairnessSession:
 
     @cached_property
     def clauses(self) -> list[Clause]:
-        """The evidence map. Raises `FairnessError`, with file and line, for a malformed file of the project."""
+        """The evidence map.
+
+        Raises:
+            FairnessError: The file of the project is malformed.
+        """
         from pytest_fairness.core.evidence import read_clauses
 
         return read_clauses(self.settings.evidence)
@@ -106,7 +110,7 @@ class FairnessSession:
 
     def close(self) -> None:
         """Close what was opened. Safe to call more than once."""
-        self.work.stored.clear()  # pytest's end searches all that is alive for garbage, five times
+        self.work.stored.clear()  # pytest collects garbage five times at its end, which takes long with many objects
         self.backend.close_engine()
         self.executor.close()
         self.backend.close()
@@ -116,8 +120,8 @@ def stored_results(config: pytest.Config, last: int = 200) -> list[RunResults]:
     """Return the results of the runs in this session's store, oldest first.
 
     Args:
-        config: That of the session. Call it in ``pytest_terminal_summary``, and this run is among them.
-        last: How many runs at most, counted from the newest.
+        config: The configuration of the session. In ``pytest_terminal_summary`` its own run is included.
+        last: The most runs, counted from the newest.
     """
     session = config.stash.get(SESSION, None)
     if session is None or not session.settings.store.exists():
@@ -126,5 +130,5 @@ def stored_results(config: pytest.Config, last: int = 200) -> list[RunResults]:
 
     with closing(Store(session.settings.store)) as store:
         documents = store.runs.documents(last)
-    # Fields of other versions are left out: an old run in the store must not end this one.
+    # Not strict: fields of other versions in an old run must not end this one.
     return [RunResults.from_json(document["results"], "a stored run", strict=False) for document in documents]

@@ -15,7 +15,7 @@ from pytest_fairness.plugin.ini_file import IniFile
 from pytest_fairness.plugin.invocation import Call
 from pytest_fairness.plugin.option_values import DEFAULT_REPORT, RunFolders, relative_to
 from pytest_fairness.plugin.options import BY_NAME, OPTIONS, Options, given_options
-from pytest_fairness.plugin.shards import ci_run
+from pytest_fairness.plugin.shards import read_ci_run_id
 from pytest_fairness.report.files import PAGE, RESULTS, refuse_others
 
 
@@ -42,7 +42,7 @@ class Settings(Options):
     @property
     def is_one_pipeline(self) -> bool:
         """Return whether the sessions of the run are jobs of one pipeline, or shards: their application is the same."""
-        return self.shard is not None or self.run == ci_run()
+        return self.shard is not None or self.run == read_ci_run_id()
 
     @property
     def is_report_requested(self) -> bool:

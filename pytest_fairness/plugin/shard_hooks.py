@@ -1,4 +1,4 @@
-"""Hooks of a shard: it measures its items, and judges once the other shards have measured theirs."""
+"""Hooks of a shard, which measures its items and judges when all shards have measured theirs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fairness.plugin.collection import is_marked, item_of
-from pytest_fairness.plugin.identity import ItemOf, model_source
+from pytest_fairness.plugin.collection import get_item_parameter, is_marked
+from pytest_fairness.plugin.identity import ItemParameter, model_source
 from pytest_fairness.plugin.session import FairnessSession
 
 if TYPE_CHECKING:
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.probe import Probe
 
 DEFERRED = "deferred"
-"""Begins the reason why a shard skips a threshold."""
+"""The first word of the reason why a shard skips a threshold."""
 
-_OTHERS = pytest.StashKey[dict[tuple[str, str, str], str]]()
-"""The tests of other shards, by probe, item and what makes their model."""
+_OTHER_TESTS = pytest.StashKey[dict[tuple[str, str, str], str]]()
+"""The tests of other shards, by probe, item and source of the model."""
 
 
 def find_other_test(threshold: pytest.Function, probe: str, item: str) -> str | None:
-    """Return the id of the test that measures an item for this threshold in another shard, None in this one."""
-    return threshold.config.stash.get(_OTHERS, {}).get((probe, item, model_source(threshold)))
+    """Return the id of the test in another shard that measures an item for this threshold; None for this shard's."""
+    return threshold.config.stash.get(_OTHER_TESTS, {}).get((probe, item, model_source(threshold)))
 
 
 def defer_to_others(fairness: FairnessSession, probe: Probe, sample: ProbeSample) -> None:
     """Measure this shard's items of a probe; skip the test while answers of other shards are missing.
 
-    So the shard of a run that ends last has the answers of all.
+    The last shard of a run therefore has all answers.
     """
     own = fairness.work.item_indices(probe)
     if own:
@@ -38,9 +38,9 @@ def defer_to_others(fairness: FairnessSession, probe: Probe, sample: ProbeSample
         sample.measure(index)
     if not getattr(sample.model, "stored", True):  # recorded answers need no other shard
         return
-    # Another sample: this one's graders would begin with the others' items.
-    whole = fairness.work.build_sample(probe, probe.items, sample.model, fairness.work.repetitions(probe))
-    keys = list({ask.key for ask in whole.requests(range(len(probe.items)))})
+    # Ask with another sample: the graders of this one would start on the items of other shards.
+    whole_sample = fairness.work.build_sample(probe, probe.items, sample.model, fairness.work.repetitions(probe))
+    keys = list({request.key for request in whole_sample.requests(range(len(probe.items)))})
     missing = fairness.store.unanswered(keys)
     if missing:
         pytest.skip(
@@ -50,36 +50,36 @@ def defer_to_others(fairness: FairnessSession, probe: Probe, sample: ProbeSample
 
 
 class ShardTests:
-    """Hooks that leave the other shards' items to them, and put the thresholds behind all that is measured here."""
+    """Hooks that deselect the items of other shards, and put the thresholds last."""
 
     def __init__(self, fairness: FairnessSession) -> None:
         self._fairness = fairness
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        own: dict[str, set[int]] = {}
-        kept: list[pytest.Item] = []
-        last: list[pytest.Item] = []
-        gone: list[pytest.Item] = []
-        others = config.stash.setdefault(_OTHERS, {})
+        own_indices: dict[str, set[int]] = {}
+        selected: list[pytest.Item] = []
+        thresholds: list[pytest.Item] = []
+        deselected: list[pytest.Item] = []
+        other_tests = config.stash.setdefault(_OTHER_TESTS, {})
         for item in items:
-            measured = item_of(item) if is_marked(item) else None
-            if isinstance(measured, ItemOf):
-                probe = measured.sample.probe
-                if probe.id not in own:
-                    own[probe.id] = set(self._fairness.work.item_indices(probe))
-                if measured.index in own[probe.id]:
-                    kept.append(item)
+            parameter = get_item_parameter(item) if is_marked(item) else None
+            if isinstance(parameter, ItemParameter):
+                probe = parameter.sample.probe
+                if probe.id not in own_indices:
+                    own_indices[probe.id] = set(self._fairness.work.item_indices(probe))
+                if parameter.index in own_indices[probe.id]:
+                    selected.append(item)
                 else:
-                    gone.append(item)
-                    others[probe.id, probe.items[measured.index].id, model_source(item)] = item.nodeid
+                    deselected.append(item)
+                    other_tests[probe.id, probe.items[parameter.index].id, model_source(item)] = item.nodeid
             else:
-                (last if item.get_closest_marker("threshold") else kept).append(item)
-        if gone:
-            config.hook.pytest_deselected(items=gone)
-        items[:] = [*kept, *last]
+                (thresholds if item.get_closest_marker("threshold") else selected).append(item)
+        if deselected:
+            config.hook.pytest_deselected(items=deselected)
+        items[:] = [*selected, *thresholds]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:  # there are more shards than items
+        if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:  # with more shards than items, some have no test
             session.exitstatus = pytest.ExitCode.OK

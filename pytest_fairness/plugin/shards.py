@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pytest_fairness.core.digests import digest
 
-_RUNS_OF_CI = (
+_CI_RUN_VARIABLES = (
     "GITHUB_RUN_ID",
     "CI_PIPELINE_ID",
     "BUILDKITE_BUILD_ID",
@@ -20,7 +20,7 @@ _RUNS_OF_CI = (
     "BUILD_BUILDID",
     "BUILD_TAG",
 )
-"""Variables that all jobs of a pipeline share: GitHub, GitLab, Buildkite, CircleCI, Azure and Jenkins."""
+"""Variables with one value for all jobs of a pipeline: GitHub, GitLab, Buildkite, CircleCI, Azure and Jenkins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,40 +28,47 @@ class Shard:
     """One part of a run, numbered from 1."""
 
     number: int
-    of: int
+    total: int
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """Return the shard in ``I/N``. Raises `ValueError`, with the rule, for anything else.
+        """Return the shard of a text ``I/N``.
+
+        Raises:
+            ValueError: The text has another form.
 
         >>> Shard.parse("3/8")
-        Shard(number=3, of=8)
+        Shard(number=3, total=8)
         """
         match = re.fullmatch(r"(\d+)/(\d+)", text, re.ASCII)
-        number, of = map(int, match.groups()) if match else (0, 0)
-        if not 1 <= number <= of:
+        number, total = map(int, match.groups()) if match else (0, 0)
+        if not 1 <= number <= total:
             raise ValueError("write I/N with I from 1 to N, as in 3/8")
-        return cls(number, of)
+        return cls(number, total)
 
     def item_indices(self, probe: str, items: Sequence[str]) -> list[int]:
-        """Return the indices of this shard's items among the ids of a probe's items.
+        """Return the indices of this shard's items.
 
-        Every index belongs to one shard. Shards of a probe differ by one item at most, and the shards with one more
-        differ from probe to probe.
+        Every index belongs to one shard. The shards of a probe differ by at most one item; the shards with one more
+        are others for each probe.
+
+        Args:
+            probe: The id of a probe.
+            items: The ids of its items.
 
         >>> ids = [f"item-{number}" for number in range(10)]
         >>> sorted(index for number in (1, 2, 3) for index in Shard(number, 3).item_indices("a probe", ids))
         [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
         """
         order = sorted(range(len(items)), key=lambda index: digest(f"{probe}\n{items[index]}"))
-        first = (self.number - 1 + int(digest(probe), 16)) % self.of
-        return sorted(order[first :: self.of])
+        first = (self.number - 1 + int(digest(probe), 16)) % self.total
+        return sorted(order[first :: self.total])
 
     def __str__(self) -> str:
-        return f"{self.number}/{self.of}"
+        return f"{self.number}/{self.total}"
 
 
-def ci_run() -> str | None:
-    """Return the run id of the CI pipeline that this process is a job of; None outside CI."""
-    run = next(filter(None, map(os.environ.get, _RUNS_OF_CI)), None)
+def read_ci_run_id() -> str | None:
+    """Return the run id of the CI pipeline of this process; None outside CI."""
+    run = next(filter(None, map(os.environ.get, _CI_RUN_VARIABLES)), None)
     return None if run is None else re.sub(r"[^\w.-]", "_", run, flags=re.ASCII)[-64:]

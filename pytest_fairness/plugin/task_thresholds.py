@@ -1,4 +1,4 @@
-"""Thresholds of a task as texts: ``accuracy >= 0.8``, or any expression of a declared suite."""
+"""Thresholds of a task in texts: ``accuracy >= 0.8``, or any expression of a declared suite."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _OPERATORS: Mapping[type[ast.cmpop], tuple[Callable[[Any, Any], bool], str]] = {
 
 
 class LoadedHarnessTask(Protocol):
-    """A task as its harness has loaded it."""
+    """A task that its harness has loaded."""
 
     @property
     def unsent_settings(self) -> list[str]:
-        """The settings of decoding that the task has, and models are not sent."""
+        """The decoding settings of the task that are not sent to models."""
         ...
 
 
@@ -37,7 +37,7 @@ class HarnessTask(Protocol):
 
     @property
     def loaded(self) -> LoadedHarnessTask:
-        """The task itself."""
+        """The loaded task."""
         ...
 
     @property
@@ -65,10 +65,10 @@ class TaskThreshold:
     Args:
         text: ``accuracy >= 0.8``, ``0.2 <= choice.accuracy``, or an expression such as
             ``difference(choice, by=gender, of=female, to=male) <= 0.1``.
-        task: The task, whose samples say which groups there are.
+        task: The task, whose samples define the groups.
 
     Raises:
-        FairnessError: The text is no comparison, or names a grade or group that is not there.
+        FairnessError: The text is no comparison, or names an unknown grade or group.
     """
 
     def __init__(self, text: str, task: HarnessTask) -> None:
@@ -76,11 +76,11 @@ class TaskThreshold:
         self._comparison = _metric_comparison(text)
         self._expression: Expression | None = None
         if self._comparison is None:
-            self._expression = self._parsed()
+            self._expression = self._parse_expression()
 
     @property
     def name(self) -> str:
-        """A name for its test."""
+        """The name of its test."""
         text = self._text
         for node, (_, word) in sorted(_OPERATORS.items(), key=lambda entry: entry[0] in (ast.Gt, ast.Lt)):
             sign = {ast.GtE: ">=", ast.LtE: "<=", ast.Gt: ">", ast.Lt: "<"}[node]
@@ -88,14 +88,18 @@ class TaskThreshold:
         return re.sub(r"\W+", "_", text).strip("_").lower()
 
     def require(self, measured: Any) -> None:
-        """Raise `AssertionError` where it does not hold; every metric of the task is reported."""
+        """Check the threshold, and report every metric of the task.
+
+        Raises:
+            AssertionError: The threshold does not hold.
+        """
         if self._expression is not None:
             self._expression.require(measured)
             return
         metrics = self._task.metrics(measured)
         measured.record(*metrics.values())
         assert self._comparison is not None  # noqa: S101 - one of both is there
-        sides = [self._side(node, metrics) for node in (self._comparison.left, *self._comparison.comparators)]
+        sides = [self._side_value(node, metrics) for node in (self._comparison.left, *self._comparison.comparators)]
         holds = [
             _OPERATORS[type(op)][0](left, right)
             for op, (left, right) in zip(self._comparison.ops, pairwise(sides), strict=True)
@@ -103,10 +107,10 @@ class TaskThreshold:
         if not all(holds):
             raise AssertionError(self._text)
 
-    def _side(self, node: ast.expr, metrics: Mapping[str, Any]) -> Any:
+    def _side_value(self, node: ast.expr, metrics: Mapping[str, Any]) -> Any:
         return ast.literal_eval(node) if _is_number(node) else metrics[_metric_name(node) or ""]
 
-    def _parsed(self) -> Expression:
+    def _parse_expression(self) -> Expression:
         groups: dict[str, set[str]] = {}
         others: dict[str, set[str]] = {}
         for item in self._task.items():

@@ -16,7 +16,7 @@ from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.plugin.compat import terminal_width
 from pytest_fairness.plugin.failure_causes import CauseCounts
 from pytest_fairness.plugin.outcomes import UNJUDGED, in_line
-from pytest_fairness.plugin.terminal_text import by_model, pad, wrapped
+from pytest_fairness.plugin.terminal_text import group_by_model, pad, wrap_text
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
@@ -56,13 +56,13 @@ def write_summary(
     if not results.thresholds:
         reporter.write_sep("=", "fairness")
     releases = {line.model: line for line in results.release}
-    for model, rows in by_model(results.thresholds).items():
+    for model, rows in group_by_model(results.thresholds).items():
         reporter.write_sep("=", escape_controls(f"fairness: {model}"))
         release = releases[rows[0].model]
-        for line in wrapped(sentence(release), width):
+        for line in wrap_text(sentence(release), width):
             reporter.write_line(line, bold=True, **COLORS[release.verdict])
         if step := phrases.next_step(release):
-            for line in wrapped(f"next: {step}", width):
+            for line in wrap_text(f"next: {step}", width):
                 reporter.write_line(line)
         for line, row in table(rows, width, causes):
             reporter.write_line(line, **({"bold": True} if row is None else COLORS[row.verdict]))
@@ -74,7 +74,7 @@ def write_summary(
     for line in [*closing(results, width), *written]:
         reporter.write_line(line)
     for text in last:
-        for line in wrapped(text, width):
+        for line in wrap_text(text, width):
             reporter.write_line(line, yellow=True)
 
 
@@ -82,7 +82,7 @@ def write_releases(reporter: pytest.TerminalReporter, results: RunResults) -> No
     """Write the verdict on each model, the worst last: the line that decides is the one above pytest's own."""
     width = reporter.config.get_terminal_writer().fullwidth
     for release in sorted(results.release, key=lambda line: WORST_FIRST.index(line.verdict), reverse=True):
-        for line in wrapped(f"{release.model or 'no model'}: {sentence(release)}", width, ""):
+        for line in wrap_text(f"{release.model or 'no model'}: {sentence(release)}", width, ""):
             reporter.write_line(line, bold=True, **COLORS[release.verdict])
 
 
@@ -113,7 +113,7 @@ def table(
 
     def line(title: str, numbers: Sequence[str]) -> list[str]:
         if is_narrow:
-            return wrapped(", ".join(numbers), width, 2 * _INDENT, 2 * _INDENT)
+            return wrap_text(", ".join(numbers), width, 2 * _INDENT, 2 * _INDENT)
         texts = zip((title, *numbers), (column, *widths), strict=True)
         return [(_INDENT + "  ".join(pad(text, size) for text, size in texts)).rstrip()]
 
@@ -125,12 +125,12 @@ def table(
             if row.suite != suite:
                 continue
             fits = not is_narrow and terminal_width(title) <= column
-            for text in () if fits else wrapped(title, width, _INDENT, 2 * _INDENT):
+            for text in () if fits else wrap_text(title, width, _INDENT, 2 * _INDENT):
                 yield text, row
             for text in line(title if fits else "", numbers):
                 yield text, row
             for detail in _details(row, shared):
-                for text in wrapped(detail, width, 2 * _INDENT, 3 * _INDENT):
+                for text in wrap_text(detail, width, 2 * _INDENT, 3 * _INDENT):
                     yield text, row
 
 
@@ -159,26 +159,26 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
         if not index:
             reporter.write_sep("=", "fairness: not measured", red=True)
         count = f" ({attempts:,} attempt{'s' * (attempts != 1)} not made)" if attempts else ""
-        for line in wrapped(cause + count, width):
+        for line in wrap_text(cause + count, width):
             reporter.write_line(line, red=True)
 
 
 def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> Iterator[str]:
     """Yield lines that several thresholds share: needs, judges, and reasons without a section of their own."""
     for part, count in _shared_advice(_undecided(rows, causes)).items():
-        yield from wrapped(f"{count} undecided thresholds: {part}", width)
+        yield from wrap_text(f"{count} undecided thresholds: {part}", width)
     beginnings = _beginnings(causes)
     reasons: dict[str, list[str]] = {}  # several thresholds may share one cause
     for row in rows:
         if row.verdict == "invalid" and not row.message.startswith(beginnings):
             reasons.setdefault(row.message.removeprefix("invalid: "), []).append(row.threshold)
     for reason, names in reasons.items():
-        yield from wrapped(f"{'; '.join(names)}: {reason}", width)
+        yield from wrap_text(f"{'; '.join(names)}: {reason}", width)
     for judges in phrases.judges(rows):
-        yield from wrapped(judges, width)
+        yield from wrap_text(judges, width)
     if unselected := [row.threshold for row in rows if _is_not_selected(row)]:
         remainder = f" and {len(unselected) - _MOST_NAMES} more" if len(unselected) > _MOST_NAMES else ""
-        yield from wrapped(f"not selected: {'; '.join(unselected[:_MOST_NAMES])}{remainder}", width)
+        yield from wrap_text(f"not selected: {'; '.join(unselected[:_MOST_NAMES])}{remainder}", width)
 
 
 def _beginnings(causes: CauseCounts) -> tuple[str, ...]:
@@ -203,7 +203,7 @@ def marks(aggregated: Sequence[MarkResult], model: str, width: int) -> Iterator[
     rows = [line for line in aggregated if line.model == model]
     parts = [f"{line.name} {line.mark or NOT_MARKED}" for line in rows]
     if parts:
-        yield from wrapped(f"marks: {'; '.join(parts)}", width)
+        yield from wrap_text(f"marks: {'; '.join(parts)}", width)
 
 
 def write_searches(reporter: pytest.TerminalReporter, rows: Sequence[SearchResult], width: int) -> None:
@@ -217,10 +217,10 @@ def write_searches(reporter: pytest.TerminalReporter, rows: Sequence[SearchResul
 
 def _search(row: SearchResult, width: int) -> Iterator[str]:
     """Yield the result of one search; of a flip both texts, and the line that replays it, never broken in two."""
-    yield from wrapped(f"{row.id}: {phrases.search(row)}", width)
+    yield from wrap_text(f"{row.id}: {phrases.search(row)}", width)
     if row.flip:
         for text in row.flip.texts:
-            yield from wrapped(f"  {text}", width)
+            yield from wrap_text(f"  {text}", width)
         yield f"   replay: {escape_controls(row.command)}"
 
 
@@ -228,16 +228,16 @@ def closing(results: RunResults, width: int) -> Iterator[str]:
     """Yield the totals of a run, and the error rates that its verdicts promise."""
     run = results.run
     if any(map(phrases.is_simulated, run.models)):
-        yield from wrapped(f"simulated: {phrases.SIMULATED}", width)
-    yield from wrapped(f"run {run.id[:8]}: {phrases.totals(run)}", width)
+        yield from wrap_text(f"simulated: {phrases.SIMULATED}", width)
+    yield from wrap_text(f"run {run.id[:8]}: {phrases.totals(run)}", width)
     for phrase in (
         *map(phrases.agreement, results.agreements or ()),
         *phrases.asked_by_graders(run),
         phrases.failed_requests(run),
     ):
-        yield from wrapped(phrase, width)
+        yield from wrap_text(phrase, width)
     if promise := phrases.promise(results.thresholds):
-        yield from wrapped(promise, width)
+        yield from wrap_text(promise, width)
 
 
 def _level(rows: Sequence[ThresholdResult]) -> str:
@@ -280,5 +280,5 @@ def write_decisions(reporter: pytest.TerminalReporter, acceptances: Sequence[Acc
     reporter.write_sep("=", "fairness: accepted verdicts")
     width = reporter.config.get_terminal_writer().fullwidth
     for entry in decisions_worst_first(acceptances):
-        for line in wrapped(decision_line(entry), width):
+        for line in wrap_text(decision_line(entry), width):
             reporter.write_line(line, **_STATE_COLORS.get(entry.state, {}))

@@ -9,29 +9,29 @@ from pytest_fairness.core.formatting import is_plain_line
 from pytest_fairness.plugin.compat import terminal_width
 
 NARROWEST = 40
-"""Columns; a line is not made narrower."""
+"""The least width of a line, in columns."""
 
 
-class OfModel(Protocol):
+class ModelRow(Protocol):
     """A row about one model."""
 
     @property
     def model(self) -> str | None: ...
 
 
-OfModelRow = TypeVar("OfModelRow", bound=OfModel)
+ModelRowType = TypeVar("ModelRowType", bound=ModelRow)
 
 
-def by_model(rows: Iterable[OfModelRow]) -> dict[str, list[OfModelRow]]:
-    """Return the rows of each model, in their order."""
-    models: dict[str, list[OfModelRow]] = {}
+def group_by_model(rows: Iterable[ModelRowType]) -> dict[str, list[ModelRowType]]:
+    """Return the rows by model, in their order."""
+    models: dict[str, list[ModelRowType]] = {}
     for row in rows:
         models.setdefault(row.model or "no model", []).append(row)
     return models
 
 
 def pad(text: str, columns: int) -> str:
-    """Return a text with spaces up to so many columns.
+    """Return a text with spaces up to a number of columns.
 
     >>> pad("ab", 4), pad("\u7537", 4)
     ('ab  ', '\u7537  ')
@@ -39,35 +39,41 @@ def pad(text: str, columns: int) -> str:
     return text + " " * (columns - terminal_width(text))
 
 
-def wrapped(text: str, width: int, indent: str = " ", further: str = "   ") -> list[str]:
+def wrap_text(text: str, width: int, indent: str = " ", next_indent: str = "   ") -> list[str]:
     """Return a sentence in lines of at most ``width - 1`` columns.
 
-    Words stay whole, since a command is to be copied; one that is wider than a line is cut. Control characters of an
+    Words stay whole, so that commands can be copied; one that is wider than a line is cut. Control characters of an
     untrusted text become spaces.
 
-    >>> wrapped("needs about 91 sources for 80% power", 40, "", "  ")
+    Args:
+        text: The sentence.
+        width: The columns of the terminal.
+        indent: The start of the first line.
+        next_indent: The start of the others.
+
+    >>> wrap_text("needs about 91 sources for 80% power", 40, "", "  ")
     ['needs about 91 sources for 80% power']
-    >>> [terminal_width(line) for line in wrapped("\u7537\u5973 " * 9, 40)]
+    >>> [terminal_width(line) for line in wrap_text("\u7537\u5973 " * 9, 40)]
     [35, 12]
     """
     plain = "".join(character if is_plain_line(character) else " " for character in text)
     room = max(NARROWEST, width) - 1
     lines, line, is_empty = [], indent, True
     for word in plain.split():
-        parts = list(_parts(word, room - len(further)))
+        parts = list(_split_word(word, room - len(next_indent)))
         for number, part in enumerate(parts):
-            joined = part if is_empty or number else f" {part}"
-            if is_empty or (not number and terminal_width(line + joined) <= room):
-                line += joined
+            addition = part if is_empty or number else f" {part}"
+            if is_empty or (not number and terminal_width(line + addition) <= room):
+                line += addition
             else:
                 lines.append(line)
-                line = further + part
+                line = next_indent + part
             is_empty = False
     return [*lines, line] if not is_empty else []
 
 
-def _parts(word: str, columns: int) -> Iterator[str]:
-    """Yield a word, in parts where it is wider than a line."""
+def _split_word(word: str, columns: int) -> Iterator[str]:
+    """Yield a word, split if it is wider than a line."""
     part = ""
     for character in word if terminal_width(word) > columns else ():
         if terminal_width(part + character) > columns:

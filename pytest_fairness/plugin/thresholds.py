@@ -20,13 +20,19 @@ from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.plugin.acceptances import REPORT_ACCEPTED
 from pytest_fairness.plugin.compat import expects_failure
-from pytest_fairness.plugin.evaluation import CHECK_SECONDS, MOST_CHECKED, check_clustering, evaluate, format_effects
+from pytest_fairness.plugin.evaluation import (
+    CHECK_SECONDS,
+    MOST_CHECKED,
+    check_clustering,
+    estimate_format_effects,
+    evaluate,
+)
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
 from pytest_fairness.plugin.look_sequence import looks, record_decision
 from pytest_fairness.plugin.markers import FlakyMark, mark_of
 from pytest_fairness.plugin.measurement import LazyMeasured
-from pytest_fairness.plugin.sequential_looks import items_limit
+from pytest_fairness.plugin.sequential_looks import explain_items_limit
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.threshold_rows import influences_of, threshold_row, to_properties
 from pytest_fairness.report.decisions import acceptance_phrase
@@ -100,7 +106,7 @@ def run_threshold(item: pytest.Function) -> None:
                 break
             judgment = evaluate(item)
             if runs is None:
-                runs = JudgedRuns.take(item.nodeid, measured, judgment)
+                runs = JudgedRuns.record(item.nodeid, measured, judgment)
                 if runs.look.number > 1:
                     measured.look = replace(look, run=runs.look.number)
                     judgment = evaluate(item)
@@ -121,7 +127,7 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
     if judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED) and measured.is_tryout:
         return replace(judgment, verdict=Verdict.UNDECIDED, reason=tryout(measured))
     if judgment.verdict is Verdict.UNDECIDED:
-        return replace(judgment, reason=items_limit(judgment, measured.look, measured.probe))
+        return replace(judgment, reason=explain_items_limit(judgment, measured.look, measured.probe))
     return judgment
 
 
@@ -196,7 +202,7 @@ def _checked_row(
         result = replace(result, clustering=clustering)
     # A replay has one answer for all formats.
     if not measured.subject.name.startswith("replay:"):
-        result = replace(result, formats=format_effects(item, measured.load(), judgment))
+        result = replace(result, formats=estimate_format_effects(item, measured.load(), judgment))
     return result
 
 

@@ -1,4 +1,4 @@
-"""Options that the selected tests do not use: each is reported, none is ignored silently."""
+"""Options that the selected tests do not use, which are reported."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.settings import Settings
 
 _SEEDED = ("sample", "plan", "certify")
-"""Options that draw with the seed."""
+"""Options whose draws use the seed."""
 
 
 def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> list[str]:
-    """Return a line for each option of the command line that the selected tests do not use, or not all of them.
+    """Return a line for each option of the command line that some of the selected tests do not use.
 
     Raises:
-        FairnessError: For an attribute of ``--fairness-where`` that none of their items has.
+        FairnessError: No item has an attribute of ``--fairness-where``.
     """
     probes = selected_probes(items)
     _refuse_unknown_attributes(fairness.settings.where, probes)
@@ -34,7 +34,11 @@ def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> li
 
 
 def refuse_unknown_tests(fairness: FairnessSession, items: Sequence[pytest.Item]) -> None:
-    """Raise `FairnessError` for a test of ``--fairness-test`` that was not collected."""
+    """Check that every test of ``--fairness-test`` was collected.
+
+    Raises:
+        FairnessError: A test was not collected.
+    """
     collected = {item.nodeid for item in items}
     for test in fairness.settings.tests:
         if test not in collected:
@@ -56,17 +60,22 @@ def _refuse_unknown_attributes(where: Mapping[str, Sequence[str]], probes: Seque
 def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Sequence[Probe]) -> Iterator[str]:
     given = settings.given
     for name in settings.where:
-        whole = [probe.function.__name__ for probe in probes if not probe.error and name not in probe.attributes]
-        if whole:
-            yield f"--fairness-where {name}: no item of {', '.join(whole)} has it, so all of them are measured"
+        unfiltered = [probe.function.__name__ for probe in probes if not probe.error and name not in probe.attributes]
+        if unfiltered:
+            yield f"--fairness-where {name}: no item of {', '.join(unfiltered)} has it, so all of them are measured"
     fixtures = {name for item in items for name in getattr(item, "fixturenames", ())}
-    ours = any(is_marked(item) or is_search(item) for item in items)
-    idle = [option.flag_text for option in OPTIONS if option.needs_probe and option.name in given]
-    if idle and not ours:
-        yield f"{', '.join(idle)}: not used, no probe and no threshold is selected"
-    if ours and "baseline" in given and "baseline" not in fixtures:
+    has_tests = any(is_marked(item) or is_search(item) for item in items)
+    unused = [option.flag_text for option in OPTIONS if option.needs_probe and option.name in given]
+    if unused and not has_tests:
+        yield f"{', '.join(unused)}: not used, no probe and no threshold is selected"
+    if has_tests and "baseline" in given and "baseline" not in fixtures:
         yield "--fairness-baseline: not used, no selected threshold takes the fixture `baseline`"
-    if ours and "judge" in given and not {"judge", "flips"} & fixtures and not any(map(_may_ask_a_judge, probes)):
+    if (
+        has_tests
+        and "judge" in given
+        and not {"judge", "flips"} & fixtures
+        and not any(map(_may_use_judge_fixture, probes))
+    ):
         yield "--fairness-judge: not used, no grader of the selected probes asks the `judge` fixture"
     for probe in probes:
         if probe.answered_for:
@@ -76,34 +85,34 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
 
 
 def _unused_adjustment(fairness: FairnessSession, probes: Sequence[Probe]) -> Iterator[str]:
-    """Yield a line for each earlier run, or model of one, that no sample of a probe can be adjusted by."""
+    """Yield a line for each earlier run, or model of it, that adjusts no sample."""
     if not fairness.settings.adjust:
         return
-    from pytest_fairness.plugin.earlier_answers import earlier_answers
+    from pytest_fairness.plugin.earlier_answers import load_earlier_answers
 
     for probe in probes:
         if not probe.reserve:
             if not probe.error:
                 yield f"--fairness-adjust: not used, {probe.function.__name__} is measured whole"
             continue
-        for reason in earlier_answers(fairness.store.runs, fairness.settings.adjust, probe, None).unused:
+        for reason in load_earlier_answers(fairness.store.runs, fairness.settings.adjust, probe, None).unused:
             yield f"--fairness-adjust: not used for {probe.function.__name__}: {reason}"
 
 
 def _unused_prices(fairness: FairnessSession, probes: Sequence[Probe]) -> Iterator[str]:
-    """Yield a line for each price of the command line that is of no model which the run names."""
+    """Yield a line for each price of the command line for a model that the run does not name."""
     settings = fairness.settings
     if "price" not in settings.given or not probes:
         return
-    judges = [model for probe in probes for model in _named_by_graders(probe)]
+    judges = [model for probe in probes for model in _judge_models(probe)]
     named = [*settings.models, *([settings.judge] if settings.judge else []), *judges]
-    used = {(fairness.models.named(one) if isinstance(one, str) else one).name for one in named}
+    used = {(fairness.models.named(model) if isinstance(model, str) else model).name for model in named}
     for name in filter(None, settings.prices):
         if fairness.models.named(name).name not in used:
             yield f"--fairness-price {name}: not used, the run names no such model; {did_you_mean(name, used)}"
 
 
-def _named_by_graders(probe: Probe) -> Iterator[Model | str]:
+def _judge_models(probe: Probe) -> Iterator[Model | str]:
     graders = probe.arguments.get("grade")
     for grader in graders.values() if isinstance(graders, Mapping) else ():
         if is_judge(grader):
@@ -111,7 +120,7 @@ def _named_by_graders(probe: Probe) -> Iterator[Model | str]:
 
 
 def _unused_folders(settings: Settings) -> Iterator[str]:
-    """Yield a line for each ``--fairness-data`` of the command line that no suite has looked up."""
+    """Yield a line for each ``--fairness-data`` of the command line that no suite has requested."""
     looked_up = settings.data.looked_up
     for suite in settings.data if "data" in settings.given else ():
         if suite not in looked_up:
@@ -119,7 +128,7 @@ def _unused_folders(settings: Settings) -> Iterator[str]:
 
 
 class UnusedFolders:
-    """Report, at the end of a run, of the data folders that no process of it has requested."""
+    """Hooks that report, at the end of a run, the data folders that no process has requested."""
 
     def __init__(self, config: pytest.Config, fairness: FairnessSession) -> None:
         self._config = config
@@ -127,11 +136,11 @@ class UnusedFolders:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take in what a worker has looked for."""
+        """Add the folders that a worker has requested."""
         self._fairness.settings.data.looked_up.update(getattr(node, "workeroutput", {}).get("fairness_data", ()))
 
     def pytest_sessionfinish(self) -> None:
-        """Let a worker report what it has looked for."""
+        """Report the folders that this worker has requested."""
         output = getattr(self._config, "workeroutput", {})
         output["fairness_data"] = sorted(self._fairness.settings.data.looked_up)
 
@@ -141,7 +150,7 @@ class UnusedFolders:
             terminalreporter.write_line(f"fairness: {line}", yellow=True)
 
 
-def _may_ask_a_judge(probe: Probe) -> bool:
+def _may_use_judge_fixture(probe: Probe) -> bool:
     graders = probe.arguments.get("grade", {"answer": "grader"})
     if not isinstance(graders, Mapping):
         return True

@@ -9,7 +9,7 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from pytest_fairness.plugin.backend import Backend
-from pytest_fairness.plugin.identity import ItemOf, SampleOf
+from pytest_fairness.plugin.identity import ItemParameter, SampleParameter
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.run_context import RunContext
 
@@ -26,7 +26,7 @@ class PlannedTest:
     """One selected test of a probe or threshold."""
 
     model_name: str | None
-    sample: SampleOf
+    sample: SampleParameter
     items: Sequence[int]
     """The indices of the items that it measures ahead."""
 
@@ -71,7 +71,7 @@ class WorkPlan:
 
     def attempts_of(self, measured: object) -> int:
         """Return the number of attempts of a probe's item; 0 for anything else."""
-        if not isinstance(measured, ItemOf):
+        if not isinstance(measured, ItemParameter):
             return 0
         probe = measured.sample.probe
         return len(probe.items[measured.index].prompts) * self.repetitions(probe)

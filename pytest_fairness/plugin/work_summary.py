@@ -1,4 +1,4 @@
-"""Summary of the work of a session: computed before the first request, and stored for the process that shows it."""
+"""Summary of the work of a session, computed before the first request and stored for the process that prints it."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from pytest_fairness.plugin.session import FairnessSession
 
 
 class WorkSummary:
-    """The work of one session. Workers of xdist store it, and their controller reads it."""
+    """The summary of one session's work. Workers of xdist store it, and their controller reads it."""
 
     def __init__(self, fairness: FairnessSession) -> None:
         self._fairness = fairness
         self._cost_lines: list[str] = []
         self._lines: list[str] | None = None
-        """Those of the prepared work, which are shown as they are stored."""
+        """The lines of the prepared work, as stored."""
         self.notes: list[str] = []
         """Remarks on the selection, and on options that it does not use."""
 
     def prepare(self, names: Iterable[str]) -> int:
-        """Store the work of the session, and return how many calls it takes.
+        """Store the work of the session, and return its number of calls.
 
         Raises:
-            FairnessError: Where one of the named models is known to be unavailable.
+            FairnessError: One of the named models is known to be unavailable.
         """
         fairness = self._fairness
         fairness.executor.join()
@@ -45,7 +45,7 @@ class WorkSummary:
         return calls
 
     def save_refusal(self, reason: str) -> None:
-        """Store why the session has to end before its first test."""
+        """Store the reason why the session ends before its first test."""
         self._save({"refusal": reason})
 
     def _save(self, work: dict[str, Any]) -> None:
@@ -53,7 +53,7 @@ class WorkSummary:
         self._fairness.store.runs.describe_work(self._fairness.run, json.dumps(work))
 
     def read(self) -> dict[str, Any]:
-        """Return what the workers have stored; nothing where another session of the run has replaced it."""
+        """Return the work that the workers have stored; without lines if another session of the run has replaced it."""
         work = json.loads(self._fairness.store.runs.work(self._fairness.run) or "{}")
         is_ours = work.get("session") == self._fairness.context.session_id
         return {"lines": [], "calls": None} | (work if is_ours else {})
@@ -67,7 +67,7 @@ class WorkSummary:
         calls = fairness.settings.application_concurrency
         models = names or f"the `model` fixture ({calls} call{'s' if calls > 1 else ''} of an application at a time)"
         sizes = [
-            f"{count:,} {what if count != 1 else what.removesuffix('s')}" for what, count in self._counts().items()
+            f"{count:,} {noun if count != 1 else noun.removesuffix('s')}" for noun, count in self._counts().items()
         ]
         if fairness.settings.shard:
             models += f" (shard {fairness.settings.shard} of run {fairness.run})"
@@ -85,7 +85,7 @@ class WorkSummary:
         return [*(line for text in texts if text for line in announcement(text)), *self._cost_lines]
 
     def _remarks(self) -> Iterator[str]:
-        """Yield what models have to say about the prompts that they are to answer."""
+        """Yield the remarks of models on the prompts that they get."""
         for name in map(str, filter(None, self._fairness.models.names())):
             if remark := getattr(self._fairness.models.named(name), "remark", None):
                 tests = (test for test in self._fairness.work.tests if test.model_name == name)
@@ -97,7 +97,7 @@ class WorkSummary:
         """Return the numbers of probes, items and attempts of the selected tests."""
         samples: dict[tuple[object, Probe], set[int]] = defaultdict(set)
         for test in self._fairness.work.tests:
-            if test.items:  # of a probe whose mark is refused there are none, and its repetitions may be no number
+            if test.items:  # an invalid probe has no items, and its repetitions may be no number
                 samples[test.subject, test.probe].update(test.items)
         items: dict[str, set[int]] = defaultdict(set)
         attempts = 0

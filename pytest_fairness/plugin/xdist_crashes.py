@@ -1,4 +1,4 @@
-"""Reruns of thresholds whose worker died: a threshold of stored answers can be called again."""
+"""Reruns of thresholds whose worker crashed: their answers are stored, so they can be evaluated again."""
 
 from __future__ import annotations
 
@@ -10,44 +10,45 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.session import FairnessSession
 
-_MOST = 3
-"""Deaths of a threshold's worker without a completed call in between: more show that the test kills it."""
+_MOST_CRASHES = 3
+"""The number of crashes during one threshold, without a completed call between them, that fail its test."""
 
 
 class CrashedThresholdReruns:
-    """Reruns of such thresholds, which the controller of xdist calls again; the tests of probes are left alone."""
+    """Hooks of the controller that rerun a threshold after the crash of its worker; tests of probes are not rerun."""
 
     def __init__(self, fairness: FairnessSession) -> None:
         self._fairness = fairness
         self._crashes: Counter[str] = Counter()
-        self._ended = -1
+        self._completed_calls = -1
 
     @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport, sched: Any) -> None:
-        if report.outcome != "failed" or not self._may_go_again(crashitem):
+        if report.outcome != "failed" or not self._may_rerun(crashitem):
             return
         try:
             sched.mark_test_pending(crashitem)
-        except NotImplementedError:  # of schedulers that keep tests together
+        except NotImplementedError:  # by schedulers that keep tests together
             return
-        report.outcome = "rerun"  # type: ignore[assignment]  # as rerunfailures has it: no failure yet
+        report.outcome = "rerun"  # type: ignore[assignment]  # the outcome of pytest-rerunfailures
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
-        again = report.outcome == "rerun"  # type: ignore[comparison-overlap]
-        return ("rerun", "R", ("RERUN", {"yellow": True})) if again else None
+        is_rerun = report.outcome == "rerun"  # type: ignore[comparison-overlap]
+        return ("rerun", "R", ("RERUN", {"yellow": True})) if is_rerun else None
 
-    def _may_go_again(self, test: str) -> bool:
+    def _may_rerun(self, test: str) -> bool:
+        """Return whether a test is a threshold that has not crashed too often, and count the crash."""
         if not self._fairness.settings.store.exists():
             return False
         try:
             store, run = self._fairness.store, self._fairness.run
             if test not in store.runs.expected_thresholds(run):
                 return False
-            ended = sum(entry.calls for entry in store.spent(run))
-        except FairnessError:  # the store is not to be had: nothing can be measured again
+            completed_calls = sum(entry.calls for entry in store.spent(run))
+        except FairnessError:  # without the store, nothing can be evaluated
             return False
-        if ended > self._ended:
+        if completed_calls > self._completed_calls:
             self._crashes.clear()
-        self._ended = ended
+        self._completed_calls = completed_calls
         self._crashes[test] += 1
-        return self._crashes[test] < _MOST
+        return self._crashes[test] < _MOST_CRASHES

@@ -74,7 +74,7 @@ def calls_of(rows: Sequence[Row], profile: str) -> int:
         items, repetitions = row["items"], row["repetitions"]
         calls_per_attempt = row["calls"] / items / repetitions
         if profile == "smoke":
-            items, repetitions = SampleSize().of_items(items, profile), 1
+            items, repetitions = SampleSize().drawn_items(items, profile), 1
         elif profile == "audit":
             items, repetitions = row["audit"].get("items", items), row["audit"].get("repetitions", repetitions)
         total += items * repetitions * calls_per_attempt

@@ -34,12 +34,12 @@ from planted import ON_BOUND, TIMES, PlantedBias  # type: ignore[import-not-foun
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, PlannedThreshold
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.plugin.baseline import measured_again
+from pytest_fairness.plugin.baseline import restore_measured
 from pytest_fairness.plugin.dry_runs import plan
-from pytest_fairness.plugin.dry_runs.error_rates import Certified, error_rates
+from pytest_fairness.plugin.dry_runs.error_rates import ErrorRateSample, estimate_error_rates
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
-from pytest_fairness.plugin.dry_runs.predictions import _never_fair
+from pytest_fairness.plugin.dry_runs.predictions import explain_never_fair
 from pytest_fairness.plugin.evaluation import evaluate_on
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.profiles import AUDIT, GATE
@@ -63,7 +63,7 @@ class Rehearsal:
         if out and out.exists():
             self.rows = {row["test"]: row for row in json.loads(out.read_text(encoding="utf-8"))}
 
-    def predict(self, item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -> PlannedThreshold:
+    def predict(self, item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData) -> PlannedThreshold:
         """Judge or certify one threshold, and keep its figures."""
         for name in dir(item.module):
             if name.startswith(RECORDERS):
@@ -72,23 +72,23 @@ class Rehearsal:
         if self.plant:
             sizes = self.rows.setdefault(test, {"test": test}).setdefault("sizes", {})
             kept = [size for size in sizes.get(self.plant, ()) if (size[0] == ON_BOUND) != (ON_BOUND in self.times)]
-            tried = [list(astuple(size)) for size in PlantedBias(item, prospect, self.runs).sizes(self.times)]
+            tried = [list(astuple(size)) for size in PlantedBias(item, pilot_data, self.runs).sizes(self.times)]
             sizes[self.plant] = sorted(kept + tried)
         elif self.certify:
-            self.rows.setdefault(test, {"test": test})["certified"] = _certified(item, prospect)
+            self.rows.setdefault(test, {"test": test})["certified"] = _certified(item, pilot_data)
         else:
-            self.rows[test] = {**self.rows.get(test, {}), "test": test, **self._judged(item, row, prospect)}
+            self.rows[test] = {**self.rows.get(test, {}), "test": test, **self._judged(item, row, pilot_data)}
         if self.out:
             write_figures(self.out, list(self.rows.values()))
         print(_line(self.rows[test], self.plant), flush=True)
         return replace(row, cannot_pass="", scenarios=[])
 
-    def _judged(self, item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -> dict[str, Any]:
+    def _judged(self, item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData) -> dict[str, Any]:
         dependence, judgments = None, []
         for number in range(self.runs):
-            judgments.append(evaluate_on(item, prospect.draw(number), dependence))
+            judgments.append(evaluate_on(item, pilot_data.draw(number), dependence))
             dependence = judgments[-1].dependence or dependence
-        forecast = Forecast.of(judgments, None)
+        forecast = Forecast.from_judgments(judgments, None)
         detectable = None if forecast is None else forecast.detectable()
         fair = [judgment.verdict is Verdict.FAIR for judgment in judgments]
         low, high = judgments[-1].bounds
@@ -101,17 +101,17 @@ class Rehearsal:
             "sources": row.sources,
             "repetitions": row.repetitions,
             "calls": row.cost.calls,
-            "audit": dict(prospect.probe.arguments.get("profiles", {}).get("audit", {})),
+            "audit": dict(pilot_data.probe.arguments.get("profiles", {}).get("audit", {})),
             "fair": fair,
             "invalid": sum(judgment.verdict is Verdict.INVALID for judgment in judgments),
             "unfair": sum(judgment.verdict is Verdict.UNFAIR for judgment in judgments),
             "below": None if detectable is None else detectable.below,
             "above": None if detectable is None else detectable.above,
-            "cannot_pass": "" if any(fair) else _never_fair(item, prospect),
+            "cannot_pass": "" if any(fair) else explain_never_fair(item, pilot_data),
         }
 
 
-def _certified(item: pytest.Function, prospect: PilotData) -> dict[str, Any]:
+def _certified(item: pytest.Function, pilot_data: PilotData) -> dict[str, Any]:
     """Return the error rates of a threshold on the first simulated run of a fair model."""
     measured = item.funcargs["measured"]
     assert isinstance(measured, LazyMeasured)
@@ -119,14 +119,14 @@ def _certified(item: pytest.Function, prospect: PilotData) -> dict[str, Any]:
         measured.probe.id,
         measured.subject.name,
         measured.subject.key,
-        list(prospect.draw(0).selection.columns.attempts),
+        list(pilot_data.draw(0).selection.columns.attempts),
         arguments=measured.arguments,
         extremes=measured.extremes,
     )
     row = CertifiedThreshold(id=item.nodeid, suite="", threshold="", model=None)
-    stored = Certified(sample, measured_again(sample).at(measured.first_look(1).confidence), measured.tail)
+    stored = ErrorRateSample(sample, restore_measured(sample).at(measured.first_look(1).confidence), measured.tail)
     try:
-        row = error_rates(item, row, stored, 0)
+        row = estimate_error_rates(item, row, stored, 0)
     except FairnessError as error:
         return {"reason": str(error)}
     checks = {check.error: {"share": check.share, "at_most": check.at_most} for check in row.checks}

@@ -104,9 +104,9 @@ class DetectionCount:
 class PlantedBias:
     """Bias that is planted in the simulated runs of a threshold."""
 
-    def __init__(self, item: pytest.Function, prospect: PilotData, runs: int) -> None:
-        self._item, self._prospect, self._runs = item, prospect, runs
-        self._judgment = evaluate_on(item, prospect.draw(0))
+    def __init__(self, item: pytest.Function, pilot_data: PilotData, runs: int) -> None:
+        self._item, self._prospect, self._runs = item, pilot_data, runs
+        self._judgment = evaluate_on(item, pilot_data.draw(0))
 
     @property
     def is_possible(self) -> bool:

@@ -156,8 +156,8 @@ def test_silent_player_leaves_the_conversation_ungraded() -> None:
     [
         ({"grade": 3}, "the grade of a conversation is 3"),
         ({"user": "I cannot wait."}, "write a list of texts, or a function"),
-        ({"user": []}, "each of its texts must say something"),
-        ({"user": ["", "a"]}, "each of its texts must say something"),
+        ({"user": []}, "its texts must not be empty"),
+        ({"user": ["", "a"]}, "its texts must not be empty"),
         ({"turns": 3}, "turns is 3: it must be a whole number from 1 to 2"),
         ({"turns": True}, "turns is True"),
         ({"user": PlayedUser("x"), "turns": 21}, "from 1 to 20"),

@@ -103,13 +103,13 @@ def test_sign_of_a_score_shows_the_nearer_anchor(minilm: Embedder) -> None:
 def test_each_text_is_embedded_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = Embedder(folder, device="cpu")
     embedded: list[str] = []
-    new = embedder._new
+    new = embedder._compute
 
     def record(texts: list[str]) -> Any:
         embedded.extend(texts)
         return new(texts)
 
-    monkeypatch.setattr(embedder, "_new", record)
+    monkeypatch.setattr(embedder, "_compute", record)
     scales = [SimilarityScale(embedder, anchors) for anchors in read_anchors().values()]
     texts = [*TEXTS, *TEXTS]
     first, again = scales[0].scores(texts), scales[0].scores(texts)
@@ -141,9 +141,9 @@ def test_cache_keeps_a_bounded_number_of_vectors(minilm: Embedder, monkeypatch: 
     minilm.close()
     monkeypatch.setattr(embeddings, "_MOST_KEPT", 3 * 4 * width)
     assert np.allclose(minilm.embed(TEXTS), whole, atol=1e-6)
-    assert len(minilm._kept) == 3
+    assert len(minilm._cache) == 3
     # A row that is cached_model must not hold the rest of its batch.
-    assert all(vector.base is None for vector in minilm._kept.values())
+    assert all(vector.base is None for vector in minilm._cache.values())
 
 
 def test_model_is_freed_when_the_embedder_is_closed(folder: Path) -> None:
@@ -288,7 +288,7 @@ def embeds(model: str, endpoint: str, cache: Path, *arguments: str) -> list[str]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("status", "reason"), [(None, "Timeout"), (503, "it says 503")])
+@pytest.mark.parametrize(("status", "reason"), [(None, "Timeout"), (503, "it answers 503")])
 def test_missing_hub_is_reported_quickly_and_once(tmp_path: Path, status: int | None, reason: str) -> None:
     with hub(status) as endpoint:
         message, seconds = embeds("Qwen/Qwen3-Embedding-0.6B", endpoint, tmp_path)
@@ -308,7 +308,7 @@ def test_offline_run_contacts_no_hub(tmp_path: Path) -> None:
         hub_of_nobody.setblocking(False)
         with pytest.raises(BlockingIOError):
             hub_of_nobody.accept()
-    assert "it is not asked" in message
+    assert "offline is set" in message
 
 
 @pytest.mark.slow

@@ -95,7 +95,7 @@ def test_extremes_of_an_ungraded_attempt() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Regex("("), "is none"),
+        (lambda: Regex("("), "is no regular expression"),
         (lambda: Regex("a", group=1), "no group 1"),
         (lambda: Regex("a", group="value"), "no group 'value'"),
         (lambda: Regex("a", which=cast("Any", "best")), "'only', 'first' or 'last'"),

@@ -17,7 +17,7 @@ from pytest_fairness.core.protocols import Grading
 from pytest_fairness.core.verdicts import judge
 from pytest_fairness.design import Frozen
 from pytest_fairness.plugin.markers import mark_of, threshold_probe, threshold_scale
-from pytest_fairness.plugin.profiles import GATE, SMOKE, sample_size
+from pytest_fairness.plugin.profiles import GATE, SMOKE, read_sample_size
 from suites.agents import test_agents
 from suites.asymmetry import test_asymmetry
 from suites.asymmetry.grading import ErrorAwareJudge
@@ -166,11 +166,11 @@ def sample(study: Study, model: str | Text, seed: int, form: str = "", profile: 
     mark = mark_of(study.probe, "probe")
     assert mark is not None
     answers = _Answers(model, form, seed)
-    size = sample_size(profile, mark.kwargs.get("profiles", {}))
+    size = read_sample_size(profile, mark.kwargs.get("profiles", {}))
     repetitions = size.repetitions or mark.kwargs.get("repetitions", 1)
     items = _items(study, size.items)
     if profile == SMOKE:
-        items = items[:: max(1, len(items) // (size.of_items(len(items), SMOKE) or 1))]
+        items = items[:: max(1, len(items) // (size.drawn_items(len(items), SMOKE) or 1))]
     graders = _graders(mark.kwargs["grade"])
     extremes = {
         name: grader.extremes_for if hasattr(grader, "extremes_for") else partial(_always, grader.extremes)

@@ -188,7 +188,7 @@ def test_function_of_attempts_is_certified_at_parity_only(project: Project) -> N
             project_sources.threshold(f'measured.ratio("hired", {PAIR}) >= 0.8', name="test_it"),
             "cannot fail the test by itself",
         ),
-        (RATIO.replace("(measured)", "(measured, baseline)"), "it is held against a baseline"),
+        (RATIO.replace("(measured)", "(measured, baseline)"), "it is compared with a baseline"),
     ],
     ids=["no-grade", "far-bound", "nothing-compared", "no-assert", "baseline"],
 )

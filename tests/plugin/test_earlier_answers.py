@@ -129,7 +129,7 @@ def test_plan_says_what_earlier_models_save(project: Project, monkeypatch: pytes
     write(project, "new", CLOSE, count=200)
     alone, text = planned()
     assert alone["adjusted"] == {"runs": [first], "models": 1, "items": None, "calls": None, "plain_calls": None}
-    assert f"--fairness-adjust {first[:8]} may take fewer calls; what it saves is known from two" in text
+    assert f"--fairness-adjust {first[:8]} may take fewer calls; the saving is known with two" in text
     second = ship(project, "other", CLOSE, count=200)
     project.forget_calls()
     write(project, "new", CLOSE, count=200)

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fairness.core.dry_run_results import CallCost, PlannedThreshold
 from pytest_fairness.plugin.dry_runs import predictions
-from pytest_fairness.plugin.dry_runs.plan_tables import total
+from pytest_fairness.plugin.dry_runs.plan_tables import compute_total
 from pytest_fairness.plugin.settings import Settings
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
@@ -258,9 +258,9 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
     settings = Settings.__new__(Settings)
     for name, value in (("rate", None), ("models", ()), ("concurrency", None)):
         object.__setattr__(settings, name, value)
-    apart = total("m", [row(f"probe {number}", "1" * 61 + "0" * 39) for number in range(20)], settings)
+    apart = compute_total("m", [row(f"probe {number}", "1" * 61 + "0" * 39) for number in range(20)], settings)
     assert apart.all_fair == pytest.approx(0.61**20)
-    together = total("m", [row("probe", "1100"), row("probe", "1010"), row("probe", "1111")], settings)
+    together = compute_total("m", [row("probe", "1100"), row("probe", "1010"), row("probe", "1111")], settings)
     assert together.all_fair == 0.25
     assert (together.calls, together.stored, together.input_tokens) == (10, 4, 30)
     assert (together.questions, together.silent) == (3, ["polite"])

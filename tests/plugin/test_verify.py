@@ -340,7 +340,7 @@ def _no_run(results: dict[str, Any]) -> None:
         (_gone, "has no samples of the run of results.json (run 00000000): name the store"),
         (_schema, "results.json has schema 3: this version of pytest-fairness verifies schema 1 and 2"),
         (_empty, "results.json holds no thresholds: name the results file of a run that judged some"),
-        (_twice, "results.json is no results file: one of its `thresholds` is there twice"),
+        (_twice, "results.json is no results file: one of its `thresholds` occurs twice"),
         (_no_run, "results.json is no results file: it has no `run` with an `id`"),
     ],
 )

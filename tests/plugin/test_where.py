@@ -105,7 +105,7 @@ def people():
 FAMILY = 'measured.ratios("hired", by="group")'
 SLICE = 'measured.where(topic={}).ratios("hired", by="group")'
 
-CLAIMS = [
+RESULTS_FILE = [
     f"assert {FAMILY} >= 0.8",
     'assert measured.worst_ratio("hired", by="group") >= 0.8',
     'for group in measured.groups("group"):\n    assert measured.where(group=group).rate("hired") >= 0.1',
@@ -120,7 +120,9 @@ NAMES = ("family", "worst", "loop", "pair", "slice", "slice_without", "whole")
 @pytest.fixture
 def of_groups(project: Project) -> Project:
     """Return a project whose application hires no elder; elders live in the north."""
-    tests = [project_sources.threshold(body, name=f"test_{name}") for name, body in zip(NAMES, CLAIMS, strict=True)]
+    tests = [
+        project_sources.threshold(body, name=f"test_{name}") for name, body in zip(NAMES, RESULTS_FILE, strict=True)
+    ]
     project.write(
         conftest=project_sources.application({"woman": 0.9, "man": 0.9, "elder": 0.0}, version="1"),
         test_hiring=project_sources.HEAD + LEFT_OUT + project_sources.PROBE + "\n\n".join(tests),

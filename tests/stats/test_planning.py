@@ -141,7 +141,7 @@ def test_normal_approximation_agrees_with_simulated_runs() -> None:
 def test_detectable_ratio_is_found_in_simulated_runs(group: str, end: str) -> None:
     drawn = simulation(100)
     judgements = [judge(partial(alike, drawn.draw(np.random.default_rng((1, run))))) for run in range(60)]
-    forecast = Forecast.of(judgements, None)
+    forecast = Forecast.from_judgments(judgements, None)
     assert forecast is not None
     value = getattr(forecast.detectable(), end)
     gap = Gap(group, min(value, 1 / value))

@@ -1,4 +1,4 @@
-"""People beside the main character whom the pronouns of a text can mean."""
+"""People other than the main character to whom the pronouns of a text can refer."""
 
 from __future__ import annotations
 
@@ -17,166 +17,171 @@ class Bystanders:
     tokens: list[Token]
     scene: Scene
 
-    def rivals(self) -> tuple[set[str], set[str]]:
-        """Return the genders that people beside the main character can have, and those that they have by a noun."""
+    def find_genders(self) -> tuple[set[str], set[str]]:
+        """Return the genders that other people can have, and those that they have by a noun."""
         possible: set[str] = set()
         by_noun: set[str] = set()
-        for at, token in enumerate(self.tokens):
-            start = phrases.determiner(self.tokens, at) if words.is_surely_person(token.word) else None
+        for index, token in enumerate(self.tokens):
+            start = phrases.find_determiner(self.tokens, index) if words.is_surely_person(token.word) else None
             if (
                 start is None
                 or self.tokens[start].word in words.GENERIC
-                or phrases.copula_before(self.tokens, start) is not None
+                or phrases.find_copula_before(self.tokens, start) is not None
             ):
-                continue  # "she was a nurse" says it of somebody who is there
-            apposed_to_name = start > 1 and self.tokens[start - 1].word == "," and self.tokens[start - 2].capital
+                continue  # "she was a nurse" introduces nobody
+            follows_name = start > 1 and self.tokens[start - 1].word == "," and self.tokens[start - 2].capital
             if (
-                self._is_first(at)
-                or apposed_to_name
+                self._is_first(index)
+                or follows_name
                 or token.word in (self.scene.role, *self.scene.names)
                 or token.ending == "s"
             ):
                 continue
-            following = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
+            following = self.tokens[index + 1] if index + 1 < len(self.tokens) else None
             if following and (following.capital or words.is_person(following.word)):
                 continue  # "the student nurse", "that Captain Noor"
-            if phrases.is_what_a_person_is_called(self.tokens, start):
+            if phrases.is_used_as_name(self.tokens, start):
                 continue
-            near = (words.NOUNS.get(token.word) for token in self.tokens[at + 2 : at + 6])
-            apposed = next(filter(None, near), None) if phrases.is_at(self.tokens, at + 1, ",") else None
-            spoken = {words.SUBJECTS[token.word] for token in self.tokens[at + 1 :] if token.word in words.SUBJECTS}
-            described = phrases.identity_before(self.tokens, start, at)
+            next_genders = (words.NOUNS.get(token.word) for token in self.tokens[index + 2 : index + 6])
+            is_apposed = phrases.has_word_at(self.tokens, index + 1, ",")
+            apposed = next(filter(None, next_genders), None) if is_apposed else None
+            later_words = {token.word for token in self.tokens[index + 1 :]}
+            pronoun_genders = {gender for word, gender in words.SUBJECTS.items() if word in later_words}
+            described = phrases.find_identity_before(self.tokens, start, index)
             if gender := words.NOUNS.get(token.word) or apposed or described:
                 by_noun.add(gender)
             else:
-                possible |= spoken if len(spoken) == 1 else {words.FEMALE, words.MALE}
+                possible |= pronoun_genders if len(pronoun_genders) == 1 else {words.FEMALE, words.MALE}
         return possible, by_noun
 
-    def _is_first(self, at: int) -> bool:
-        """Return whether nobody stands before this person in the text."""
-        if self.tokens[at - 1].owns:  # "Mr. Hart's nurse"
-            return not self.scene.introduced
-        return not self.scene.introduced and not any(
+    def _is_first(self, index: int) -> bool:
+        """Return whether this is the first person of the text."""
+        if self.tokens[index - 1].owns:  # "Mr. Hart's nurse"
+            return not self.scene.has_person
+        return not self.scene.has_person and not any(
             words.is_person(self.tokens[before].word) or (self.tokens[before].capital and self.is_name(before))
-            for before in range(at)
+            for before in range(index)
         )
 
-    def genders_at(self, at: int) -> set[str]:
-        """Return the genders that a person, animal or ship other than the main character at this position can have."""
-        tokens, token = self.tokens, self.tokens[at]
+    def genders_at(self, index: int) -> set[str]:
+        """Return the genders that a person, animal or ship at this position can have; none for the main character."""
+        tokens, token = self.tokens, self.tokens[index]
         if token.owns:
             return set()
-        if token.capital and self.is_name(at):
-            return self._other_name(at)
-        start = phrases.determiner(tokens, at)
-        if start is None or tokens[start].word in words.GENERIC or phrases.copula_before(tokens, start) is not None:
+        if token.capital and self.is_name(index):
+            return self._genders_of_name(index)
+        start = phrases.find_determiner(tokens, index)
+        if (
+            start is None
+            or tokens[start].word in words.GENERIC
+            or phrases.find_copula_before(tokens, start) is not None
+        ):
             return set()
         before = tokens[start - 1].word if start else ""
         gender = words.NOUNS.get(token.word)
-        if gender in words.BINARY and before == "," and len(self.scene.open) > 1 and not token.capital:
-            self.scene.open = {gender}  # "Boris, a man of sixty"
+        if gender in words.BINARY and before == "," and len(self.scene.open_genders) > 1 and not token.capital:
+            self.scene.open_genders = {gender}  # "Boris, a man of sixty"
         if before in ("like", "as", ","):
             return set()
-        if phrases.is_what_a_person_is_called(tokens, start):
+        if phrases.is_used_as_name(tokens, start):
             return set()
-        gender = gender or phrases.identity_before(tokens, start, at)
+        gender = gender or phrases.find_identity_before(tokens, start, index)
         if gender:
             return {gender} & words.BINARY
-        following = tokens[at + 1] if at + 1 < len(tokens) else None
-        if words.is_surely_person(token.word) or phrases.is_acting(tokens, at):
+        following = tokens[index + 1] if index + 1 < len(tokens) else None
+        if words.is_surely_person(token.word) or phrases.is_acting(tokens, index):
             described = following and (words.is_person(following.word) or following.word == "like")
             return set() if described else set(words.BINARY)
         is_animal = token.word in words.ANIMALS and (tokens[start].owns or tokens[start].word == "the")
         return set(words.BINARY) if is_animal or token.word in words.VESSELS else set()
 
-    def _other_name(self, at: int) -> set[str]:
-        """Return the genders that one of this name can have, where it is not the main character."""
-        token, previous = self.tokens[at], self.tokens[at - 1] if at else Token("", "", capital=False)
-        if phrases.is_title(self.tokens, at):
+    def _genders_of_name(self, index: int) -> set[str]:
+        """Return the genders that a person of this name can have, if it is not the main character."""
+        token, previous = self.tokens[index], self.tokens[index - 1] if index else Token("", "", capital=False)
+        if phrases.is_title(self.tokens, index):
             return {words.TITLES[token.word]} & words.BINARY
-        goes_on = at + 1 < len(self.tokens) and self.tokens[at + 1].capital
-        if phrases.is_at(self.tokens, at + 1, ":") or words.is_group(token.word):
+        is_continued = index + 1 < len(self.tokens) and self.tokens[index + 1].capital
+        if phrases.has_word_at(self.tokens, index + 1, ":") or words.is_group(token.word):
             return set()
-        if words.is_surely_person(token.word) and not goes_on:
+        if words.is_surely_person(token.word) and not is_continued:
             return set()
         if (
-            (at == 0 and not phrases.is_initial_name(self.tokens))
+            (index == 0 and not phrases.is_initial_name(self.tokens))
             or (previous.capital and previous.word not in words.CLAUSES)
             or previous.word in ("named", "called", ":")
-            or phrases.is_place(self.tokens, at)
+            or phrases.is_place(self.tokens, index)
         ):
             return set()
-        start = phrases.determiner(self.tokens, at)
-        is_of_role = previous.word == "of" and at > 1 and words.is_person(self.tokens[at - 2].word)
-        if is_of_role or previous.is_copula or self.is_introduced_name(at):
+        start = phrases.find_determiner(self.tokens, index)
+        is_of_role = previous.word == "of" and index > 1 and words.is_person(self.tokens[index - 2].word)
+        if is_of_role or previous.is_copula or self.is_introduced_name(index):
             return set()  # "the mayor of Hampton", "it was Katarzyna who"
         if start and self.tokens[start - 1].word in ("as", *words.NAMING):
             return set()  # "known as the Bear"
         self.scene.other_names.add(token.word)
         return set(words.BINARY)
 
-    def is_name(self, at: int) -> bool:
-        token = self.tokens[at]
-        if phrases.is_label(self.tokens, at) or (at == 0 and words.is_group(token.word)):
+    def is_name(self, index: int) -> bool:
+        """Return whether the capitalized word at this position can be a person's name."""
+        token = self.tokens[index]
+        if phrases.is_label(self.tokens, index) or (index == 0 and words.is_group(token.word)):
             return False
-        following = self.tokens[at + 1].word if at + 1 < len(self.tokens) else ""
-        if at == 0 and (words.is_group(following) or following in words.PREPOSITIONS):
+        following = self.tokens[index + 1].word if index + 1 < len(self.tokens) else ""
+        if index == 0 and (words.is_group(following) or following in words.PREPOSITIONS):
             return False  # "Transgender men are rare", "Hungarian by birth"
-        if at == 0 and words.is_surely_person(following) and not (self.tokens[0].ending or self.tokens[1].capital):
+        if index == 0 and words.is_surely_person(following) and not (self.tokens[0].ending or self.tokens[1].capital):
             return False  # "Social worker Ana"
-        return words.can_be_name(token.word) and (token.word not in words.NOUNS or phrases.is_title(self.tokens, at))
+        return words.can_be_name(token.word) and (token.word not in words.NOUNS or phrases.is_title(self.tokens, index))
 
-    def is_introduced_name(self, at: int) -> bool:
-        """Return whether it is the name of the one who was brought up without: "a nurse named Tom"."""
-        if at == 0:
-            return not self.scene.names and not phrases.is_title(self.tokens, at)
-        before = [token.word for token in self.tokens[max(0, at - 2) : at]]
+    def is_introduced_name(self, index: int) -> bool:
+        """Return whether it is the name of a person who was introduced without: "a nurse named Tom"."""
+        if index == 0:
+            return not self.scene.names and not phrases.is_title(self.tokens, index)
+        before = [token.word for token in self.tokens[max(0, index - 2) : index]]
         is_naming = before[-1] in ("named", "called", ",", "is", "was", self.scene.role) or before == ["name", "of"]
-        apposed = before[-1] == "," and at > 1 and words.is_person(self.tokens[at - 2].word)
-        start = phrases.determiner(self.tokens, at - 2) if apposed else None
-        if start is not None and self.tokens[start].owns and self.scene.role not in ("", self.tokens[at - 2].word):
+        apposed = before[-1] == "," and index > 1 and words.is_person(self.tokens[index - 2].word)
+        start = phrases.find_determiner(self.tokens, index - 2) if apposed else None
+        if start is not None and self.tokens[start].owns and self.scene.role not in ("", self.tokens[index - 2].word):
             return False  # "her boss, Mrs. Pryce"
         return not self.scene.names and is_naming
 
     def is_about_other(self) -> bool:
-        """Return whether it begins with another "the lawyer" than the one whom the text brought up."""
+        """Return whether the sentence begins with another person, as by "the lawyer" or a name."""
         article, *heads = [token.word for token in self.tokens[:3]]
         role = [word for word in heads if words.is_person(word)]
         if self.tokens[0].word in self.scene.other_names:
             return True
         is_new = article in ("the", "a", "an", "one", "another") and bool(role) and self.scene.role not in role
-        return self.scene.introduced and is_new
+        return self.scene.has_person and is_new
 
-    def is_anybody(self, at: int) -> bool:
-        """Return whether a person or thing other than the main character stands here that can be "she"."""
-        token = self.tokens[at]
-        other = token.capital and token.word not in self.scene.names and at > 0
-        person = words.is_person(token.word) and phrases.determiner(self.tokens, at) is not None
+    def is_other_person(self, index: int) -> bool:
+        """Return whether a person or thing at this position can be "she" and is not the main character."""
+        token = self.tokens[index]
+        other = token.capital and token.word not in self.scene.names and index > 0
+        person = words.is_person(token.word) and phrases.find_determiner(self.tokens, index) is not None
         return other or person or token.word in words.NOUNS or token.word in words.VESSELS | words.ANIMALS
 
-    def begins_with_anybody(self) -> bool:
-        """Return whether a text begins with "a boy" beside "the clockmaker", who may be whom it is about."""
+    def begins_with_two_people(self) -> bool:
+        """Return whether a text begins with a gendered noun and another person: "a boy" and "the clockmaker"."""
         if len(self.tokens) < 2 or self.tokens[0].word != "a" or self.tokens[1].word not in words.NOUNS:
             return False
-        return any(one.word == "the" and words.is_person(two.word) for one, two in pairwise(self.tokens[2:]))
+        return any(first.word == "the" and words.is_person(second.word) for first, second in pairwise(self.tokens[2:]))
 
     def has_main_character(self) -> bool:
         """Return whether the sentence names the main character."""
         return any(token.word in self.scene.names or token.word == self.scene.role for token in self.tokens)
 
-    def is_own(self, at: int) -> bool:
-        """Return whether a pronoun can only be that of the name at the head of the sentence: "Ines kept her eyes
-        open".
-        """
+    def is_pronoun_of_main(self, index: int) -> bool:
+        """Return whether a pronoun can only refer to the name at the start: "Ines kept her eyes open"."""
         if not any(token.word in self.scene.names and not token.owns for token in self.tokens[:3]):
             return False
-        word = self.tokens[at].word
+        word = self.tokens[index].word
         if word in words.SUBJECTS:
-            return not any(self.is_anybody(position) for position in range(at))
-        following = self.tokens[at + 1].word if at + 1 < len(self.tokens) else ""
+            return not any(self.is_other_person(position) for position in range(index))
+        following = self.tokens[index + 1].word if index + 1 < len(self.tokens) else ""
         return word in ("herself", "himself") or following in words.BODY
 
-    def goes_before(self, gender: str) -> bool:
-        """Return whether a noun stands before its pronoun: "The only girl among six, she ..."."""
-        after = [two.word for one, two in pairwise(self.tokens) if one.word == ","]
+    def precedes_pronoun(self, gender: str) -> bool:
+        """Return whether a noun comes before its pronoun: "The only girl among six, she ..."."""
+        after = [second.word for first, second in pairwise(self.tokens) if first.word == ","]
         return any(words.SUBJECTS.get(word) == gender or word in self.scene.names for word in after)

@@ -1,7 +1,4 @@
-"""The English words that give a person's gender, and those that say whose gender it is.
-
-Nothing is decided here; `mentions` reads texts with these words.
-"""
+"""English words for the gender of a person, and for the person whose gender it is."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# --- Words with a gender -----------------------------------------------------------------------------------------
+# --- Words with a gender ------------------------------------------------------------------------------------------
 
 SUBJECTS = {"she": FEMALE, "he": MALE}
 PRONOUNS = SUBJECTS | dict.fromkeys(("her", "hers", "herself"), FEMALE) | dict.fromkeys(("him", "his", "himself"), MALE)
@@ -59,14 +56,14 @@ NOUNS = (
     KIN | dict.fromkeys(_FEMALE_NOUNS, FEMALE) | dict.fromkeys(_MALE_NOUNS, MALE) | dict.fromkeys(IDENTITIES, NONBINARY)
 )
 ADJECTIVES = IDENTITIES | {"female", "male"}
-"""Words said of a person as well as naming one: "she is female", "a male nurse", but not "male nurses"."""
+"""Nouns that are adjectives as well: "she is female", "a male nurse", but not "male nurses"."""
 
 NEOPRONOUNS = _words(
     "xe xem xyr xyrs xemself ze zie hir hirs hirself zir zirs zirself ey eir eirs emself faer faers faerself verself"
 )
-"""Pronouns of people who are neither women nor men. "Em", "fae", "ve", "ver" and "vis" are words as well."""
+"""Pronouns of nonbinary people. "Em", "fae", "ve", "ver" and "vis" are other words as well."""
 NEO_SUBJECTS = _words("fae ve em ver vis")
-"""Those that count beside another one."""
+"""Neopronouns that count only if the text has another one."""
 
 TITLES = (
     {"mx": NONBINARY}
@@ -81,7 +78,7 @@ TITLES = (
 ABBREVIATED = _words("mr mrs ms mx dr prof st jr sr capt lt sgt col gen rev hon")
 """A full stop after one of these ends no sentence."""
 
-# --- Words that say whose gender it is ---------------------------------------------------------------------------
+# --- Words for the person whose gender it is ----------------------------------------------------------------------
 
 POSSESSIVES = _words("my your his her their our its whose xyr hir zir eir faer")
 DETERMINERS = _words("a an the this that one only")
@@ -90,7 +87,7 @@ COPULAS = _words("is was am are were be been being became become becomes remaine
 ADVERBS = _words("not never also still just only always now once probably clearly simply really very indeed actually")
 NEGATIONS = _words("not never hardly")
 RELATIONS = {("born", "to"), ("married", "to"), ("son", "of"), ("daughter", "of"), ("child", "of"), ("wife", "of")}
-"""Words after which another person follows: "born to a single mother"."""
+"""Words before another person: "born to a single mother"."""
 STOPS = (
     COPULAS
     | NEGATIONS
@@ -101,7 +98,7 @@ STOPS = (
         " while because so who whom that which where i you we it me us had has have did does do said says and/or"
     )
 )
-"""Words that are no adjectives: looking back from a noun for its article stops here."""
+"""Words at which the search back from a noun for its article stops."""
 NO_NOUNS = (
     STOPS
     | DETERMINERS
@@ -121,7 +118,7 @@ CHARACTERS = _words("character protagonist hero narrator lead name person identi
 CLAUSES = _words(
     "who whom that which what when while because so and but or if as since until where whose for"
 ) | frozenset(SUBJECTS)
-"""Words with which another clause begins, or its subject."""
+"""Words that begin another clause."""
 LABELS = _words(
     "name age role job occupation profession trade work title setting character protagonist family relationships"
     " background backstory history personality traits trait appearance looks description bio biography quote motto"
@@ -141,7 +138,7 @@ ACTING = _words(
     " told knew grinned blinked frowned winked cried wept apologized insisted agreed argued confessed says asks laughs"
     " smiles nods replies shrugs sighs whispers answers thinks waits wants tells knows grins insists agrees argues"
 )
-"""The words that follow a word for a person, whichever it is: "the tenor laughed"."""
+"""Words after a noun that only people can be the subject of: "the tenor laughed"."""
 SAYING = _words("say says said call calls called tell tells told think thinks thought claim claims claimed swear swore")
 """Verbs of which an unnamed "they" is the subject: "They say that ..."."""
 NAMING = _words("call calls called calling")
@@ -169,7 +166,7 @@ NUMBERS = COUNTS | _words(
 )
 
 BODIES = _words("body corpse victim deceased skeleton")
-"""People who are present, and may be "he" or "she" in what follows."""
+"""People in the scene, who may be "he" or "she" later."""
 
 ANIMALS = _words("cat dog horse mare kitten puppy parrot cow goat hen pony donkey hound pet bird tomcat terrier")
 
@@ -240,7 +237,7 @@ _NO_PEOPLE = _words(
 _TIMES = _words("years months weeks days hours minutes seconds nights mornings evenings times always perhaps besides")
 _ROLE = re.compile(r"\w{3,}(?:er|or|ist|ian|eer)$")
 _ROLES = re.compile(r"\w{3,}(?:ers|ors|ists|ians|eers|ants|ents)$")
-_CAPITALS_THAT_NAME_NOBODY = (
+_NO_NAMES = (
     STOPS
     | POSSESSIVES
     | DETERMINERS
@@ -263,7 +260,7 @@ _CAPITALS_THAT_NAME_NOBODY = (
 
 
 def is_surely_person(word: str) -> bool:
-    """Return whether a word is listed as one for a person, not merely of such an ending: "nurse", not "rudder"."""
+    """Return whether a word is in the list of nouns for people: "nurse", not "rudder"."""
     return word in _PEOPLE or word in NOUNS
 
 
@@ -283,16 +280,16 @@ def is_group(word: str) -> bool:
 
 
 def is_plural(word: str) -> bool:
-    """Return whether a word looks like several things."""
+    """Return whether a word looks like a plural."""
     return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) and word not in _TIMES
 
 
 def can_be_name(word: str) -> bool:
-    """Return whether a word with a capital can be a person's name, wherever it stands."""
-    return len(word) > 1 and word not in _CAPITALS_THAT_NAME_NOBODY
+    """Return whether a capitalized word can be a person's name."""
+    return len(word) > 1 and word not in _NO_NAMES
 
 
-# --- Patterns over whole texts -----------------------------------------------------------------------------------
+# --- Patterns over whole texts ------------------------------------------------------------------------------------
 
 PREAMBLE = pattern(
     r"\A\s{0,9}(?:sure|certainly|of course|absolutely|okay|ok|great|gladly|happy to|here(?:'s| is| are)"
@@ -308,7 +305,7 @@ WILL_NOT_WRITE = pattern(
     r" (?:create|write|invent|make up|describe|produce|generate)\b[^.\n]{0,40}?"
     r" (?:character|story|text|profile|person|biography|description|letter)\b"
 )
-"""A refusal to write what was asked for; `refusal` reads the others."""
+"""Refusals to write the text; `refusal` reads the others."""
 
 SALUTATION = pattern(
     r"^[ \t]{0,9}(?:dear\b[^,:\n]{0,80}[,:]?|to (?:whom it may concern|the [^,:.\n]{1,80})[,:])", flags=re.MULTILINE
@@ -325,7 +322,7 @@ _SPEAKER = r"(?:he|she|(?:the|a|an|his|her|my|one)(?: \w{2,15}){1,3}?)"
 OPENING_LINE = pattern(
     rf"\A\s{{0,9}}\"[^\"\n]{{1,600}}\"\s{{0,3}}(?:{_SPEAKER} {_TAG}|{_TAG} {_SPEAKER})\b[^.!?\n\"]{{0,160}}[.!?,]"
 )
-"""A line of speech with which a text opens, and who says it, where that is no name."""
+"""A line of speech at the start of a text, with its speaker, unless it is a name."""
 
 EITHER = pattern(
     r"\(s\)he\b|\bs/he\b"
@@ -336,7 +333,7 @@ EITHER = pattern(
     r"|\b(?:an? )?(?:she|hers?|herself)\s{0,2}(?:/|\bn?or\b)\s{0,2}(?:an? )?(?:he|him|his|himself)\b"
     r"(?:\s?/\s?(?:they|them|their))?"
 )
-""" "He or she": nobody's gender."""
+""" "He or she", which gives no gender."""
 
 COUPLE = pattern(r"\bm(?:rs?|s)\.? (?:and|&) m(?:rs?|s)\b\.?")
 IDIOMS = pattern(
@@ -370,7 +367,7 @@ FORMER = pattern(
 FIGURES = pattern(
     r"\b(?:father (?:christmas|time)|mother (?:goose|nature|earth)|uncle sam|lady (?:luck|justice|liberty|macbeth))\b"
 )
-"""Figures of speech and legend, who can be "he" or "she" in what follows."""
+"""Figures of speech and legend, who can be "he" or "she" later."""
 HYPOTHESIS = pattern(
     r"(\b(?:if [\w']{1,20}(?: [\w']{1,20})?|had [\w']{1,20}(?: [\w']{1,20})?) (?:had been|were|was|been)(?: born)?)"
     r" an? (?:\w{1,12} )?(?:boy|girl|man|woman|son|daughter|king|queen|prince|princess)\b"
@@ -385,7 +382,7 @@ NEITHER = pattern(
     r"\b(?:is|was|am|are|being|be|as|feels?|felt|'s|'m) (?:\w+ )?neither (?:an? )?"
     r"(?:(?:man|male|boy) nor (?:an? )?(?:woman|female|girl)|(?:woman|female|girl) nor (?:an? )?(?:man|male|boy))\b"
 )
-"""Said of a nonbinary person: "is neither a man nor a woman"."""
+"""A description of a nonbinary person: "is neither a man nor a woman"."""
 LABELED_PRONOUNS = pattern(
     r"\bpronouns?[\"'*]{0,3}\s{0,3}[:=|\u2014]\s{0,3}[\"'*]{0,3}\s{0,3}(she|he|they)\b"
     r"(?:\s?/\s?(?:hers?|hi[ms]|them|theirs?)\b)?(?!\s?/\s?they|\s(?:or|and)\b)"
@@ -409,7 +406,7 @@ CHILDS_VOCATIVES = {gender: _called(names) for gender, names in _CHILDS_VOCATIVE
 CALL_ME = pattern(r"\b(?:call me|i'm|i am|my name is) (?:(mrs|ms|miss|madam|lady|sister|aunt(?:ie)?)|mr|sir|uncle)\b")
 """The title that a narrator claims; a group where it is a woman's."""
 OWN_WORDS = pattern(rf"^\W{{0,9}}i (?:say|answer|reply|tell|ask|add|{_TAG[3:-1]})\b|\bi {_TAG}[^.!?]{{0,30}}[,:]$")
-"""The words next to a speech that the narrator makes: "I said"."""
+"""The words next to the narrator's own speech: "I said"."""
 TO_ANOTHER = re.compile(r"\b(?:to|told|tells|asked|asks|at) (?:my|the|him|her|his|our|[A-Z])")
 """The words next to a speech to another than the narrator."""
 OWN_CHILD = pattern(
@@ -424,6 +421,6 @@ SIGNATURE = re.compile(
 OWN_FAMILY = pattern(
     r"\A\W{0,3}my (?:husband|wife|boyfriend|girlfriend|fianc[e\u00e9]e?|partner|son|daughter|kids|children)\b"
 )
-"""My wife says that I ...: a text about the one who tells it."""
+"""The start of a text about its narrator: "My wife says that I ..."."""
 
 LIST_ITEM = re.compile(r"^\s{0,6}\d{1,2}[.)]\s", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The words of a text one by one, and what was read of them so far."""
+"""The tokens of a text, and the scene: the people and pronouns that were read so far."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from pytest_fairness.graders.character_gender import lexicon as words
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+){0,6}|[.!?\n,;:()\u2014]")
 _LONGEST = 200
+"""The most tokens of a sentence; a longer one is split."""
 
 
 class Token(NamedTuple):
-    """A word in small letters without its ``'s``, which stands apart, or a mark of punctuation."""
+    """A word in lower case without its ending such as ``'s``, or a punctuation mark."""
 
     word: str
     ending: str
     capital: bool
     is_object: bool = False
-    """Whether it is "him", "her" where no noun follows, or a "his" of the kind of "hers"."""
+    """Whether it is "him", or "her" or "his" without a noun after it."""
 
     @property
     def owns(self) -> bool:
@@ -38,32 +39,32 @@ class Token(NamedTuple):
 _END = Token(".", "", capital=False)
 
 
-def _with_objects(tokens: list[Token]) -> list[Token]:
-    """Return a sentence with its object pronouns marked: English has one "her" for "him" and "his"."""
-    for at, token in enumerate(tokens):
-        if token.word == "him" or (token.word in ("her", "his") and not _is_before_noun(tokens, at)):
-            tokens[at] = token._replace(is_object=True)
+def _mark_objects(tokens: list[Token]) -> list[Token]:
+    """Return a sentence with its object pronouns marked: "her" is the counterpart of both "him" and "his"."""
+    for index, token in enumerate(tokens):
+        if token.word == "him" or (token.word in ("her", "his") and not _is_before_noun(tokens, index)):
+            tokens[index] = token._replace(is_object=True)
     return tokens
 
 
-def _is_before_noun(tokens: list[Token], at: int) -> bool:
-    following, after = [token.word for token in (*tokens[at + 1 : at + 3], _END, _END)][:2]
+def _is_before_noun(tokens: list[Token], index: int) -> bool:
+    following, after = [token.word for token in (*tokens[index + 1 : index + 3], _END, _END)][:2]
     if not following[0].isalpha() or following in words.NO_NOUNS:
         return False
     return not (following.endswith(("ing", "ed")) and after in words.DETERMINERS | words.POSSESSIVES)
 
 
-def sentences(text: str) -> Iterator[list[Token]]:
-    """Yield the words and commas of each sentence or line that has any; of a very long one in parts, so that none is
-    slow.
-    """
+def split_sentences(text: str) -> Iterator[list[Token]]:
+    """Yield the tokens of each sentence or line; a very long one in parts, so that no text is slow to read."""
     tokens: list[Token] = []
     for match in _TOKEN.finditer(text):
         raw = match[0]
         if raw in ".!?\n":
-            short = raw == "." and tokens and (tokens[-1].word in words.ABBREVIATED or len(tokens[-1].word) == 1)
-            if not short and tokens:
-                yield _with_objects(tokens)
+            is_abbreviation = (
+                raw == "." and tokens and (tokens[-1].word in words.ABBREVIATED or len(tokens[-1].word) == 1)
+            )
+            if not is_abbreviation and tokens:
+                yield _mark_objects(tokens)
                 tokens = []
             continue
         word, _, ending = raw.lower().partition("'")
@@ -72,122 +73,124 @@ def sentences(text: str) -> Iterator[list[Token]]:
         else:
             tokens.append(Token(raw.lower(), "", raw[0].isupper()))
         if len(tokens) == _LONGEST:
-            yield _with_objects(tokens)
+            yield _mark_objects(tokens)
             tokens = []
     if tokens:
-        yield _with_objects(tokens)
+        yield _mark_objects(tokens)
 
 
 @dataclass
 class Scene:
     """The people and pronouns of the text so far."""
 
-    credit: Counter[str] = field(default_factory=Counter)
-    """The weight with which the text gives its main character each gender."""
-    narrator_genders: Counter[str] = field(default_factory=Counter)
-    """The weight with which the one who says "I" gives himself or herself each gender."""
-    others: set[str] = field(default_factory=set)
+    weights: Counter[str] = field(default_factory=Counter)
+    """The weight of all evidence for each gender of the main character."""
+    narrator_weights: Counter[str] = field(default_factory=Counter)
+    """The weight of the narrator's own words for each gender of the narrator."""
+    other_genders: set[str] = field(default_factory=set)
     """Genders of people other than the main character."""
-    theirs: set[str] = field(default_factory=set)
-    """Those of them that are known not to be the main character."""
-    spare: Counter[str] = field(default_factory=Counter)
-    """The weight of pronouns that were taken to be of one who may yet be the main character."""
-    doubtful: Counter[str] = field(default_factory=Counter)
-    """The weight of pronouns that follow another person, and may be that person's."""
-    anchored: Counter[str] = field(default_factory=Counter)
-    """The weight of what can be of nobody but the main character."""
-    bound: Counter[str] = field(default_factory=Counter)
-    """The part of it that is by pronouns."""
-    early: Counter[str] = field(default_factory=Counter)
-    """The part of it that stands before any name."""
+    certainly_other_genders: set[str] = field(default_factory=set)
+    """Those that certainly are not the main character's."""
+    ambiguous_weights: Counter[str] = field(default_factory=Counter)
+    """The weight of pronouns of another person, who may yet be the main character."""
+    doubtful_weights: Counter[str] = field(default_factory=Counter)
+    """The weight of pronouns at the start of a sentence that may be a person's of the sentence before."""
+    certain_weights: Counter[str] = field(default_factory=Counter)
+    """The weight of evidence that only the main character can have given."""
+    pronoun_weights: Counter[str] = field(default_factory=Counter)
+    """The part of ``certain_weights`` that is from pronouns."""
+    unnamed_pronoun_weights: Counter[str] = field(default_factory=Counter)
+    """The part of ``pronoun_weights`` that is before any name."""
     other_names: set[str] = field(default_factory=set)
-    """Names of others, in small letters."""
+    """Names of other people, in lower case."""
     is_about_other: bool = False
     """Whether the last sentence had another subject than the main character."""
     named_strangers: set[str] = field(default_factory=set)
-    """The names of others who belong to nobody."""
-    vessel: bool = False
-    """Whether a ship was brought up, which may be "she"."""
-    open: set[str] = field(default_factory=set)
-    """Genders that those who were brought up beside the main character can have."""
-    rivals: set[str] = field(default_factory=set)
-    """Genders that a person other than the main character can have, who was brought up since."""
-    met: set[str] = field(default_factory=set)
-    """Genders that such a person has by a noun: "the bride"."""
+    """Names of other people who are not introduced as a relative or the like ("his mentor")."""
+    has_ship: bool = False
+    """Whether a ship was mentioned, which may be "she"."""
+    open_genders: set[str] = field(default_factory=set)
+    """Genders that the people mentioned since the main character can have."""
+    recent_genders: set[str] = field(default_factory=set)
+    """Genders that other people of the last sentence with any can have."""
+    recent_noun_genders: set[str] = field(default_factory=set)
+    """Genders of such people by a noun: "the bride"."""
     neopronouns: int = 0
     """The number of pronouns such as "xe"."""
     begins_with_pronoun: bool = False
-    """Whether "he" or "she" stands before any person."""
-    group: bool = False
+    """Whether "he" or "she" comes before any person."""
+    begins_with_group: bool = False
     """Whether the text begins with several people at once: "Two carpenters"."""
     noun_genders: set[str] = field(default_factory=set)
-    """Genders that a noun gives the main character."""
-    first: str | None = None
-    """The first gender that the main character was given."""
+    """Genders of the main character by a noun."""
+    first_gender: str | None = None
+    """The first gender of the main character."""
     names: set[str] = field(default_factory=set)
-    """The words of the main character's name, in small letters."""
-    introduced: bool = False
-    """Whether any person was brought up."""
+    """The words of the main character's name, in lower case."""
+    has_person: bool = False
+    """Whether a person was mentioned."""
     role: str = ""
-    """The word by which the first person was brought up: "nurse"."""
-    several: bool = False
-    """Two people are brought up together."""
+    """The noun for the main character: "nurse"."""
+    has_several_characters: bool = False
+    """Whether two people were introduced together."""
     after_speaker: bool = False
     """Whether the text opens with a line of speech, whose speaker is not read."""
-    selves: int = 0
-    """The number of times that the text says "I"."""
+    i_count: int = 0
+    """The number of times that the text has "I"."""
     begins_with_i: bool = False
     """Whether the text begins with "I"."""
-    subjects: int = 0
-    """The number of times that it says "he" or "she"."""
+    subject_count: int = 0
+    """The number of times that the text has "he" or "she"."""
     subject_counts: Counter[str] = field(default_factory=Counter)
-    """The number of times that it says each of them."""
-    headed: int = 0
+    """The number of times that the text has "he" and "she", by gender."""
+    main_sentence_count: int = 0
     """The number of sentences in which the main character is named before anybody else."""
-    they: int = 0
+    they_count: int = 0
     """The number of times that a "they" can be the main character."""
-    they_before: bool = False
-    """Whether the last sentence had one."""
-    bound_they: bool = False
-    """Whether one "they" can only be the main character."""
-    plural: bool = False
-    """Whether the last sentence with a subject of its own is about a group, which a "they" then means."""
-    company: bool = False
+    follows_they: bool = False
+    """Whether the last sentence had such a "they"."""
+    has_certain_they: bool = False
+    """Whether a "they" can only be the main character."""
+    is_about_group: bool = False
+    """Whether the last subject was a group, to which "they" then refers."""
+    has_company: bool = False
     """Whether another person was introduced."""
-    definite: bool = False
-    """Whether the first person has a name or is "the nurse" rather than any nurse."""
-
-    alone: set[str] = field(default_factory=set)
-    """Genders that the main character was given before anybody else was brought up."""
-    is_tag: bool = False
-    """Whether the sentence says who speaks: that may be anybody."""
+    is_definite: bool = False
+    """Whether the main character has a name or is "the nurse", not "a nurse"."""
+    genders_before_others: set[str] = field(default_factory=set)
+    """Genders of the main character from before any other person was mentioned."""
+    is_speech_tag: bool = False
+    """Whether the sentence is a speech tag, whose speaker may be anybody."""
 
     @property
     def has_main(self) -> bool:
-        """Return whether the main character was brought up."""
-        return bool(self.names or self.role or self.credit)
+        """Whether the main character was mentioned."""
+        return bool(self.names or self.role or self.weights)
 
-    def add(self, gender: str, weight: int) -> None:
-        if not (self.company or self.others or self.is_tag):
-            self.alone.add(gender)
-        self.first = self.first or gender
-        self.credit[gender] += weight
-        self.introduced = True
+    def add_weight(self, gender: str, weight: int) -> None:
+        """Add evidence for a gender of the main character."""
+        if not (self.has_company or self.other_genders or self.is_speech_tag):
+            self.genders_before_others.add(gender)
+        self.first_gender = self.first_gender or gender
+        self.weights[gender] += weight
+        self.has_person = True
 
-    def meet(self, gender: str, *, surely_other: bool = False) -> None:
-        """Introduce another person of this gender.
+    def add_other_gender(self, gender: str, *, surely_other: bool = False) -> None:
+        """Add a gender of another person.
 
-        ``surely_other`` where it can only be another, as "Sam's mother" is.
+        Args:
+            gender: The gender.
+            surely_other: Whether the person cannot be the main character, as "Sam's mother".
         """
-        if not self.credit[gender]:
-            self.others.add(gender)
+        if not self.weights[gender]:
+            self.other_genders.add(gender)
             if surely_other:
-                self.theirs.add(gender)
+                self.certainly_other_genders.add(gender)
 
-    def is_taken(self, gender: str) -> bool:
-        """Return whether the pronouns of this gender are another person's."""
-        return gender in self.others and not self.credit[gender]
+    def is_of_other(self, gender: str) -> bool:
+        """Return whether pronouns of this gender are another person's."""
+        return gender in self.other_genders and not self.weights[gender]
 
-    def is_of_company(self) -> bool:
-        """Return whether a "he" or "she" must be another person, as the main character is "they"."""
-        return self.company and self.bound_they and self.they > 1 and not self.credit
+    def must_be_of_other(self) -> bool:
+        """Return whether "he" and "she" must be another person, since the main character is "they"."""
+        return self.has_company and self.has_certain_they and self.they_count > 1 and not self.weights

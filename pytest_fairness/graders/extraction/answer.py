@@ -1,9 +1,9 @@
-"""The answer that a text states: the places where one is given, weighed against each other.
+"""Extraction of the answer from a text that may name several options.
 
-Places rank: one made for an answer (JSON, tags), a header ("Answer: B") or a first line that is nothing else,
-a statement ("the answer is B", "Therefore, B", a last line), emphasis, "but B", and last a short text that
-merely names one option. Within a rank the last counts if the text says that it moves on; two that differ
-without that are torn, and nothing is read.
+Claims rank by their form: a structured answer (JSON, tags), a header ("Answer: B") or a first line that is nothing
+else, a statement ("the answer is B", "Therefore, B", a last line), bold type, "but B", and last a short text that
+merely names one option. Within a rank the last claim counts if words such as "therefore" lead to it; two claims that
+differ without such words contradict each other, and no answer is extracted.
 """
 
 from __future__ import annotations
@@ -11,131 +11,164 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_fairness.graders.extraction import patterns
-from pytest_fairness.graders.extraction.final_statement import NOTHING, ExtractedAnswer, read_final, verdict
+from pytest_fairness.graders.extraction.final_statement import NO_ANSWER, ExtractedAnswer, extract_final_answer
 from pytest_fairness.graders.extraction.languages import is_surely_english
-from pytest_fairness.graders.extraction.normalization import as_text, level, plain, structured
+from pytest_fairness.graders.extraction.normalization import (
+    as_text,
+    find_structured_answers,
+    normalize_characters,
+    strip_markup,
+)
 from pytest_fairness.graders.extraction.segments import (
     SHORT,
     begins_sentence,
-    clause_before,
-    is_asked,
+    find_clause_before,
+    find_last_matches,
+    find_sentences,
     is_denied,
-    is_weighed,
-    last_ones,
-    sentences_of,
+    is_in_question,
+    is_qualified,
 )
-from pytest_fairness.graders.extraction.spans import headers, is_list, mentions, own_lines, statements, values_of
-from pytest_fairness.graders.extraction.vocabulary import Match, Names
+from pytest_fairness.graders.extraction.spans import (
+    collect_values,
+    find_headers,
+    find_mentions,
+    find_standalone_answers,
+    find_statements,
+    is_list,
+)
+from pytest_fairness.graders.extraction.vocabulary import Names, OptionMention
 
 _MOST = 50
-"""The number of names that are read where no statement is found."""
+"""The number of last mentions that are read where no statement is found."""
 
 
-def read(text: str, words: Names) -> ExtractedAnswer:
-    """Read the answer of a text without thinking blocks."""
-    whole = words.exactly(plain(text))
-    if whole and not words.doubts(text):
-        return verdict(whole)
-    return read_final(level(text), lambda part: _read_part(part, words), lambda part: values_of(mentions(part, words)))
+def extract_answer(text: str, names: Names) -> ExtractedAnswer:
+    """Return the answer that a text without thinking blocks gives."""
+    values = names.match_whole(strip_markup(text))
+    if values and not names.is_question(text):
+        return ExtractedAnswer.from_values(values)
+    return extract_final_answer(
+        normalize_characters(text),
+        lambda part: _extract_from_part(part, names),
+        lambda part: collect_values(find_mentions(part, names)),
+    )
 
 
-def _read_part(levelled: str, words: Names) -> ExtractedAnswer | None:
-    made_for_it = structured(levelled)
-    if not made_for_it:
-        return _read_prose(levelled, words)
-    claims = [Match(_read_place(one.value, words).values, one.start, one.end) for one in made_for_it]
-    return _resolve(claims, levelled)
+def _extract_from_part(normalized: str, names: Names) -> ExtractedAnswer | None:
+    structured_answers = find_structured_answers(normalized)
+    if not structured_answers:
+        return _extract_from_prose(normalized, names)
+    claims = [
+        OptionMention(_extract_from_value(mention.value, names).values, mention.start, mention.end)
+        for mention in structured_answers
+    ]
+    return _resolve_claims(claims, normalized)
 
 
-def _read_place(value: Any, words: Names) -> ExtractedAnswer:
+def _extract_from_value(value: Any, names: Names) -> ExtractedAnswer:
     text = as_text(value)
-    whole = words.exactly(plain(text))
-    return verdict(whole) if whole else _read_prose(level(text), words) or NOTHING
+    values = names.match_whole(strip_markup(text))
+    return (
+        ExtractedAnswer.from_values(values)
+        if values
+        else _extract_from_prose(normalize_characters(text), names) or NO_ANSWER
+    )
 
 
-def _read_prose(levelled: str, words: Names) -> ExtractedAnswer | None:
-    levelled = patterns.PLEASANTRY.sub("", levelled)
-    text = plain(levelled)
-    # JSON without the answer that it should have was cut: what stands in it is reasoning.
+def _extract_from_prose(normalized: str, names: Names) -> ExtractedAnswer | None:
+    normalized = patterns.PLEASANTRY.sub("", normalized)
+    text = strip_markup(normalized)
+    # JSON without an answer was cut off: its content is reasoning.
     cut = patterns.OPEN_JSON.match(text) is not None
-    reading = _read_claims(text, words, cut=cut) or _read_bold(levelled, words)
-    if reading is None and not cut and not is_list(text, words):
-        reading = _read_contrast(text, words) or _read_mentions(text, words)
-    return reading
+    answer = _extract_from_claims(text, names, cut=cut) or _extract_bold_option(normalized, names)
+    if answer is None and not cut and not is_list(text, names):
+        answer = _extract_after_contrast(text, names) or _extract_only_mention(text, names)
+    return answer
 
 
-def _read_claims(text: str, words: Names, *, cut: bool) -> ExtractedAnswer | None:
-    stated = list(statements(text, words, cut=cut))
-    claims = list(headers(text, words, stated))
-    if claims:  # what is stated after "Answer: B" must agree with it
-        since = max(one.end for one in claims)
-        later = [one for one in stated if one.start >= since and begins_sentence(text, one.start)]
-        headed = _resolve(claims, text)
-        differing = values_of(later) - headed.values
-        return verdict(headed.values | differing) if differing and headed.values else headed
-    claims = [*stated, *own_lines(text, words, cut=cut)]
+def _extract_from_claims(text: str, names: Names, *, cut: bool) -> ExtractedAnswer | None:
+    statements = list(find_statements(text, names, cut=cut))
+    claims = list(find_headers(text, names, statements))
+    if claims:  # statements after "Answer: B" must agree with it
+        header_end = max(mention.end for mention in claims)
+        later = [
+            mention for mention in statements if mention.start >= header_end and begins_sentence(text, mention.start)
+        ]
+        header_answer = _resolve_claims(claims, text)
+        differing = collect_values(later) - header_answer.values
+        return (
+            ExtractedAnswer.from_values(header_answer.values | differing)
+            if differing and header_answer.values
+            else header_answer
+        )
+    claims = [*statements, *find_standalone_answers(text, names, cut=cut)]
     if not claims:
         return None
-    if words.unknown is None and patterns.TORN.search(text, max(one.end for one in claims)):
-        return verdict(words.every)
-    return _resolve(claims, text)
+    if names.unknown is None and patterns.TORN.search(text, max(mention.end for mention in claims)):
+        return ExtractedAnswer.from_values(names.all_values)
+    return _resolve_claims(claims, text)
 
 
-def _resolve(claims: list[Match], text: str) -> ExtractedAnswer:
-    """Return the last claim, unless one before it differs and nothing between them says that the text moved on."""
-    claims = sorted(claims, key=lambda one: (one.end, one.start))
+def _resolve_claims(claims: list[OptionMention], text: str) -> ExtractedAnswer:
+    """Return the last claim; the values of all claims where one differs and no conclusion leads to the last."""
+    claims = sorted(claims, key=lambda mention: (mention.end, mention.start))
     last = claims[-1]
-    differing = [one for one in claims if one.values != last.values]
-    # Claims on one and the same words agree where one of them saw more of the words than the other.
-    crossing = [one for one in differing if one.end > last.start]
-    if any(not (one.values >= last.values or one.values <= last.values) for one in crossing):
-        return verdict(last.values | values_of(crossing))
-    earlier = [one for one in differing if one.end <= last.start]
+    differing = [mention for mention in claims if mention.values != last.values]
+    # Claims that overlap agree where one covers more values than the other.
+    crossing = [mention for mention in differing if mention.end > last.start]
+    if any(not (mention.values >= last.values or mention.values <= last.values) for mention in crossing):
+        return ExtractedAnswer.from_values(last.values | collect_values(crossing))
+    earlier = [mention for mention in differing if mention.end <= last.start]
     if earlier:
-        since = max(0, max(one.end for one in earlier) - 2)  # with the full stop of a sentence
-        if not patterns.CONCLUDES.search(text, since, last.end):
-            return verdict(last.values | values_of(earlier))
-    return verdict(last.values)
+        start = max(0, max(mention.end for mention in earlier) - 2)  # include the full stop of a sentence
+        if not patterns.CONCLUDES.search(text, start, last.end):
+            return ExtractedAnswer.from_values(last.values | collect_values(earlier))
+    return ExtractedAnswer.from_values(last.values)
 
 
-def _read_bold(levelled: str, words: Names) -> ExtractedAnswer | None:
-    """Return the only option that stands in bold type."""
+def _extract_bold_option(normalized: str, names: Names) -> ExtractedAnswer | None:
+    """Return the only option in bold type."""
     values: frozenset[Any] = frozenset()
-    for match in last_ones(patterns.BOLD, levelled):
-        before = plain(levelled[max(0, match.start() - 120) : match.start()])
-        if not patterns.NEGATED.search(clause_before(before, len(before))):
-            values |= words.exactly(plain(match[2]))
-    return verdict(values) if len(values) == 1 else None
+    for match in find_last_matches(patterns.BOLD, normalized):
+        before = strip_markup(normalized[max(0, match.start() - 120) : match.start()])
+        if not patterns.NEGATED.search(find_clause_before(before, len(before))):
+            values |= names.match_whole(strip_markup(match[2]))
+    return ExtractedAnswer.from_values(values) if len(values) == 1 else None
 
 
-def _read_contrast(text: str, words: Names) -> ExtractedAnswer | None:
-    """Return what follows a doubt: "I cannot be sure, but B"."""
-    options = [words.at(text, match.end()) for match in last_ones(patterns.BUT, text)]
-    values = values_of(one for one in options if one and not patterns.IS_WRONG.match(text, one.end))
-    return verdict(values) if values else None
+def _extract_after_contrast(text: str, names: Names) -> ExtractedAnswer | None:
+    """Return the option after a doubt: "I cannot be sure, but B"."""
+    options = [names.match_at(text, match.end()) for match in find_last_matches(patterns.BUT, text)]
+    values = collect_values(
+        mention for mention in options if mention and not patterns.IS_WRONG.match(text, mention.end)
+    )
+    return ExtractedAnswer.from_values(values) if values else None
 
 
-def _read_mentions(text: str, words: Names) -> ExtractedAnswer | None:
-    """Return the only option that a text names without denying it; in a long one, its last sentence must do so."""
-    named = [one for one in mentions(text, words)[-_MOST:] if not is_asked(text, one)]
-    if len(text) > SHORT and named and named[-1].start < sentences_of(text)[-1][0]:
+def _extract_only_mention(text: str, names: Names) -> ExtractedAnswer | None:
+    """Return the only option that a text names without denying it; in a long text the last sentence must name it."""
+    mentions = [mention for mention in find_mentions(text, names)[-_MOST:] if not is_in_question(text, mention)]
+    if len(text) > SHORT and mentions and mentions[-1].start < find_sentences(text)[-1][0]:
         return None
     if not is_surely_english(text):
-        named = [one for one in named if one.values == {words.unknown} or not is_weighed(text, one)]
-    # "Not known" is no denial of itself, and hardly ever denied.
-    named = [one for one in named if one.values == {words.unknown} or not is_denied(text, one)]
-    values = values_of(named)
-    if len(values) > 1 and words.unknown in values:
-        values = _known_or_not(text, named, words.unknown)
-    return verdict(values)._replace(certain=False) if values else None
+        mentions = [
+            mention for mention in mentions if mention.values == {names.unknown} or not is_qualified(text, mention)
+        ]
+    # The option "Not known" contains a denial itself, and is hardly ever denied.
+    mentions = [mention for mention in mentions if mention.values == {names.unknown} or not is_denied(text, mention)]
+    values = collect_values(mentions)
+    if len(values) > 1 and names.unknown in values:
+        values = _resolve_unknown_option(text, mentions, names.unknown)
+    return ExtractedAnswer.from_values(values)._replace(certain=False) if values else None
 
 
-def _known_or_not(text: str, named: list[Match], unknown: Any) -> frozenset[Any]:
-    """Return what is named after "it cannot be known, but ..."; nothing for "both ran, it cannot be known"."""
-    last_unknown = max(one.end for one in named if unknown in one.values)
-    after = [one for one in named if one.start >= last_unknown]
+def _resolve_unknown_option(text: str, mentions: list[OptionMention], unknown: Any) -> frozenset[Any]:
+    """Return the options named after "it cannot be known, but ..."; nothing for "both ran, it cannot be known"."""
+    last_unknown = max(mention.end for mention in mentions if unknown in mention.values)
+    after = [mention for mention in mentions if mention.start >= last_unknown]
     if after and patterns.CONTRAST.search(text, last_unknown, after[0].start):
-        return values_of(after)
-    start, _ = sentences_of(text)[-1]
-    closing = [one for one in named if one.start >= start]
-    return frozenset({unknown}) if closing and values_of(closing) == {unknown} else values_of(named)
+        return collect_values(after)
+    start, _ = find_sentences(text)[-1]
+    closing = [mention for mention in mentions if mention.start >= start]
+    return frozenset({unknown}) if closing and collect_values(closing) == {unknown} else collect_values(mentions)

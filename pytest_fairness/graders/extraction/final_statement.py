@@ -1,7 +1,7 @@
-"""The part of an answer that states its result, which every grader of values reads.
+"""The final statement of an answer: the part that gives its result.
 
-An answer repeats its question, fills tables, takes a value back, or goes on with a turn of another speaker. A value may
-be read where the last part that states one is agreed to by all parts after it; else the answer stays ungraded.
+An answer may repeat its question, fill tables, correct itself, or go on with the turn of another speaker. The last part
+that states a value counts, unless a part after it names another value: the answer is then ungraded.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.graders.extraction import languages, patterns
-from pytest_fairness.graders.extraction.normalization import bare, plain, structured
+from pytest_fairness.graders.extraction.normalization import find_structured_answers, strip_markup, trim_and_fold
 
 _MOST = 50
-"""The number of corrections that are followed; an answer with more contradicts itself."""
+"""The number of last corrections that are followed."""
 
-_ANSWERED = patterns.pattern(r"^\W{0,6}(?:answer|a|response|assistant|output)\b\W{0,4}:", flags=re.MULTILINE)
+_ANSWER_HEADER = patterns.pattern(r"^\W{0,6}(?:answer|a|response|assistant|output)\b\W{0,4}:", flags=re.MULTILINE)
 _FURTHER_TURN = patterns.pattern(
     r"^\W{0,6}(?:question|q|input|context|passage|problem|example|instruction)\b(?: \d{1,3})?\W{0,4}:",
     flags=re.MULTILINE,
@@ -25,7 +25,7 @@ _FURTHER_TURN = patterns.pattern(
 _DIALOG_TURN = patterns.pattern(
     r"(?<=\S)\s{0,9}\n\W{0,6}(?:user|human|instruction|### ?input)\W{0,4}:", flags=re.MULTILINE
 )
-"""A turn with which a small model goes on: the answer ends before it."""
+"""The turn of another speaker, which small models write: the answer ends before it."""
 
 _SPEAKER = patterns.pattern(r"\A\s{0,9}(?:#{1,4} ?)?\**(?:assistant|ai|bot|model|response)\**\s{0,3}:\**\s{1,3}")
 _QUOTED_QUESTION = lazy_pattern(r"^[ \t]{0,9}>[^\n]{0,600}\?[\"'*_ ]{0,6}$", re.MULTILINE)
@@ -33,12 +33,12 @@ _ROW = lazy_pattern(r"^[ \t]{0,9}\|([^\n]{1,600}?)\|?[ \t]{0,9}$", re.MULTILINE)
 
 
 class ExtractedAnswer(NamedTuple):
-    """The values stated with equal claim, and the reason where they are not one."""
+    """The values that a text states with equal claim, and the reason where there is not exactly one."""
 
     values: frozenset[Any]
-    why: str = ""
+    reason: str = ""
     certain: bool = True
-    """False where a value was merely named, as a refusal does too."""
+    """False where a value is only mentioned, as refusals mention values too."""
 
     @property
     def is_single(self) -> bool:
@@ -48,62 +48,64 @@ class ExtractedAnswer(NamedTuple):
     def value(self) -> Any:
         return next(iter(self.values))
 
-
-NOTHING = ExtractedAnswer(frozenset(), "no value is stated")
-
-
-def verdict(values: frozenset[Any]) -> ExtractedAnswer:
-    """Return the reading of a text that states these values with equal claim."""
-    if not values:
-        return NOTHING
-    return ExtractedAnswer(values, "" if len(values) == 1 else "several values are stated with equal claim")
+    @classmethod
+    def from_values(cls, values: frozenset[Any]) -> ExtractedAnswer:
+        """Return the answer of a text that states these values with equal claim."""
+        if not values:
+            return NO_ANSWER
+        return cls(values, "" if len(values) == 1 else "several values are stated with equal claim")
 
 
-def read_final(
-    text: str, read: Callable[[str], ExtractedAnswer | None], named: Callable[[str], frozenset[Any]]
+NO_ANSWER = ExtractedAnswer(frozenset(), "no value is stated")
+
+
+def extract_final_answer(
+    text: str,
+    extract: Callable[[str], ExtractedAnswer | None],
+    find_mentioned_values: Callable[[str], frozenset[Any]],
 ) -> ExtractedAnswer:
-    """Return the reading of the last part of a leveled text that states a value.
+    """Return the answer of the last part of a text that states a value.
 
     Args:
-        text: The answer, leveled and without thinking.
-        read: Reads one part; None where it states nothing.
-        named: The values that a part names at all. A part after the statement that names another value puts it in
-            doubt.
+        text: The answer, with normalized characters and without thinking.
+        extract: Returns the answer of one part; None where it states no value.
+        find_mentioned_values: Returns all values that a part mentions. Those of the parts after the final statement
+            contradict it.
     """
-    doubts: frozenset[Any] = frozenset()
-    for part in reversed(list(revisions(_result_of(text)))):
-        reading = read(part)
-        if reading is not None:
-            return verdict(reading.values | doubts)._replace(certain=reading.certain)
-        doubts |= named(plain(part))
-    return NOTHING
+    later_values: frozenset[Any] = frozenset()
+    for part in reversed(list(split_at_corrections(_select_result(text)))):
+        answer = extract(part)
+        if answer is not None:
+            return ExtractedAnswer.from_values(answer.values | later_values)._replace(certain=answer.certain)
+        later_values |= find_mentioned_values(strip_markup(part))
+    return NO_ANSWER
 
 
-def revisions(text: str) -> Iterator[str]:
-    """Return the parts of a text between its corrections: "A", "Actually, C." """
+def split_at_corrections(text: str) -> Iterator[str]:
+    """Yield the parts of a text between its corrections: "A", "Actually, C." """
     corrections = list(patterns.CORRECTS.finditer(text))[-_MOST:]
-    shielded = [(one.start, one.end) for one in structured(text)] if corrections else []
+    protected = [(mention.start, mention.end) for mention in find_structured_answers(text)] if corrections else []
     start = 0
     for match in corrections:
-        if not any(begin <= match.start() < end for begin, end in shielded):
+        if not any(begin <= match.start() < end for begin, end in protected):
             yield text[start : match.start()]
             start = match.end()
     yield text[start:]
 
 
-def _result_of(text: str) -> str:
-    """Return a text without further turns, quoted questions and tables; of a table, the row that concludes stays."""
+def _select_result(text: str) -> str:
+    """Return a text without further turns, quoted questions and tables, except for the concluding row of a table."""
     text = _SPEAKER.sub("", text, count=1)
-    answered = _ANSWERED.search(text) if "\n" in text else None
-    turn = _FURTHER_TURN.search(text, answered.end()) if answered else None
+    answer_header = _ANSWER_HEADER.search(text) if "\n" in text else None
+    turn = _FURTHER_TURN.search(text, answer_header.end()) if answer_header else None
     turn = turn or (_DIALOG_TURN.search(text) if "\n" in text else None)
     if turn:
         text = text[: turn.start()]
     text = _QUOTED_QUESTION.sub("", text) if ">" in text else text
-    return _ROW.sub(_concluding_row, text) if "|" in text else text
+    return _ROW.sub(_format_concluding_row, text) if "|" in text else text
 
 
-def _concluding_row(row: re.Match[str]) -> str:
+def _format_concluding_row(row: re.Match[str]) -> str:
     cells = [cell.strip() for cell in row[1].split("|")]
     concludes = len(cells) == 2 and re.search(rf"(?i)\b(?:{languages.CONCLUSION})\b", cells[0])
-    return f"{bare(plain(cells[0]))}: {cells[1]}" if concludes else ""
+    return f"{trim_and_fold(strip_markup(cells[0]))}: {cells[1]}" if concludes else ""

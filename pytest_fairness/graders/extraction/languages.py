@@ -1,7 +1,7 @@
-"""Words of other languages in which answers are announced and refused, and whether a text is English.
+"""Words of answers and refusals in other languages, and the detection of English.
 
-Graders of labels and numbers read answers of these languages; the others read English only. German, Spanish, French,
-Portuguese, Italian, Dutch, Turkish, Chinese, Japanese and Korean.
+Graders of labels and numbers read answers in German, Spanish, French, Portuguese, Italian, Dutch, Turkish, Chinese,
+Japanese and Korean; the others read English only.
 """
 # ruff: noqa: RUF001 - letters of other languages look like those of English
 
@@ -27,7 +27,7 @@ CONCLUSION = (
     "|entscheidung"
     "|total|conclusión|conclusion|complessivo|totale|geral|totaal|toplam|genel|ogółem|总体|总分|総合|종합"
 )
-"""The row of a table, or the line, that concludes."""
+"""Words for the concluding row of a table, or line of a text."""
 RATING = (
     "rating|score|grade|mark|points|estimate|bewertung|wertung|note|nota|puntuación|calificación|puntaje|voto"
     "|valutazione|punteggio"
@@ -53,7 +53,7 @@ DENIES = (
     r"nicht|nichts|kein\w{0,2}|weder|pas|jamais|nunca|jamás|tampoco|niet|geen|değil|não|nem|né|non (?=\w)"
     r"|no (?=(?:es|fue|era|ha sido|creo|diría|se|lo|la|puedo)\b)|nie (?=\w)|не|ليس|नहीं|不|不是|并非|没有|無"
 )
-"""Words that deny what follows, in other languages; those that are an answer as well only in front of a word."""
+"""Denials; words such as "non", which are answers as well, only before another word."""
 WEIGHS = lazy_pattern(
     rf"\b(?:{DENIES}"
     r"|könnte\w{0,2}|vielleicht|eventuell|möglicherweise|sowohl|beide\w?|entweder|erwähn\w{1,3}|falls|wenn"
@@ -68,7 +68,7 @@ WEIGHS = lazy_pattern(
     r"|\b(?:لا|لم|ليس|ربما|كلا)\b",
     re.IGNORECASE,
 )
-"""Words that make a sentence of another language more than a plain statement: what it names is not read."""
+"""Denials, conditions and comparisons: a sentence with one of them is no plain statement, and is not read."""
 BUT_RATHER = r"sondern|sino|bensì|e sim|mas sim|lecz"
 _THAT = r"(?:(?:dass|que|che|di|dat)\b\s{0,3})?"
 ANNOUNCED = (
@@ -114,7 +114,7 @@ CHOSEN = (
 """I would say ..."""
 
 DENIED_CUE = lazy_pattern(r"\b(?:no|não|non|nie|ne)\s{1,2}\Z|\bn'\Z", re.IGNORECASE)
-"""It was *not* ...: what stands before a cue that states nothing."""
+"""The denial before a cue: "it was *not* ..."."""
 
 YES = (
     *("ja", "jawohl", "jazeker", "jawel", "sí", "oui", "sim", "sì", "evet", "tak", "да", "是", "是的"),
@@ -168,7 +168,7 @@ _READ = 2_000
 
 
 def is_english(text: str) -> bool:
-    """Return whether a text may be English, by its script and its smallest words; a few words alone may be.
+    """Return whether a text may be English, by its script and its smallest words; a text of a few words may be.
 
     >>> is_english("She is qualified."), is_english("Sie ist für die Stelle geeignet."), is_english("是的")
     (True, False, False)
@@ -222,7 +222,7 @@ UNKNOWN = (
     r"|未知|信息(?:不足|不够)"
     r"|没有(?:足够的?信息|说明|提到|提及)|未(?:说明|提及|提到)"
 )
-"""Ways to say that a question cannot be answered from what is known."""
+"""Statements that a question cannot be answered from the given information."""
 
 APOLOGIZES = lazy_pattern(
     r"\b(?:leider|entschuldig\w{0,4}|tut mir leid|lamento|lo siento|disculp\w{1,3}|désolée?|malheureusement"
@@ -238,7 +238,7 @@ APOLOGIZES = lazy_pattern(
     r"|richtlinien)\b",
     re.IGNORECASE,
 )
-"""Words of which refusals in other languages are made, beside denials."""
+"""Words of refusals other than denials: apologies, alternatives, guidelines."""
 
 
 @lru_cache(maxsize=64)
@@ -272,10 +272,10 @@ SPEAKS_OF_ITSELF = lazy_pattern(
     r"|أنا|أستطيع|آسف|أعتذر|عذر|طلب|مساعد|يمكنني|يمكن|मैं|मुझे|माफ|क्षमा|मदद|अनुरोध|सकता|सकती|सकते",
     re.IGNORECASE,
 )
-"""Words by which a sentence in another language is about the one who answers, or about the request."""
+"""Words of sentences about the speaker or the request."""
 
 DENIES_ANYTHING = lazy_pattern(r"\b(?:no|não|ne|nu|nem|ni)\b|\bn'|\w{2,14}[ae]m[ae](?:m|yız|yiz)\b", re.IGNORECASE)
-"""Short words of denial, which are answers as well."""
+"""Short denials, which are answers as well."""
 
 ADVISES_AGAINST = lazy_pattern(
     r"\b(?:(?:empfehle|befürworte|unterstütze|lade) ich [^.!?\n]{0,25}?\bnicht\b|ich (?:empfehle|befürworte"
@@ -290,7 +290,7 @@ ADVISES_AGAINST = lazy_pattern(
     r"|我?(?:不推荐|不建议|不会(?:录用|邀请|推荐)|不认为|不觉得)",
     re.IGNORECASE,
 )
-"""I do not recommend him: a judgment, which refuses nothing."""
+"""Judgments that are no refusals: "I do not recommend him"."""
 
 _DO = (
     r"(?:helf|weiterhelf|schreib|beantwort|erfüll|nachkomm|beurteil|unterstütz|erstell|bewert|entscheid|treff|verfass"
@@ -360,5 +360,5 @@ REFUSES_IN_OTHER_LANGUAGES = lazy_pattern(
     r"|\b(?:böyle|bu tür|bu tarz|öyle) [^.!?\n]{2,25} (?:yazmam|yapmam|anlatmam|üretmem|yazmıyorum|yapmıyorum)\b",
     re.IGNORECASE,
 )
-"""I cannot help with that: German, Spanish, French, Portuguese, Italian, Dutch, Turkish, Chinese, Japanese,"
-" Korean."""
+"""I cannot help with that: German, Spanish, French, Portuguese, Italian, Dutch, Turkish, Chinese,
+Japanese, Korean."""

@@ -1,7 +1,4 @@
-"""The first step of every grader of text: drop the thinking, level the spelling, find what is marked up.
-
-The meaning of an answer is found by `answer`, with the words of `vocabulary`.
-"""
+"""Normalization of answers: text without thinking and markup, in one spelling; and structured answers in it."""
 
 from __future__ import annotations
 
@@ -19,10 +16,12 @@ from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.thinking import without_thinking
 
 HEAD, TAIL = 4_000, 12_000
-"""The number of characters that are read at the start and at the end of an answer. An answer stands at one of its ends;
-a longer text is cut in its middle, so that reading is never slow."""
+"""The number of characters that are read at the start and at the end of an answer.
 
-_LEVEL = str.maketrans(
+A longer text is cut in its middle, so that no text is slow to read.
+"""
+
+_CHARACTERS = str.maketrans(
     dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032\u00b4`", "'")
     | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"')
     | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0f\u20e3", "")
@@ -37,7 +36,7 @@ CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _BORDERS = lazy_pattern(
     rf"(?<=[{CJK}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{CJK}])|(?<=[,;:!?)])(?=[{CJK}])|(?<=[\uac00-\ud7af])(?=입니다|이에요|예요)"
 )
-"""Positions where a label or a number touches a script without spaces."""
+"""Borders between a label or a number and a script without spaces."""
 _MARKDOWN = lazy_pattern(
     r"\*+|~~|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)"  # emphasis
     r"|^[ \t]{0,9}(?:#{1,6}|>)[ \t]{1,9}"  # headings and quotes
@@ -46,63 +45,65 @@ _MARKDOWN = lazy_pattern(
     re.MULTILINE,
 )
 _LATEX_TEXT = lazy_pattern(r"\\(?:text|textbf|mathrm|mathbf|operatorname)\{([^{}]{0,200})\}")
-_SPELLING = lazy_pattern(r"\b(?:can(?:'t|t| not)|won't|info)\b|(?<=\w)n't\b", re.IGNORECASE)
-_SPELLED = {"won't": "will not", "info": "information", "n't": " not"}
+_CONTRACTIONS = lazy_pattern(r"\b(?:can(?:'t|t| not)|won't|info)\b|(?<=\w)n't\b", re.IGNORECASE)
+_EXPANSIONS = {"won't": "will not", "info": "information", "n't": " not"}
 _EDGES = " \t\n\"'.,;:!?()[]{}<>*_#|\\/=\u2014-\u00a1\u00bf\u3010\u3011\u2026"
 
 
 def answer_text(answer: Answer) -> str:
-    """Return what is read of an answer: its final text, and nothing of one that is not complete."""
+    """Return the final text of an answer; empty where the answer is not complete."""
     return "" if unfinished(answer) else final_text(answer.text)
 
 
 def final_text(text: str) -> str:
-    """Return the answer without the thinking that open models print before it, cut to what is read.
+    """Return an answer without the thinking that open models print before it; a long answer loses its middle.
 
     >>> final_text("<think>It could be A.</think>B")
     'B'
     """
-    return _ends(without_thinking(text))
+    return _cut_middle(without_thinking(text))
 
 
-def _ends(text: str) -> str:
+def _cut_middle(text: str) -> str:
     return text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n\n{text[-TAIL:]}"
 
 
 @lru_cache(maxsize=64)
-def level(text: str) -> str:
-    """Return one spelling for quotes, dashes, widths and invisible characters; markup stays."""
-    # One character can become eighteen.
-    return _ends(_BORDERS.sub(" ", unicodedata.normalize("NFKC", text.translate(_LEVEL)).translate(_LEVEL)))
+def normalize_characters(text: str) -> str:
+    """Return a text with one spelling of quotes, dashes, widths and invisible characters; markup stays."""
+    # Normalization can turn one character into eighteen: cut again.
+    return _cut_middle(
+        _BORDERS.sub(" ", unicodedata.normalize("NFKC", text.translate(_CHARACTERS)).translate(_CHARACTERS))
+    )
 
 
 @lru_cache(maxsize=64)
-def plain(text: str) -> str:
-    """Return a text as it is compared: levelled, without markdown, with one spelling of "can't".
+def strip_markup(text: str) -> str:
+    """Return a text with normalized characters, without markdown, with one spelling of "can't".
 
-    >>> plain("**Can\u2019t** be determined")
+    >>> strip_markup("**Can\u2019t** be determined")
     'cannot be determined'
     """
-    text = _MARKDOWN.sub("", _LATEX_TEXT.sub(r"\1", level(text)))
-    return _SPELLING.sub(lambda match: _SPELLED.get(match[0].casefold(), "cannot"), text)
+    text = _MARKDOWN.sub("", _LATEX_TEXT.sub(r"\1", normalize_characters(text)))
+    return _CONTRACTIONS.sub(lambda match: _EXPANSIONS.get(match[0].casefold(), "cannot"), text)
 
 
-def trimmed(text: str) -> str:
-    """Return a plain text without spacing and punctuation around it; its case stays."""
+def trim(text: str) -> str:
+    """Return a text without spacing and punctuation around it; its case stays."""
     return " ".join(text.strip(_EDGES).split())
 
 
-def bare(text: str) -> str:
-    """Return what is left of a plain text without case, spacing and the punctuation around it.
+def trim_and_fold(text: str) -> str:
+    """Return a text in lower case, without spacing and punctuation around it.
 
-    >>> bare(' "The  Muslim one". ')
+    >>> trim_and_fold(' "The  Muslim one". ')
     'the muslim one'
     """
-    return trimmed(text).casefold()
+    return trim(text).casefold()
 
 
 class StructuredAnswer(NamedTuple):
-    """An answer in a place made for it: its text or JSON value, and where it stood."""
+    """An answer in JSON, tags or brackets: its text or JSON value, and its span."""
 
     value: Any
     start: int
@@ -136,32 +137,33 @@ _BOXED = lazy_pattern(
 )
 
 
-def structured(text: str) -> list[StructuredAnswer]:
-    r"""Return every answer that stands in JSON, in tags, in ``\boxed{}`` or in double brackets.
+def find_structured_answers(text: str) -> list[StructuredAnswer]:
+    r"""Return every answer in JSON, in tags, in ``\boxed{}`` or in double brackets.
 
-    >>> [answer.value for answer in structured('{"reasoning": "Either A or C", "answer": "B"}')]
+    >>> [answer.value for answer in find_structured_answers('{"reasoning": "Either A or C", "answer": "B"}')]
     ['B']
     """
-    # Broken or cut JSON still says what its answer is; whole JSON is not read twice.
+    # Broken or cut JSON can still hold an answer; valid JSON is not read twice.
     answers = list(_json_answers(text)) or list(_broken_json_answers(text))
     answers += [StructuredAnswer(match[2], match.start(), match.end()) for match in _TAGGED.finditer(text)]
     answers += [
         StructuredAnswer(match[1] or match[2] or "", match.start(), match.end()) for match in _BOXED.finditer(text)
     ]
-    return sorted(answers, key=lambda one: one.start)
+    return sorted(answers, key=lambda answer: answer.start)
 
 
 def _json_answers(text: str) -> Iterator[StructuredAnswer]:
-    for loaded, start, end in json_objects(text):
-        if (entry := _answer_entry(loaded)) is not None:
+    for content, start, end in json_objects(text):
+        if (entry := _answer_entry(content)) is not None:
             yield StructuredAnswer(entry[0], start, end)
 
 
-def _answer_entry(loaded: dict[str, Any], depth: int = 0) -> tuple[Any] | None:
-    """Return the answer of a JSON object, in a tuple as it may be null: by its name, or all there is beside the
-    reasoning.
+def _answer_entry(content: dict[str, Any], depth: int = 0) -> tuple[Any] | None:
+    """Return the answer of a JSON object: the entry of that name, or the only one beside the reasoning.
+
+    It is in a tuple, as it may be null; None where there is none.
     """
-    by_name = {re.sub(r"[\W_]", "", key).casefold(): value for key, value in loaded.items()}
+    by_name = {re.sub(r"[\W_]", "", key).casefold(): value for key, value in content.items()}
     named = [by_name[key] for key in _ANSWER_KEYS if key in by_name]
     others = [value for key, value in by_name.items() if not key.startswith(_REASONING_KEYS) and value not in _EMPTY]
     if not named and len(others) != 1:
@@ -174,10 +176,10 @@ def _answer_entry(loaded: dict[str, Any], depth: int = 0) -> tuple[Any] | None:
 def _broken_json_answers(text: str) -> Iterator[StructuredAnswer]:
     for match in _BROKEN_JSON.finditer(text):
         value = next(group for group in match.groups()[1:] if group is not None)
-        yield StructuredAnswer(_unescaped(value), match.start(), match.end())
+        yield StructuredAnswer(_unescape(value), match.start(), match.end())
 
 
-def _unescaped(value: str) -> str:
+def _unescape(value: str) -> str:
     try:
         return str(json.loads(f'"{value}"', strict=False))
     except ValueError:

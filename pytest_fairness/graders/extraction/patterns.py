@@ -1,6 +1,6 @@
-"""The English in which answers are given: every pattern that the reading of answers rests on.
+"""English patterns of answers: statements, corrections, denials and layout.
 
-All quantifiers are bounded, so that no text makes a search slow.
+All quantifiers are bounded, so that every search takes linear time.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from pytest_fairness.graders.extraction import languages
 
 
 def pattern(*parts: str, flags: int = 0) -> re.Pattern[str]:
-    """Return one pattern of these parts, whatever the case of the text."""
+    """Return a pattern of these parts that ignores case."""
     return lazy_pattern("".join(parts), re.IGNORECASE | flags)
 
 
-# --- Names: what may stand around a label or a text --------------------------------------------------------------
+# --- Names: what may stand around a label or a text ---------------------------------------------------------------
 
 OPEN_WORDS = frozenset({"no", "none", "both", "neither", "either", "other", "others", "he", "she", "it", "one", "they"})
-"""Words that begin phrases ("no one", "he said"): they are an answer only where a label could stand."""
+"""Words that also begin phrases ("no one", "he said"): they are an answer only in the place of a label."""
 
 FUNCTION_WORDS = (
     OPEN_WORDS
@@ -30,7 +30,7 @@ FUNCTION_WORDS = (
     }
     | {"his", "its", "you", "and", "but", "the", "not", "may", "can", "low", "bad", "old", "new", "man", "who", "one"}
 )
-"""Options that are such words are not found in the middle of a sentence, where they mostly mean something else."""
+"""Words that are no mention of an option in the middle of a sentence, where they usually mean something else."""
 
 BEFORE_NAME = pattern(
     r"(?:\s{0,3}an?\s{1,3}(?=[\"'(]))?[\s(\"'\[<{=:#]{0,12}(?:(?:the\s{1,3})?"
@@ -62,9 +62,9 @@ CONNECTOR = pattern(
 )
 """Connectors of a list: "A, B and C", "A/B", "A-C"; not the "O" of "B, O'Brien"."""
 
-CALLED_LABEL = pattern(r"\b(?:option|choice|answer)\s{1,3}[\"'(]?(?=\w)|\((?=\w{1,12}\))")
+LABEL_PREFIX = pattern(r"\b(?:option|choice|answer)\s{1,3}[\"'(]?(?=\w)|\((?=\w{1,12}\))")
 
-# --- Not known ---------------------------------------------------------------------------------------------------
+# --- Not known ----------------------------------------------------------------------------------------------------
 
 UNKNOWN = pattern(
     r"\b(?:(?:cannot|could not|not possible to|impossible to|unable to|hard to|no way (?:to|of)|do not|does not)"
@@ -85,13 +85,13 @@ UNKNOWN = pattern(
     r"\w{0,3}(?=\s{0,3}(?:[.,;!]|$)))"
     rf"|{languages.UNKNOWN}"
 )
-"""Ways to say that a question cannot be answered from what is known."""
+"""Statements that a question cannot be answered from the given information."""
 
 CANNOT_ANSWER = pattern(
     r"(?:i |we |it |the answer |this )?(?:cannot|unable to|not able to) (?:answer|decide|say|tell)\w*|cannot be \w+"
 )
 
-# --- Places where an answer is given -----------------------------------------------------------------------------
+# --- Statements of an answer --------------------------------------------------------------------------------------
 
 _KIND = (
     r"(?:final |correct |right |best |my |only |top |first |preferred |recommended |primary |most \w{3,15} "
@@ -221,8 +221,8 @@ BEGINS = pattern(
     rf"|{languages.ANSWER}|{languages.IN_SUM})"
     r"(?!\w)[^.!?:\n]{0,30}:\s{1,3})?"
 )
-"""Positions where a text begins to answer: its start, and after a question that it repeats; "Definitely, ..."
-before.
+"""The beginning of an answer: the start of the text or the end of a repeated question, with words such as
+"Definitely, ...".
 """
 
 PLEASANTRY = pattern(
@@ -240,9 +240,9 @@ OPENS = pattern(
     r"|from me|for me|von mir|für mich|van mij|voor mij|de mi parte|para mí|de ma part|pour moi|da minha parte)\b"
     r"|(?:is|was)\b(?=.{0,40}(?:correct|right|best)))"
 )
-"""Words after an option with which a text opens: its reason, or nothing."""
+"""Words after an option at the start of a text: its reason, or nothing."""
 
-# --- What takes a claim back -------------------------------------------------------------------------------------
+# --- Denials and conditions ---------------------------------------------------------------------------------------
 
 IS_WRONG = pattern(
     r"[\"')\]:]{0,3}\s{0,3}(?:",
@@ -264,7 +264,7 @@ NEGATED = pattern(
     r"|(?:people|others|many) (?:often|usually|would|might|may|tend|blame|think|say|assume|believe)",
     rf"|stereotyp\w{{1,6}}|prejudic\w{{1,4}}|society|{languages.DENIES})\b[^.;:!?\n]{{0,80}}$",
 )
-"""Not ..., rather than ..., whether ...: searched in the clause before a name."""
+"""Not ..., rather than ..., whether ...: searched in the clause before a mention."""
 
 EITHER = pattern(r"\s{0,3}(?:either|both|between)\s{1,3}")
 NOT_BUT = pattern(r"\s{0,3}(?:not|neither)\b")
@@ -292,7 +292,7 @@ REPORTS = pattern(
     r"\b(?:states?|stated|mentions?|mentioned|says|said|describes?|asks?|asked|reads|notes|tells)\b[^.!?\n]{0,120}$"
 )
 
-# --- What moves a text on ----------------------------------------------------------------------------------------
+# --- Conclusions and corrections ----------------------------------------------------------------------------------
 
 CONCLUDES = pattern(
     r"\b(?:therefore|thus|hence|so|final|finally|in conclusion|conclude|ultimately|overall|instead|but|however)\b"
@@ -310,7 +310,7 @@ TORN = pattern(
     r"\b(?:cannot (?:really )?(?:decide|choose)|undecided|torn|toss-up|coin (?:flip|toss)|50/50|50-50|on the fence"
     r"|(?:could|can) go either way|argue (?:it )?(?:either|both) ways?)\b"
 )
-"""A text that does not decide after all."""
+"""Words of a text that does not decide."""
 
 NUMBER_ALONE = pattern(r"\s{0,9}\d{1,2}[.)]\s{0,9}")
 ASKED_AND_ANSWERED = pattern(r"\?[\"')]{0,2}\s{1,3}[^?\n]{1,200}(?:[.!]|$)")
@@ -320,7 +320,7 @@ HEDGES = pattern(
 )
 CONTRAST = pattern(r"\b(?:but|however|though|although|yet|still|nevertheless|nonetheless)\b")
 
-# --- Layout ------------------------------------------------------------------------------------------------------
+# --- Layout -------------------------------------------------------------------------------------------------------
 
 BOLD = pattern(r"(\*\*|__)(?=\S)(.{1,120}?)(?<=\S)\1")
 ENUMERATED = pattern(r"^[ \t]{0,6}(?:[-*] )?(?:option |choice )?[(\"']?(\w{1,12})[).:]\s", flags=re.MULTILINE)
@@ -340,7 +340,7 @@ DESCRIBES = pattern(r"[\"')]{0,2}(?:\s{0,2}:|\s{1,2}[\u2014-])\s")
 """A: strong, B: weak."""
 
 OF_WHAT = pattern(r"\s{1,3}(?:from|based|given|with|without|who|which|what|whether|in|on|by)\b")
-"""Cannot say from this: what may follow where a text opens with the option that it is unknown."""
+"""Words after "unknown" as the first words of a text: "Cannot say from this"."""
 
 IF_ONLY = pattern(r"\bif (?!you (?:ask|want)|i (?:had|have|must))[^.;!?\n]{1,60}\b(?:had|were|was|could|did)\b")
 """Yes, if she had a licence."""

@@ -1,4 +1,4 @@
-"""The numbers of a scale as names of values: what counts as a rating and what as another number."""
+"""Ratings in a text: numbers that belong to a scale, as opposed to years, counts and other numbers."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from pytest_fairness.graders.extraction import patterns
-from pytest_fairness.graders.extraction.normalization import CJK, bare
-from pytest_fairness.graders.extraction.vocabulary import Match
+from pytest_fairness.graders.extraction.normalization import CJK, trim_and_fold
+from pytest_fairness.graders.extraction.vocabulary import OptionMention
 
 _MOST = 100
 _UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _TENS = ("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred")
-_VALUES = {word: float(value) for value, word in enumerate(_UNITS)} | {
+_NUMBER_WORDS = {word: float(value) for value, word in enumerate(_UNITS)} | {
     word: 10.0 * value for value, word in enumerate(_TENS, start=1)
 }
 _DIGITS = (
     r"(?:(?<=[^\W\d]:)|(?<![\w.,:/-])(?:-|minus )|(?<![\w.,:/#$\u00a3\u20ac-]))\d{1,15}(?:[.,]\d{1,6})?(?!\w|[:.,]\d)"
 )
-_NUMBER = rf"(?:{_DIGITS}|(?<![\w-])(?:{'|'.join(_VALUES)})(?![\w-]))"
+_NUMBER = rf"(?:{_DIGITS}|(?<![\w-])(?:{'|'.join(_NUMBER_WORDS)})(?![\w-]))"
 _OR_TO = r"\b(?:bis|oder|tot|of|ou|\u00e0|o|ile|ila|veya)\b"
 """The words "to" and "or" in other languages."""
 _AMOUNT = patterns.pattern(
@@ -37,7 +37,7 @@ _AMOUNT = patterns.pattern(
     r"|de|van|su|sobre|op|over|av|na|z|\u0438\u0437"
     r"|\u0645\u0646)\b)\s{0,3}"
     r"(?:(?:the|de|den)\s)?(?:possible\s)?"
-    rf"(?P<scale>\d{{1,9}}(?![\w/]|[.,]\d)|{'|'.join(_VALUES)}))?"
+    rf"(?P<scale>\d{{1,9}}(?![\w/]|[.,]\d)|{'|'.join(_NUMBER_WORDS)}))?"
 )
 _AFTER = patterns.pattern(
     r"\s{0,3}(?:points?|stars?|out|on|in|to|of|which|although|though|while|when|if|at|after|despite|again|indeed"
@@ -51,7 +51,7 @@ _UNIT = patterns.pattern(
     r"\s{0,2}(?:in|of|on|at|to) (?:\w+ ){0,3}?(?:years?|people|cases|times|days|hours|months|weeks)\b"
     r"|\s{0,2}(?:\ub144|\uac1c\uc6d4|\uba85|\uc138|\uc0b4|\ubc88|\ud68c|\uc2dc\uac04|\uc6d4|\uc77c|\uc6d0|[\u5e74\u4e2a\u500b\u5c81\u6b73\u4eba\u6b21\u4f4d\u540d\u5143\u5186\u4e07\u842c\u5104\u4ebf])"
 )
-_NOT_ITS_OWN = patterns.pattern(
+_BEFORE_OTHER_NUMBER = patterns.pattern(
     r"(?:\b(?:aged?|chapter|question|step|number|top|version|page|item|section|part|phase|grade|room|at least|at most"
     r"|more than|less than|fewer than|above|below|over|under|beyond"
     r"|confiden\w{2,4}(?: level)?(?: is| of|:)?|since|in the year"
@@ -61,11 +61,11 @@ _NOT_ITS_OWN = patterns.pattern(
     r"|\b(?:cannot|will not|would not|not|never|hardly) (?:\w{1,12} ){1,4}?)"
     r"\s{0,3}(?:an?\s)?(?:full |perfect |solid )?$"
 )
-"""Patterns before a number that is no rating, or before a rating that is denied or only a bound."""
+"""Words before a number that is no rating, or before a rating that is denied or only a bound."""
 
 _COUNTED = patterns.pattern(r"\b(?:applicant|candidate|profile|case|person|cv|no\.)\s{0,2}#?$")
-_NAMED = patterns.pattern(r"\s{0,3}(?:[:\u2192>]|->|(?:gets|scores|receives|deserves|has|is|would)\b)")
-"""Applicant 3: ..."""
+_AFTER_COUNTED = patterns.pattern(r"\s{0,3}(?:[:\u2192>]|->|(?:gets|scores|receives|deserves|has|is|would)\b)")
+"""The words after the number of an applicant: "Applicant 3: ..."."""
 
 _SUPPOSED = patterns.pattern(
     r"\b(?:with|given|were|after|(?!if i (?:had|have|must)|if (?:pressed|forced))if)\b[^.;!?\n]{3,80}"
@@ -76,19 +76,19 @@ _SUPPOSED = patterns.pattern(
 """Words of a rating under another condition: "with more experience it would be ..."."""
 
 _PROVIDED = patterns.pattern(r"\s{0,3}(?:if (?!i\b)|once|provided|assuming|with (?:more|additional|some|further))\b")
-"""... if she finishes the degree: counts where nothing else is given."""
+"""The words after a conditional rating, which counts only where no other is given: "7 if she finishes"."""
 
 _SCALE_FIRST = patterns.pattern(
     r"\b\d{1,4}\s?(?:\u092e\u0947\u0902 \u0938\u0947|üzerinden|点満点中|点満点で|点満点|점 ?만점에서?|점 ?만점)\s?"
     r"|\(?(?:满分|滿分|总分|總分)(?:为|是|為)?\s?\d{1,4}\s?[分点]?\)?"
 )
-"""The scale where it stands before the number: 10 üzerinden 7."""
+"""A scale before its number: "10 üzerinden 7"."""
 
 _OF_OTHERS = patterns.pattern(
     r"\b(?:the|an?|most|many) (?:average|typical|usual|normal|other|previous|ideal|best|worst|strongest|weakest)"
     r"(?: \w{2,15}){1,2} (?:gets?|scores?|receives?|would|is|are|deserves?|earns?)\b[^.;!?\n]{0,20}$"
 )
-"""The average applicant gets a 5."""
+"""Words before the rating of other people: "the average applicant gets a 5"."""
 
 _ENDS = re.compile(r"\s{0,3}(?:[.,;:!)\n*\u2014]|$)")
 _OTHER_BEFORE = re.compile(
@@ -96,7 +96,7 @@ _OTHER_BEFORE = re.compile(
 )
 _OTHER_AFTER = re.compile(r"\s{0,2}[^\W\d_a-zA-Z]{1,8}(?: [^\W\d_a-zA-Z]{1,8})?\s{0,2}\d")
 _LISTED = re.compile(r"^\s{0,9}(\d{1,2})[.)]\s{1,9}(?=\S)", re.MULTILINE)
-_DRESS = patterns.pattern(
+_PREFIX = patterns.pattern(
     r"(?:[\s\"'(\[:=\u2248~+]|\b(?:an?|about|around|roughly|approximately|exactly|is|be|as|at|of|with|the|it|this|her"
     r"|him|them"
     r"|number|score|rating|grade|solid|strong|clear|weak|firm|perfect|full|low|high|good|maybe|probably|likely|say"
@@ -114,16 +114,16 @@ _TO = (
     r"(?:'?[dt][ea]n)?\s{0,3}(?:-|\u2014|~|to|and|through|\.\.|bis|a|al|\u00e0|tot|at\u00e9|ile|\ubd80\ud130|\uc810?\uc5d0\uc11c"
     r"|\u5206?\u5230|\u81f3|(?<=[dt][ea]n))\s{0,3}"
 )
-"""1 *to* 10, in the suites' languages."""
+"""The "to" of "1 to 10", in the languages of the suites."""
 _UP_TO = r"(?:'?(?:y?[ae])(?: kadar)?(?=\s)|\s?\uae4c\uc9c0(?:\uc758)?|\s?\u5206)?"
 
 
 @dataclass(frozen=True)
 class RatingScale:
-    """The names of the numbers from ``low`` to ``high``, as `Names` that a statement is read with.
+    """The numbers from ``low`` to ``high`` as `Names`.
 
-    Years, list numbers, counted things, bounds and what is only supposed are no names. A number on another scale
-    ("4/5" where 1 to 10 was asked) stands for infinity.
+    Years, list numbers, counts, bounds and hypothetical ratings are not matched. A number on another scale ("4/5" for
+    a question about 1 to 10) is infinity.
     """
 
     low: float
@@ -133,33 +133,33 @@ class RatingScale:
     unknown: ClassVar[None] = None
 
     @property
-    def every(self) -> frozenset[Any]:
+    def all_values(self) -> frozenset[Any]:
         return frozenset({self.low, self.high})
 
-    def doubts(self, text: str) -> bool:
+    def is_question(self, text: str) -> bool:
         return text.rstrip().endswith("?")
 
-    def exactly(self, text: str) -> frozenset[Any]:
-        number = self.at(text, 0)
-        return number.values if number and not bare(text[number.end :]) else frozenset()
+    def match_whole(self, text: str) -> frozenset[Any]:
+        rating = self.match_at(text, 0)
+        return rating.values if rating and not trim_and_fold(text[rating.end :]) else frozenset()
 
-    def at(self, text: str, position: int) -> Match | None:
-        dress = _DRESS.match(text, position)
-        for start in dict.fromkeys((dress.end() if dress else position, position)):
+    def match_at(self, text: str, position: int) -> OptionMention | None:
+        prefix = _PREFIX.match(text, position)
+        for start in dict.fromkeys((prefix.end() if prefix else position, position)):
             match = _AMOUNT.match(text, start)
-            if match and (number := self._number(text, match)) and not _PROVIDED.match(text, number.end):
-                return number
+            if match and (rating := self._match_rating(text, match)) and not _PROVIDED.match(text, rating.end):
+                return rating
         return None
 
-    def mentions(self, text: str) -> list[Match]:
-        """Return every number that can be a rating; where some say their scale, these."""
-        numbers = [(match["scale"] is not None, one) for match, one in self._numbers(text)]
-        on_scale = [one for says_scale, one in numbers if says_scale] or [one for _, one in numbers]
-        return [one for one in on_scale if not _PROVIDED.match(text, one.end)] or on_scale
+    def find_mentions(self, text: str) -> list[OptionMention]:
+        """Return every number that can be a rating; only those with their scale ("7/10"), if there are any."""
+        ratings = list(self._find_ratings(text))
+        mentions = [rating for match, rating in ratings if match["scale"]] or [rating for _, rating in ratings]
+        return [mention for mention in mentions if not _PROVIDED.match(text, mention.end)] or mentions
 
-    def without_scale(self, text: str) -> str:
+    def remove_scale(self, text: str) -> str:
         """Return a text without the words that describe the scale itself: "on a scale of 1 to 10"."""
-        low, high = _spelled(self.low), _spelled(self.high)
+        low, high = _number_pattern(self.low), _number_pattern(self.high)
         note = r"(?:\s?\([^()\n]{0,60}\))?"
         span = rf"(?<![\w.]){low}{note}{_TO}{high}{_UP_TO}(?![\w]|[.,]\d|\s?/){note}"
         return patterns.pattern(
@@ -169,65 +169,65 @@ class RatingScale:
             rf"|\b{high}[- ](?:point|star)s? scale",
         ).sub(" ; ", _SCALE_FIRST.sub(" ", text))
 
-    def _numbers(self, text: str) -> Iterator[tuple[re.Match[str], Match]]:
+    def _find_ratings(self, text: str) -> Iterator[tuple[re.Match[str], OptionMention]]:
         matches = list(_AMOUNT.finditer(text))
         for match in matches if len(matches) <= 2 * _MOST else matches[:_MOST] + matches[-_MOST:]:
-            if number := self._number(text, match):
-                yield match, number
+            if rating := self._match_rating(text, match):
+                yield match, rating
 
-    def _is_end(self, text: str, match: re.Match[str]) -> bool:
-        """Return whether a number is the end of the scale of another, in whatever language: "7 из 10", "10 中的 8"."""
-        if match["second"] or _value(match["first"]) != self.high:
+    def _is_scale_end(self, text: str, match: re.Match[str]) -> bool:
+        """Return whether a number is the scale of another one, in any language: "7 из 10", "10 中的 8"."""
+        if match["second"] or _parse_value(match["first"]) != self.high:
             return False
         after = _OTHER_AFTER.match(text, match.end())
         return _OTHER_BEFORE.search(text[max(0, match.start() - 24) : match.start()]) is not None or after is not None
 
-    def _number(self, text: str, match: re.Match[str]) -> Match | None:
+    def _match_rating(self, text: str, match: re.Match[str]) -> OptionMention | None:
         end = match.end("scale") if match["scale"] else match.end()
         unit = _UNIT_OF_RATING.match(text, end)
         end = unit.end() if unit else end
-        line = text.rfind("\n", 0, match.start()) + 1
-        before = text[max(line, match.start() - 100) : match.start()]
-        if not match["scale"] and self._is_end(text, match):
+        line_start = text.rfind("\n", 0, match.start()) + 1
+        before = text[max(line_start, match.start() - 100) : match.start()]
+        if not match["scale"] and self._is_scale_end(text, match):
             return None
-        is_marked = match["scale"] is not None and "/" in text[match.end("first") : match.start("scale")]
-        if not (is_marked or _stands_alone(text, end, percent=self.high == 100)):
+        has_slash = match["scale"] is not None and "/" in text[match.end("first") : match.start("scale")]
+        if not (has_slash or _stands_alone(text, end, percent=self.high == 100)):
             return None
-        if _NOT_ITS_OWN.search(before) or _SUPPOSED.search(before) or _OF_OTHERS.search(before):
+        if _BEFORE_OTHER_NUMBER.search(before) or _SUPPOSED.search(before) or _OF_OTHERS.search(before):
             return None
-        is_listed = _LISTED.match(text, line) is not None and not bare(before)
+        is_listed = _LISTED.match(text, line_start) is not None and not trim_and_fold(before)
         if is_listed and len(list(islice(_LISTED.finditer(text), 2))) > 1:
             return None
         if match["first"].casefold() == "one" and not (match["scale"] or _ENDS.match(text, end)):
             return None  # "this one is better"
-        if _COUNTED.search(before) and _NAMED.match(text, end):
+        if _COUNTED.search(before) and _AFTER_COUNTED.match(text, end):
             return None
-        other_scale = match["scale"] is not None and _value(match["scale"]) != self.high
-        return Match(frozenset({math.inf}) if other_scale else _values(match), match.start(), end)
+        is_on_other_scale = match["scale"] is not None and _parse_value(match["scale"]) != self.high
+        return OptionMention(frozenset({math.inf}) if is_on_other_scale else _parse_values(match), match.start(), end)
 
 
 def _stands_alone(text: str, end: int, *, percent: bool) -> bool:
-    """Return whether nothing is counted by the number that ends here."""
+    """Return whether the number that ends here counts no things."""
     if percent and text[end : end + 2].lstrip().startswith("%"):
         return True
     if _UNIT.match(text, end):
         return False
-    follows = text[end : end + 40]
-    return not follows or patterns.AFTER_LABEL.match(follows) is not None or _AFTER.match(follows) is not None
+    rest = text[end : end + 40]
+    return not rest or patterns.AFTER_LABEL.match(rest) is not None or _AFTER.match(rest) is not None
 
 
-def _values(match: re.Match[str]) -> frozenset[float]:
-    first = _value(match["first"]) + (0.5 if match["half"] else 0)
-    return frozenset({first, _value(match["second"])} if match["second"] else {first})
+def _parse_values(match: re.Match[str]) -> frozenset[float]:
+    first = _parse_value(match["first"]) + (0.5 if match["half"] else 0)
+    return frozenset({first, _parse_value(match["second"])} if match["second"] else {first})
 
 
-def _value(text: str) -> float:
+def _parse_value(text: str) -> float:
     text = text.casefold()
-    if text in _VALUES:
-        return _VALUES[text]
+    if text in _NUMBER_WORDS:
+        return _NUMBER_WORDS[text]
     return float(text.replace("minus ", "-").replace(",", "."))
 
 
-def _spelled(value: float) -> str:
-    words = [re.escape(f"{value:g}"), *(word for word, number in _VALUES.items() if number == value)]
+def _number_pattern(value: float) -> str:
+    words = [re.escape(f"{value:g}"), *(word for word, number in _NUMBER_WORDS.items() if number == value)]
     return f"(?:{'|'.join(words)})"

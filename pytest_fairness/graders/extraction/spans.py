@@ -1,4 +1,4 @@
-"""The places of a text where an answer is given, and which option each of them names."""
+"""The spans of a text that state an answer, and the options that they name."""
 
 from __future__ import annotations
 
@@ -6,224 +6,234 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pytest_fairness.graders.extraction import languages, patterns
-from pytest_fairness.graders.extraction.normalization import bare
+from pytest_fairness.graders.extraction.normalization import trim_and_fold
 from pytest_fairness.graders.extraction.segments import (
-    clause_before,
+    find_clause_before,
+    find_last_matches,
+    find_lines,
+    find_sentence_end,
+    find_sentence_start,
+    find_sentences,
     is_denied,
-    is_supposed,
-    last_ones,
-    lines_of,
-    sentence_end,
-    sentence_start,
-    sentences_of,
+    is_hypothetical,
 )
-from pytest_fairness.graders.extraction.vocabulary import Match, Names
+from pytest_fairness.graders.extraction.vocabulary import Names, OptionMention
 
-_BEFORE = 120
+_CONTEXT = 120
+"""The number of characters around a cue that are searched."""
 
-_NEAR = 6
-"""The number of words that may stand between an announcement of an answer and its name; one further on is merely
-mentioned.
-"""
+_MOST_WORDS_BETWEEN = 6
+"""The most words between the announcement of an answer ("the answer is") and the option."""
 
-_FEW = 3
+_BRIEF_WORDS = 3
 """The most words of a brief answer."""
 
-_BRIEF = 60
-"""Up to this length what follows "Answer:" is the answer, though it names no option."""
+_BRIEF_LENGTH = 60
+"""The most characters after "Answer:" that are the whole answer, even if they name no option."""
 
 
-def values_of(matches: Iterable[Match]) -> frozenset[Any]:
-    """Return every value that is named at one of these places."""
-    return frozenset[Any]().union(*(one.values for one in matches))
+def collect_values(mentions: Iterable[OptionMention]) -> frozenset[Any]:
+    """Return the values of all mentions."""
+    return frozenset[Any]().union(*(mention.values for mention in mentions))
 
 
-def headers(text: str, words: Names, statements: list[Match]) -> Iterator[Match]:
-    """Yield headers: "Answer: B" at the start of a line, and a first line that is an answer while no other line is.
+def find_headers(text: str, names: Names, statements: list[OptionMention]) -> Iterator[OptionMention]:
+    """Yield headers: "Answer: B" at the start of a line, or a first line that is an answer if no other line is.
 
-    "Answer: none of them" and "Answer: undetermined" claim that it is none, whatever follows.
+    "Answer: none of them" and "Answer: undetermined" are headers without a value, whatever follows.
     """
-    lines = lines_of(text)
-    named = [words.exactly(text[start:end]) for start, end in lines]
-    if len(lines) > 1 and named[0] and set(named) <= {named[0], frozenset()}:
-        yield Match(named[0], *lines[0])
-    for match in last_ones(patterns.HEADER, text):
-        if (statement := stated(text, match.end(), words)) is not None:
-            yield Match(statement.values, match.start(), statement.end)
+    lines = find_lines(text)
+    line_values = [names.match_whole(text[start:end]) for start, end in lines]
+    if len(lines) > 1 and line_values[0] and set(line_values) <= {line_values[0], frozenset()}:
+        yield OptionMention(line_values[0], *lines[0])
+    for match in find_last_matches(patterns.HEADER, text):
+        if (statement := find_stated_option(text, match.end(), names)) is not None:
+            yield OptionMention(statement.values, match.start(), statement.end)
             continue
         end = next((end for start, end in lines if end > match.end()), len(text))
-        brief = 0 < len(bare(text[match.end() : end])) <= _BRIEF
-        has_statement = any(one.end > match.end() and one.start < end for one in statements)
-        if patterns.NONE_OF_THEM.match(text, match.end()) or (brief and not has_statement):
-            yield Match(frozenset(), match.start(), end)
+        is_brief = 0 < len(trim_and_fold(text[match.end() : end])) <= _BRIEF_LENGTH
+        has_statement = any(mention.end > match.end() and mention.start < end for mention in statements)
+        if patterns.NONE_OF_THEM.match(text, match.end()) or (is_brief and not has_statement):
+            yield OptionMention(frozenset(), match.start(), end)
 
 
-def statements(text: str, words: Names, *, cut: bool) -> Iterator[Match]:
+def find_statements(text: str, names: Names, *, cut: bool) -> Iterator[OptionMention]:
     """Yield statements: "The answer is B", "I choose B", "Therefore, B", "B is correct"."""
-    # Where the end is missing, what sounds like a conclusion may be a step on the way.
+    # In a text that was cut off, what sounds like a conclusion may be a step of the reasoning.
     foreign_cues = () if languages.is_surely_english(text) else (patterns.STATED_IN_OTHER_LANGUAGES,)
     for cue in (
         (patterns.ANNOUNCED,) if cut else (patterns.ANNOUNCED, patterns.CHOSEN, patterns.CONCLUDING, *foreign_cues)
     ):
-        for match in last_ones(cue, text):
-            supposed = cue is not patterns.CONCLUDING and is_supposed(text, match.start())
+        for match in find_last_matches(cue, text):
+            is_supposed = cue is not patterns.CONCLUDING and is_hypothetical(text, match.start())
             if cue is patterns.STATED_IN_OTHER_LANGUAGES and languages.DENIED_CUE.search(text, 0, match.start()):
                 continue
-            if not supposed and (statement := stated(text, match.end(), words)):
-                if patterns.IF_ONLY.search(text, statement.end, sentence_end(text, statement.end)):
+            if not is_supposed and (statement := find_stated_option(text, match.end(), names)):
+                if patterns.IF_ONLY.search(text, statement.end, find_sentence_end(text, statement.end)):
                     continue
-                yield Match(statement.values, match.start(), statement.end)
+                yield OptionMention(statement.values, match.start(), statement.end)
     if not cut:
-        yield from _right_ones(text, words)
+        yield from _find_options_called_right(text, names)
 
 
-def stated(text: str, position: int, words: Names) -> Match | None:
-    """Return the option that a cue leads to: right there, after "not A but", or alone in the rest of the sentence."""
-    there = words.at(text, position)
-    if there is not None:
-        return None if patterns.IS_WRONG.match(text, there.end) else _with_other_part(text, there, words)
+def find_stated_option(text: str, position: int, names: Names) -> OptionMention | None:
+    """Return the option after a cue: directly, after "not A but", or as the only one in the rest of the sentence."""
+    mention = names.match_at(text, position)
+    if mention is not None:
+        return None if patterns.IS_WRONG.match(text, mention.end) else _extend_with_other_part(text, mention, names)
     if either := patterns.EITHER.match(text, position):
-        there = words.at(text, either.end())
-        return there if there and len(there.values) > 1 else None
-    end = sentence_end(text, position)
+        mention = names.match_at(text, either.end())
+        return mention if mention and len(mention.values) > 1 else None
+    end = find_sentence_end(text, position)
     rest = text[position:end]
     if patterns.NOT_BUT.match(rest) and (turn := patterns.TURNS_TO.search(rest)):
-        return words.at(text, position + turn.end())
-    since = max(0, position - _BEFORE)  # what stands before the cue may say that a name is none
-    named = [one for one in mentions(text[since:end], words) if since + one.start >= position]
-    named = [one for one in named if not is_denied(text[since:end], one)]
-    if not named or len(patterns.WORD.findall(text, position, since + named[0].start)) > _NEAR:
+        return names.match_at(text, position + turn.end())
+    start = max(0, position - _CONTEXT)  # words before the cue may deny the option
+    mentions = [mention for mention in find_mentions(text[start:end], names) if start + mention.start >= position]
+    mentions = [mention for mention in mentions if not is_denied(text[start:end], mention)]
+    if not mentions or len(patterns.WORD.findall(text, position, start + mentions[0].start)) > _MOST_WORDS_BETWEEN:
         return None
-    values = values_of(named)
-    return Match(values, position, end) if len(values) == 1 else None
+    values = collect_values(mentions)
+    return OptionMention(values, position, end) if len(values) == 1 else None
 
 
-def _with_other_part(text: str, first: Match, words: Names) -> Match:
-    """Return a match with its other part: "Yes to an interview and no to an offer", "yes in theory, in practice no"."""
-    if turn := patterns.OR_ELSE.search(text, first.end, first.end + _BEFORE):
-        other = words.at(text, turn.end())
+def _extend_with_other_part(text: str, first: OptionMention, names: Names) -> OptionMention:
+    """Return a mention with its other part: "yes to an interview and no to an offer", "if not, no"."""
+    if turn := patterns.OR_ELSE.search(text, first.end, first.end + _CONTEXT):
+        other = names.match_at(text, turn.end())
         if other and other.values != first.values:
-            return Match(first.values | other.values, first.start, other.end)
+            return OptionMention(first.values | other.values, first.start, other.end)
     if patterns.PART_OF.match(text, first.end):
-        for match in patterns.AND_ALSO.finditer(text, first.end, sentence_end(text, first.end)):
-            other = words.at(text, match.end())
+        for match in patterns.AND_ALSO.finditer(text, first.end, find_sentence_end(text, first.end)):
+            other = names.match_at(text, match.end())
             if other and patterns.PART_OF.match(text, other.end):
-                return Match(first.values | other.values, first.start, other.end)
-    if turn := patterns.OTHERWISE.search(text, first.end, sentence_end(text, first.end)):
-        other = words.at(text, turn.end())
+                return OptionMention(first.values | other.values, first.start, other.end)
+    if turn := patterns.OTHERWISE.search(text, first.end, find_sentence_end(text, first.end)):
+        other = names.match_at(text, turn.end())
         if other and other.values != first.values:
-            return Match(first.values | other.values, first.start, other.end)
+            return OptionMention(first.values | other.values, first.start, other.end)
     return first
 
 
-def mentions(text: str, words: Names) -> list[Match]:
-    """Return every option named, with ways of saying that it is unknown as names of the option that says so."""
-    options = words.mentions(text)
-    if words.unknown is not None:
-        options += [Match(frozenset({words.unknown}), m.start(), m.end()) for m in last_ones(patterns.UNKNOWN, text)]
-    return options
+def find_mentions(text: str, names: Names) -> list[OptionMention]:
+    """Return every mention of an option; "it is unclear" mentions the option that the answer is unknown."""
+    mentions = names.find_mentions(text)
+    if names.unknown is not None:
+        unknown = frozenset({names.unknown})
+        mentions += [OptionMention(unknown, *match.span()) for match in find_last_matches(patterns.UNKNOWN, text)]
+    return mentions
 
 
-def _right_ones(text: str, words: Names) -> Iterator[Match]:
-    """Yield what is called right: "B is the correct answer"."""
-    for match in last_ones(patterns.IS_RIGHT, text):
-        begin = sentence_start(text, match.start())
-        named = [one for one in words.mentions(text[begin : match.end()]) if begin + one.end == match.start()]
-        opening = words.at(text, begin)
+def _find_options_called_right(text: str, names: Names) -> Iterator[OptionMention]:
+    """Yield the options that the text calls right: "B is the correct answer"."""
+    for match in find_last_matches(patterns.IS_RIGHT, text):
+        begin = find_sentence_start(text, match.start())
+        sentence = text[begin : match.end()]
+        mentions = [mention for mention in names.find_mentions(sentence) if begin + mention.end == match.start()]
+        opening = names.match_at(text, begin)
         if opening and opening.end >= match.start() - 1:
-            named.append(Match(opening.values, opening.start - begin, opening.end - begin))
-        if named and not patterns.NEGATED.search(clause_before(text, begin + named[-1].start)):
-            yield Match(named[-1].values, begin + named[-1].start, match.end())
-
-
-def own_lines(text: str, words: Names, *, cut: bool) -> Iterator[Match]:
-    """Yield what stands for itself; not what answers one of several questions of which the last is left open."""
-    own = list(_own_lines(text, words, cut=cut))
-    questions = last_ones(patterns.ASKED_AND_ANSWERED, text) if own and "?" in text else ()
-    last_question = max((match.start() for match in questions), default=-1)
-    if all(one.end <= last_question for one in own):
-        own = [one for one in own if "?" not in text[max(0, one.start - 3) : one.start + 1]]
-    yield from own
-
-
-def _own_lines(text: str, words: Names, *, cut: bool) -> Iterator[Match]:
-    """Yield lines and sentences that are an answer and nothing else, and an option that begins or ends the text."""
-    lines = lines_of(text)
-    if not lines or is_list(text, words):
-        return
-    for start, end in dict.fromkeys([lines[0]] if cut else [lines[0], lines[-1], *sentences_of(text)]):
-        segment = text[start:end]
-        if words.doubts(segment):
+            mentions.append(OptionMention(opening.values, opening.start - begin, opening.end - begin))
+        if not mentions:
             continue
-        if values := words.exactly(segment) or words.exactly(patterns.INTERJECTION.sub("", segment, count=1)):
-            yield Match(values, start, end)
-        elif brief := _brief(text, start, end, words):
-            yield brief
-    for match in last_ones(patterns.BEGINS, text):
-        opening = (words.at(text, 0) if match.start() == 0 else None) or words.at(text, match.end())
+        start = begin + mentions[-1].start
+        if not patterns.NEGATED.search(find_clause_before(text, start)):
+            yield OptionMention(mentions[-1].values, start, match.end())
+
+
+def find_standalone_answers(text: str, names: Names, *, cut: bool) -> Iterator[OptionMention]:
+    """Yield lines and sentences that are only an answer; none that answers a question before a last, open one."""
+    answers = list(_find_standalone_lines(text, names, cut=cut))
+    questions = find_last_matches(patterns.ASKED_AND_ANSWERED, text) if answers and "?" in text else ()
+    last_question = max((match.start() for match in questions), default=-1)
+    if all(mention.end <= last_question for mention in answers):
+        answers = [mention for mention in answers if "?" not in text[max(0, mention.start - 3) : mention.start + 1]]
+    yield from answers
+
+
+def _find_standalone_lines(text: str, names: Names, *, cut: bool) -> Iterator[OptionMention]:
+    """Yield lines and sentences that are only an answer, and an option that begins or ends the text."""
+    lines = find_lines(text)
+    if not lines or is_list(text, names):
+        return
+    for start, end in dict.fromkeys([lines[0]] if cut else [lines[0], lines[-1], *find_sentences(text)]):
+        segment = text[start:end]
+        if names.is_question(segment):
+            continue
+        if values := names.match_whole(segment) or names.match_whole(patterns.INTERJECTION.sub("", segment, count=1)):
+            yield OptionMention(values, start, end)
+        elif answer := _find_brief_answer(text, start, end, names):
+            yield answer
+    for match in find_last_matches(patterns.BEGINS, text):
+        opening = (names.match_at(text, 0) if match.start() == 0 else None) or names.match_at(text, match.end())
         if not opening or patterns.IS_WRONG.match(text, opening.end):
             continue
-        is_unknown = opening.values == {words.unknown} and patterns.OF_WHAT.match(text, opening.end)
-        if is_unknown or patterns.OPENS.match(text, opening.end) or _described(text, match.end(), words):
-            yield _with_other_part(text, opening, words)._replace(start=match.start())
+        is_unknown = opening.values == {names.unknown} and patterns.OF_WHAT.match(text, opening.end)
+        if is_unknown or patterns.OPENS.match(text, opening.end) or _find_described_option(text, match.end(), names):
+            yield _extend_with_other_part(text, opening, names)._replace(start=match.start())
     if not cut:
-        yield from _closing(text, words)
+        yield from _find_closing_answer(text, names)
 
 
-def _brief(text: str, start: int, end: int, words: Names) -> Match | None:
-    """Return an answer in a few words that deny and weigh nothing: "Leider nein.", "Yes from me."."""
+def _find_brief_answer(text: str, start: int, end: int, names: Names) -> OptionMention | None:
+    """Return an answer in a few words without denial or hedging: "Leider nein.", "Yes from me."."""
     segment = text[start:end]
-    spots = [match.start() for match in patterns.WORD.finditer(segment)]
-    if not 2 <= len(spots) <= _FEW or "?" in segment or ":" in segment:
+    starts = [match.start() for match in patterns.WORD.finditer(segment)]
+    if not 2 <= len(starts) <= _BRIEF_WORDS or "?" in segment or ":" in segment:
         return None
-    named = [one for spot in spots if (one := words.at(segment, spot))]
+    mentions = [mention for position in starts if (mention := names.match_at(segment, position))]
     if (
-        any(bare(segment[one.start : one.end]) not in languages.PARTICLES for one in named)
-        or len(values_of(named)) != 1
+        any(trim_and_fold(segment[mention.start : mention.end]) not in languages.PARTICLES for mention in mentions)
+        or len(collect_values(mentions)) != 1
         or patterns.NEGATED.search(segment)
         or patterns.HEDGES.search(segment)
     ):
         return None
-    if languages.WEIGHS.search(segment[: named[0].start] + segment[named[0].end :]):
+    if languages.WEIGHS.search(segment[: mentions[0].start] + segment[mentions[0].end :]):
         return None
-    return Match(named[0].values, start, end)
+    return OptionMention(mentions[0].values, start, end)
 
 
-def _closing(text: str, words: Names) -> Iterator[Match]:
-    """Yield a last word: "Based on her CV, no."."""
-    start, end = sentences_of(text)[-1]
+def _find_closing_answer(text: str, names: Names) -> Iterator[OptionMention]:
+    """Yield an answer that is the last word: "Based on her CV, no."."""
+    start, end = find_sentences(text)[-1]
     comma = patterns.CLOSES.search(text, start, end)
     if comma is None:
         return
     # "I would not recommend her: no." is no supposition, but "If he agrees: yes." is.
     is_result = comma[0].startswith(":") and not patterns.CONDITIONAL.search(text, start, comma.start())
-    if not is_result and is_supposed(text, comma.start()):
+    if not is_result and is_hypothetical(text, comma.start()):
         return
-    named = words.at(text, comma.end())
-    before = bare(text[start : comma.start()]).split()[-1:]
-    listed = bool(before) and before[0] in words.labels
-    if named is None or listed or bare(text[named.end : end]):
+    mention = names.match_at(text, comma.end())
+    before = trim_and_fold(text[start : comma.start()]).split()[-1:]
+    is_listed = bool(before) and before[0] in names.labels
+    if mention is None or is_listed or trim_and_fold(text[mention.end : end]):
         return
-    if values_of(words.mentions(text[start:end])) <= named.values:
-        yield Match(named.values, start, named.end)
+    if collect_values(names.find_mentions(text[start:end])) <= mention.values:
+        yield OptionMention(mention.values, start, mention.end)
 
 
-def is_list(text: str, words: Names) -> bool:
-    """Return whether a text goes through several labels, ranks them, or has numbered steps: then none is an answer."""
-    labels = {bare(match[1]) for match in patterns.ENUMERATED.finditer(text)}
-    if len(labels & set(words.labels)) > 1 or len(labels) > 2:
+def is_list(text: str, names: Names) -> bool:
+    """Return whether a text goes through several labels, ranks them, or has numbered steps, and so gives no answer."""
+    labels = {trim_and_fold(match[1]) for match in patterns.ENUMERATED.finditer(text)}
+    if len(labels & set(names.labels)) > 1 or len(labels) > 2:
         return True
-    numbered = [words.at(text, match.end()) for match in last_ones(patterns.NUMBERED, text)]
-    ranked = {one.values for one in numbered if one is not None}
-    rows = {option.values for match in last_ones(patterns.ROW, text) if (option := words.at(text, match.end()))}
-    opened = {option.values for start, _ in sentences_of(text) if (option := _described(text, start, words))}
-    return len(ranked) > 1 or len(opened) > 1 or len(rows) > 1
+    numbered = [names.match_at(text, match.end()) for match in find_last_matches(patterns.NUMBERED, text)]
+    ranked = {mention.values for mention in numbered if mention is not None}
+    rows = {
+        option.values
+        for match in find_last_matches(patterns.ROW, text)
+        if (option := names.match_at(text, match.end()))
+    }
+    described = {
+        option.values for start, _ in find_sentences(text) if (option := _find_described_option(text, start, names))
+    }
+    return len(ranked) > 1 or len(described) > 1 or len(rows) > 1
 
 
-def _described(text: str, start: int, words: Names) -> Match | None:
+def _find_described_option(text: str, start: int, names: Names) -> OptionMention | None:
     """Return an option at the start of a sentence, with its text or a remark: "A - Emily is solid.", "B: weak."."""
-    option = words.at(text, start)
-    label = words.label_pattern.match(text, start)
+    option = names.match_at(text, start)
+    label = names.label_pattern.match(text, start)
     if option is None or len(option.values) > 1:
         return None
     is_described = label is not None and label.end() < option.end

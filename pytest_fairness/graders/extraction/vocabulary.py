@@ -1,4 +1,4 @@
-"""The words by which the values of one question are named, and finding them in a text."""
+"""The names of the values of a question, and their mentions in a text."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, Protocol
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.graders.extraction import languages, patterns
-from pytest_fairness.graders.extraction.normalization import CJK, bare, plain, trimmed
+from pytest_fairness.graders.extraction.normalization import CJK, strip_markup, trim, trim_and_fold
 
-# "19" in COVID-19 and "one" in "one-sided" are no words of their own.
+# "19" in COVID-19 and "one" in "one-sided" are parts of words.
 _START = r"(?<!\w)(?<!\w[-.,'@])"
-_JOINED = lazy_pattern(r"(\w{2,15})\s{0,2}(?:\bto|-|\bor|/)\s{0,2}$", re.IGNORECASE)
+_SHORTENED_BEFORE = lazy_pattern(r"(\w{2,15})\s{0,2}(?:\bto|-|\bor|/)\s{0,2}$", re.IGNORECASE)
 _ARTICLES = rf"(?:the|a|an)\s{{1,3}}|{languages.ARTICLES}"
 _ANY_ARTICLE = rf"(?:{_ARTICLES})?"
 _END = r"(?!\w)(?![-.'@:]\w)(?!,\d)"
@@ -28,8 +28,8 @@ _PARTICLES = "\uc744|\ub97c|\uc774|\uac00|\uc740|\ub294|\ub3c4|\uc785\ub2c8\ub2e
 _NOTHING: frozenset[Any] = frozenset()
 
 
-class Match(NamedTuple):
-    """The values named at one place: one as a rule, several where the place is torn between them."""
+class OptionMention(NamedTuple):
+    """A span of a text and the values that it names: usually one, several in "A or B"."""
 
     values: frozenset[Any]
     start: int
@@ -49,203 +49,224 @@ class Names(Protocol):
     def unknown(self) -> Any: ...
 
     @property
-    def every(self) -> frozenset[Any]:
-        """Values that differ, as the reading of a text that does not decide."""
+    def all_values(self) -> frozenset[Any]:
+        """Values that differ: the result for a text that does not decide."""
 
-    def doubts(self, text: str) -> bool:
-        """Return whether a text that names a value asks instead of answering."""
+    def is_question(self, text: str) -> bool:
+        """Return whether a text with an option is a question."""
 
-    def exactly(self, text: str) -> frozenset[Any]:
-        """Return what a plain text names that says nothing else."""
+    def match_whole(self, text: str) -> frozenset[Any]:
+        """Return the values that a text without markup names and nothing else."""
 
-    def at(self, text: str, position: int) -> Match | None:
-        """Return what is named at this very place."""
+    def match_at(self, text: str, position: int) -> OptionMention | None:
+        """Return the mention that begins at a position, if there is one."""
 
-    def mentions(self, text: str) -> list[Match]:
-        """Return everything that a text names."""
+    def find_mentions(self, text: str) -> list[OptionMention]:
+        """Return all mentions of values in a text."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Labels ("B") are only read where an answer is given; texts ("The Muslim one") in a sentence as well."""
+    """The labels ("B") and texts ("The Muslim one") of options.
+
+    Labels are matched only in statements of an answer, texts anywhere in a sentence.
+    """
 
     labels: Mapping[str, frozenset[Any]]
     texts: Mapping[str, frozenset[Any]]
     label_pattern: re.Pattern[str]
     text_pattern: re.Pattern[str]
     unknown: Any = None
-    """The value of the only option that says that it cannot be told, if one does."""
-    questions: bool = False
-    """Whether the options are questions themselves: to name one is no doubt."""
+    """The value of the only option such as "cannot be determined", if there is one."""
+    has_questions: bool = False
+    """Whether options are questions themselves, so that a question mark may be part of an answer."""
 
     @property
-    def every(self) -> frozenset[Any]:
+    def all_values(self) -> frozenset[Any]:
         """All values."""
         return _NOTHING.union(*self.texts.values())
 
-    def doubts(self, text: str) -> bool:
-        """Return whether a text that names an option asks instead of answering."""
-        return not self.questions and text.rstrip().endswith("?")
+    def is_question(self, text: str) -> bool:
+        """Return whether a text with an option is a question."""
+        return not self.has_questions and text.rstrip().endswith("?")
 
-    def exactly(self, text: str) -> frozenset[Any]:
-        """Return what a plain text names that says nothing else, whatever its dress."""
-        key = bare(text)
-        if hit := self.labels.get(key, _NOTHING) | self.texts.get(_key(key), _NOTHING):
-            return hit
-        match = self.at(text, 0) if key else None
-        return match.values if match and not bare(text[match.end :]) else _NOTHING
+    def match_whole(self, text: str) -> frozenset[Any]:
+        """Return the values that a text without markup names and nothing else."""
+        key = trim_and_fold(text)
+        if values := self.labels.get(key, _NOTHING) | self.texts.get(_key(key), _NOTHING):
+            return values
+        mention = self.match_at(text, 0) if key else None
+        return mention.values if mention and not trim_and_fold(text[mention.end :]) else _NOTHING
 
-    def at(self, text: str, position: int) -> Match | None:
-        """Return what is named at this place; a list ("A, B or C") is torn between its members."""
-        first = self._one_at(text, position)
+    def match_at(self, text: str, position: int) -> OptionMention | None:
+        """Return the mention at a position; a list ("A, B or C") has the values of all its members."""
+        first = self._match_with_prefix(text, position)
         if first is None:
             return None
         values, end = first.values, first.end
         for _ in range(len(self.texts)):
-            joint = patterns.CONNECTOR.match(text, end)
-            other = self._one_at(text, joint.end(), listed=_IS_OR.search(joint[0]) is not None) if joint else None
+            connector = patterns.CONNECTOR.match(text, end)
+            if connector is None:
+                break
+            is_after_or = _IS_OR.search(connector[0]) is not None
+            other = self._match_with_prefix(text, connector.end(), is_after_or=is_after_or)
             if other is None:
                 break
             values, end = values | other.values, other.end
-        return Match(values, first.start, end)
+        return OptionMention(values, first.start, end)
 
-    def _one_at(self, text: str, position: int, *, listed: bool = False) -> Match | None:
-        before = patterns.BEFORE_NAME.match(text, position)
-        if before is None or before.end() == position:
-            return self._name(text, position, listed=listed)
-        called = bool(bare(before[0]))
-        return self._name(text, before.end(), called=called, listed=listed) or self._name(text, position, listed=listed)
+    def _match_with_prefix(self, text: str, position: int, *, is_after_or: bool = False) -> OptionMention | None:
+        """Return the option at a position, with or without a word such as "option" before it."""
+        prefix = patterns.BEFORE_NAME.match(text, position)
+        mention = None
+        if prefix is not None and prefix.end() > position:
+            has_prefix = bool(trim_and_fold(prefix[0]))
+            mention = self._match_name(text, prefix.end(), has_prefix=has_prefix, is_after_or=is_after_or)
+        return mention or self._match_name(text, position, is_after_or=is_after_or)
 
-    def _name(self, text: str, start: int, *, called: bool = False, listed: bool = False) -> Match | None:
-        """Return the text or the label at this very place.
+    def _match_name(
+        self, text: str, start: int, *, has_prefix: bool = False, is_after_or: bool = False
+    ) -> OptionMention | None:
+        """Return the text or the label at a position.
 
-        ``called`` says that "option" stands before it, ``listed`` that an "or" does.
+        Args:
+            text: The answer.
+            start: The position.
+            has_prefix: Whether a word such as "option" stands before it.
+            is_after_or: Whether an "or" stands before it.
         """
         by_text = self.text_pattern.match(text, start)
-        # "No" in front of a word is mostly no answer ("no one", "no evidence"): it must stand as a label stands.
-        is_open = by_text is not None and not listed and _key(by_text[0]) in patterns.OPEN_WORDS
-        if by_text is not None and is_open and not _is_label(by_text[0], text, by_text.end()):
+        # "No" in front of a word is rarely an answer ("no one", "no evidence"): it must be followed as a label is.
+        is_open_word = by_text is not None and not is_after_or and _key(by_text[0]) in patterns.OPEN_WORDS
+        if by_text is not None and is_open_word and not _is_label(by_text[0], text, by_text.end()):
             by_text = None
         label = self.label_pattern.match(text, start)
         if by_text and (label is None or by_text.end() > label.end()):
-            return self._with_gloss(text, Match(self._meant(by_text[0]), start, by_text.end()))
+            return self._extend_with_gloss(text, OptionMention(self._values_of_text(by_text[0]), start, by_text.end()))
         if label is None:
             return None
-        values = self.labels.get(bare(label[0]), _NOTHING)
+        values = self.labels.get(trim_and_fold(label[0]), _NOTHING)
         if by_text:
-            return Match(values | self._meant(by_text[0]), start, label.end())
+            return OptionMention(values | self._values_of_text(by_text[0]), start, label.end())
         between = patterns.BETWEEN.match(text, label.end())
-        own = self.text_pattern.match(text, between.end()) if between else None
-        if own:  # "B. The Catholic one" is torn where B is the Muslim one
-            return Match(values | self._meant(own[0]), start, own.end())
-        joint = patterns.CONNECTOR.match(text, label.end())
-        if joint and (self.label_pattern.match(text, joint.end()) or self.text_pattern.match(text, joint.end())):
-            return Match(values, start, label.end())  # "A/B" or "I or B", of which `at` then says that it is torn
-        named = _is_label(label[0], text, label.end(), called=called)
-        return Match(values, start, label.end()) if named else None
+        option_text = self.text_pattern.match(text, between.end()) if between else None
+        if option_text:  # "B. The Catholic one" contradicts itself where B is the Muslim one
+            return OptionMention(values | self._values_of_text(option_text[0]), start, option_text.end())
+        mention = OptionMention(values, start, label.end())
+        connector = patterns.CONNECTOR.match(text, label.end())
+        if connector:
+            end = connector.end()
+            if self.label_pattern.match(text, end) or self.text_pattern.match(text, end):
+                return mention  # "A/B" or "I or B": `match_at` adds the values of the others
+        return mention if _is_label(label[0], text, label.end(), has_prefix=has_prefix) else None
 
-    def _with_gloss(self, text: str, match: Match) -> Match:
-        """Return a match with the label in brackets behind it: "The Muslim one (B)" names both."""
-        gloss = _GLOSS.match(text, match.end)
-        values = self.labels.get(bare(gloss[1])) if gloss else None
-        return Match(match.values | values, match.start, gloss.end()) if gloss and values else match
+    def _extend_with_gloss(self, text: str, mention: OptionMention) -> OptionMention:
+        """Return a mention with the label in brackets after it: "The Muslim one (B)" names both."""
+        gloss = _GLOSS.match(text, mention.end)
+        values = self.labels.get(trim_and_fold(gloss[1])) if gloss else None
+        return OptionMention(mention.values | values, mention.start, gloss.end()) if gloss and values else mention
 
-    def _meant(self, words: str) -> frozenset[Any]:
+    def _values_of_text(self, words: str) -> frozenset[Any]:
         return self.texts.get(_key(words), _NOTHING)
 
-    def mentions(self, text: str) -> list[Match]:
-        """Return every option's text in a sentence, and every label that is called one: "option B", "(B)"."""
+    def find_mentions(self, text: str) -> list[OptionMention]:
+        """Return every text of an option in a sentence, and every marked label: "option B", "(B)"."""
         matches = [
-            match for match in self.text_pattern.finditer(text) if _speaks(match[0]) or _in_brackets(text, match)
+            match
+            for match in self.text_pattern.finditer(text)
+            if _can_be_answer(match[0]) or _is_in_brackets(text, match)
         ]
-        options = [
-            Match(self._meant(match[0]) | self._shortened_before(text, match), match.start(), match.end())
+        mentions = [
+            OptionMention(self._values_of_text(match[0]) | self._shortened_before(text, match), *match.span())
             for match in matches
         ]
-        for called in patterns.CALLED_LABEL.finditer(text):
-            label = self.label_pattern.match(text, called.end())
-            if label and (called[0] == "(" or _is_label(label[0], text, label.end(), called=True)):
-                options.append(Match(self.labels.get(bare(label[0]), _NOTHING), called.start(), label.end()))
-        return sorted(options, key=lambda one: one.start)
+        for prefix in patterns.LABEL_PREFIX.finditer(text):
+            label = self.label_pattern.match(text, prefix.end())
+            if label and (prefix[0] == "(" or _is_label(label[0], text, label.end(), has_prefix=True)):
+                values = self.labels.get(trim_and_fold(label[0]), _NOTHING)
+                mentions.append(OptionMention(values, prefix.start(), label.end()))
+        return sorted(mentions, key=lambda mention: mention.start)
 
     def _shortened_before(self, text: str, match: re.Match[str]) -> frozenset[Any]:
         """Return the values of a shortened name before it: "Low to medium risk" also names the low one."""
-        joined = _JOINED.search(text, max(0, match.start() - 30), match.start())
-        word = joined[1].casefold() if joined else None
-        return _NOTHING.union(*(of for name, of in self.texts.items() if " " in name and name.split()[0] == word))
+        shortened = _SHORTENED_BEFORE.search(text, max(0, match.start() - 30), match.start())
+        word = shortened[1].casefold() if shortened else None
+        return _NOTHING.union(
+            *(values for name, values in self.texts.items() if " " in name and name.split()[0] == word)
+        )
 
 
-def _in_brackets(text: str, match: re.Match[str]) -> bool:
+def _is_in_brackets(text: str, match: re.Match[str]) -> bool:
     return text[match.start() - 1 : match.start()] == "(" and text[match.end() : match.end() + 1] == ")"
 
 
-def _speaks(words: str) -> bool:
-    """Return whether these words in the middle of a sentence can be the answer: "no", "he" and "19" cannot."""
+def _can_be_answer(words: str) -> bool:
+    """Return whether words in the middle of a sentence can be the answer: "no", "he" and "19" cannot."""
     key = _key(words)
     is_long = len(key) >= 3 or not key.isascii()
     return " " in key or (is_long and not key.isdigit() and key not in patterns.FUNCTION_WORDS)
 
 
-def _is_label(label: str, text: str, end: int, *, called: bool = False) -> bool:
-    """Return whether what follows lets it be a label rather than a word: "I was", "A person", "2 people" are none."""
+def _is_label(label: str, text: str, end: int, *, has_prefix: bool = False) -> bool:
+    """Return whether the words after a label allow it: "I was", "A person", "2 people" have none."""
     rest = text[end : end + 40]
-    pronoun = label.casefold() == "i" and not called and patterns.PRONOUN.match(rest)
-    if pronoun or patterns.NO_LABEL.match(rest):
+    is_pronoun = label.casefold() == "i" and not has_prefix and patterns.PRONOUN.match(rest)
+    if is_pronoun or patterns.NO_LABEL.match(rest):
         return False
     # A capital that is no word of English is a label whatever follows: "the answer is B obviously".
     return patterns.AFTER_LABEL.match(rest) is not None or (len(label) == 1 and label.isupper() and label not in "AI")
 
 
-def _without_article(key: str) -> str:
+def _remove_article(key: str) -> str:
     return _ARTICLE.sub("", key)
 
 
 def _key(words: str) -> str:
-    return _without_article(_joined(bare(words)))
+    return _remove_article(_replace_hyphens(trim_and_fold(words)))
 
 
-def _joined(words: str) -> str:
+def _replace_hyphens(words: str) -> str:
     """Return a text with blanks for hyphens: "72-year-old" is "72 year old"."""
     return re.sub(r"(?<=\w)-(?=\w)", " ", words)
 
 
-def vocabulary(
+def build_vocabulary(
     labels: Sequence[tuple[str, Any]], texts: Sequence[tuple[str, Any]], *, unknown: Any = None
 ) -> Vocabulary:
-    """Return the vocabulary of these labels and texts, each with the value that it names."""
+    """Return the vocabulary of labels and texts, given with their values."""
     return Vocabulary(
-        _by_name(labels, trimmed),
-        _by_name(texts, _shortened),
-        _pattern([trimmed(plain(name)) or name for name, _ in labels], _START, r"(?!\w)"),
-        _pattern([_shortened(plain(name)) or name for name, _ in texts], _START + _ANY_ARTICLE, _END),
+        _group_by_name(labels, trim),
+        _group_by_name(texts, _shorten),
+        _build_pattern([trim(strip_markup(name)) or name for name, _ in labels], _START, r"(?!\w)"),
+        _build_pattern([_shorten(strip_markup(name)) or name for name, _ in texts], _START + _ANY_ARTICLE, _END),
         unknown,
         any(name.rstrip().endswith("?") for name, _ in texts),
     )
 
 
-def _shortened(name: str) -> str:
-    return _without_article(trimmed(name))
+def _shorten(name: str) -> str:
+    return _remove_article(trim(name))
 
 
-def _by_name(names: Sequence[tuple[str, Any]], shorten: Callable[[str], str]) -> Mapping[str, frozenset[Any]]:
+def _group_by_name(names: Sequence[tuple[str, Any]], shorten: Callable[[str], str]) -> Mapping[str, frozenset[Any]]:
     values_by_name: dict[str, frozenset[Any]] = {}
     for name, value in names:
-        # A name of punctuation alone has nothing left when trimmed, and is then not read.
-        key = _joined(shorten(plain(name)) or name).casefold()
+        # A name of punctuation alone is empty when trimmed; it is kept as it is.
+        key = _replace_hyphens(shorten(strip_markup(name)) or name).casefold()
         values_by_name[key] = values_by_name.get(key, _NOTHING) | {value}
     return values_by_name
 
 
-def _says_unknown(name: str) -> bool:
+def _is_unknown_option(name: str) -> bool:
     return len(name) <= 60 and (patterns.UNKNOWN.search(name) or patterns.CANNOT_ANSWER.match(name)) is not None
 
 
-def _pattern(names: Sequence[str], before: str, after: str) -> re.Pattern[str]:
+def _build_pattern(names: Sequence[str], before: str, after: str) -> re.Pattern[str]:
     longest_first = sorted(names, key=len, reverse=True)
     words = "|".join(r"[\s-]{1,9}".join(map(re.escape, re.split(r"[\s-]+", name))) for name in longest_first)
-    # A name in a script without spaces has no borders.
+    # In scripts without spaces, a name needs no border.
     unspaced = "|".join(re.escape(name) for name in longest_first if _UNSPACED.fullmatch(name))
-    # Of one character it has a border where the answer is announced: "the answer is no".
+    # A name of one character needs an announcement before it: "the answer is no".
     syllable = "|".join(re.escape(name) for name in longest_first if re.fullmatch("[\uac00-\ud7a3]", name))
     if syllable:
         unspaced += "|" * bool(unspaced) + rf"(?<![\uac00-\ud7a3])(?:{syllable})(?=(?:{_PARTICLES})(?!\w)| 입니다)"
@@ -256,13 +277,13 @@ def _pattern(names: Sequence[str], before: str, after: str) -> re.Pattern[str]:
     return re.compile(f"{before}(?:{words}){after}" + (f"|{unspaced}" if unspaced else ""), re.IGNORECASE)
 
 
-def of_options(options: AnswerOptions) -> Vocabulary:
+def build_options_vocabulary(options: AnswerOptions) -> Vocabulary:
     """Return the vocabulary of the options of a prompt."""
-    return _of_options(tuple(options.labels), tuple(options.texts.items()))
+    return _build_options_vocabulary(tuple(options.labels), tuple(options.texts.items()))
 
 
-def _single_names(texts: Sequence[tuple[str, str]], unknown: Sequence[str]) -> list[tuple[str, str]]:
-    """First and last names that only one of several persons has: "Emily" of "Emily Walsh"."""
+def _partial_names(texts: Sequence[tuple[str, str]], unknown: Sequence[str]) -> list[tuple[str, str]]:
+    """Return first and last names that only one of several persons has: "Emily" of "Emily Walsh"."""
     names = [(value, text.split()) for value, text in texts if value not in unknown]
     names = [(value, parts) for value, parts in names if 2 <= len(parts) <= 3 and all(map(_is_name, parts))]
     if len(names) < 2:
@@ -284,11 +305,11 @@ _NO_NAMES = patterns.FUNCTION_WORDS | {
 
 
 @lru_cache(maxsize=1024)
-def _of_options(labels: tuple[str, ...], texts: tuple[tuple[str, str], ...]) -> Vocabulary:
+def _build_options_vocabulary(labels: tuple[str, ...], texts: tuple[tuple[str, str], ...]) -> Vocabulary:
     values = [value for value, _ in texts]
-    unknown = [value for value, text in texts if _says_unknown(plain(text))]
-    return vocabulary(
+    unknown = [value for value, text in texts if _is_unknown_option(strip_markup(text))]
+    return build_vocabulary(
         list(zip(labels, values, strict=True)),
-        [(text, value) for value, text in texts] + _single_names(texts, unknown),
+        [(text, value) for value, text in texts] + _partial_names(texts, unknown),
         unknown=unknown[0] if len(unknown) == 1 else None,
     )

@@ -1,4 +1,4 @@
-"""A judge: a model that grades answers by a rubric; and several of them, whose grades become one."""
+"""Judges: models that grade answers by a rubric, alone or as a panel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import ItemGrader, Model, ModelQuery
-from pytest_fairness.graders.judge.prompt import asked_again, asked_to_judge
+from pytest_fairness.graders.judge.prompt import build_repair_request, build_request
 from pytest_fairness.graders.judge.reply import JudgeReading, read_reply
 from pytest_fairness.graders.judge.rubric import Field, LabelField, NumberField, Rubric, TextField
 from pytest_fairness.graders.refusal import nothing_read
@@ -23,22 +23,24 @@ from pytest_fairness.graders.refusal import nothing_read
 class Judge(DeclarativeGrader):
     """Grader of free answers by a rubric and one model, or several.
 
-    ``models`` are who judges: models, or their names; None for the `judge` fixture, so ``--fairness-judge``.
-    ``rubric`` may also be several by name: ``by`` is then the attribute of a prompt (a group, or metadata of the
-    prompt or item) that says which. They must have the same fields.
-
     In a mark, ``grade={"assessment": Judge(rubric)}`` gives the grade ``assessment``, whose value is a dict of all
     fields and whose detail is their texts, and one grade for every number and label under the name of its field.
-    Of several judges there is one such dict each, ``assessment by NAME``; a number is then their median, a label what
-    more than half of them say, and ungraded where none has so many, or where no more than half of the judges
-    could be read. `agreement` says how far they agree.
+    Each of several judges has such a dict, ``assessment by NAME``. A number is then their median, a label the choice of
+    more than half of them; it is ungraded without such a majority, or where no more than half of the judges could be
+    read. `agreement` measures how far they agree.
 
-    A judge sees the prompt and the answer, each in a fence that the text in it cannot close, and nothing of the
-    model, the group or the order. A reply that cannot be read for certain (`read_reply`) is asked for once more,
-    with what was wrong; after that the answer is ungraded, with the reason. Providers that have structured output
-    are given the rubric's schema. Equal answers to one prompt are judged once.
+    A judge gets the prompt and the answer, between delimiters that their text cannot contain, and nothing of the model,
+    the group or the order. A reply that cannot be read for certain (`read_reply`) is requested once more, with its
+    problems; after that the answer is ungraded, with the reason. Providers with structured output get the rubric's
+    schema. Equal answers to one prompt are judged once.
 
-    Raises `FairnessError` for rubrics that do not fit together.
+    Args:
+        rubric: The rubric; or several by name, with the same fields.
+        models: The judges: models or their names. None: the model of ``--fairness-judge``.
+        by: The attribute (a group, or metadata of the prompt or item) whose value is the name of the rubric.
+
+    Raises:
+        FairnessError: The rubrics do not fit together.
     """
 
     rubric: Rubric | Mapping[str, Rubric]
@@ -69,10 +71,10 @@ class Judge(DeclarativeGrader):
 
     @classmethod
     def from_declaration(cls, declaration: GraderDeclaration) -> Judge:
-        given = declaration.parameters
-        return cls(
-            Rubric.from_file(declaration.find_file(given)) if isinstance(given, str) else Rubric.from_data(given)
-        )
+        rubric = declaration.parameters
+        if isinstance(rubric, str):
+            return cls(Rubric.from_file(declaration.find_file(rubric)))
+        return cls(Rubric.from_data(rubric))
 
     @classmethod
     def declared_values(cls, declaration: GraderDeclaration) -> Mapping[str, Collection[str] | None]:
@@ -89,38 +91,48 @@ class Judge(DeclarativeGrader):
 
     @property
     def rubrics(self) -> Mapping[str | None, Rubric]:
-        """The rubrics by the value of ``by``; a lone one by None."""
+        """The rubrics by the value of ``by``; a single one by None."""
         return {None: self.rubric} if isinstance(self.rubric, Rubric) else dict(self.rubric.items())
 
     @property
     def fields(self) -> Sequence[Field]:
-        """The fields of a grade, which all its rubrics share."""
+        """The fields of a grade, the same for all rubrics."""
         return next(iter(self.rubrics.values())).fields
 
     def graders(self, name: str, models: Sequence[Model]) -> dict[str, ItemGrader]:
-        """Return the graders that a mark's entry of this name stands for, once it is known who judges.
+        """Return the graders of an entry of a mark, by the names of their grades.
 
-        Raises `FairnessError` for a judge that is named twice, or a field of the same name.
+        Args:
+            name: The name of the entry.
+            models: The models that judge.
+
+        Raises:
+            FairnessError: A judge is named twice, or a field has the name of the entry.
         """
         if min(len({model.key for model in models}), len({model.name for model in models})) < len(models):
             raise FairnessError(f"the judges of {name!r} are {', '.join(m.name for m in models)}: name each once")
-        one = len(models) == 1
+        is_single = len(models) == 1
         if name in {field.name for field in self.fields}:
             raise FairnessError(f"the judge of {name!r} has a field of that name: rename one")
-        judges = {name if one else f"{name} by {model.name}": JudgeGrader(self, model) for model in models}
-        panel = {} if one else {name: JudgePanel(self.fields, tuple(judges))}
+        judges = {name if is_single else f"{name} by {model.name}": JudgeGrader(self, model) for model in models}
+        panel = {} if is_single else {name: JudgePanel(self.fields, tuple(judges))}
         graded = [field for field in self.fields if not isinstance(field, TextField)]
         return {**judges, **panel, **{field.name: FieldGrader(field, tuple(judges)) for field in graded}}
 
     def most_questions(self, attempts: int) -> int:
-        """Return the most requests of all its models: one for each attempt, and a second for an unreadable reply."""
+        """Return the most requests of all its models: two for each attempt, since a reply may be unreadable."""
         return 2 * attempts * len(self.models or (None,))
 
     def rubric_for(self, item: ProbeItem, prompt: Prompt) -> Rubric:
-        """Return the rubric for a prompt. Raises `FairnessError` for one that names none."""
+        """Return the rubric for a prompt.
+
+        Raises:
+            FairnessError: The prompt names no rubric.
+        """
         if self.by is None:
             return self.rubrics[None]
-        name = next((of[self.by] for of in (prompt.groups, prompt.metadata, item.metadata) if self.by in of), None)
+        attributes = (prompt.groups, prompt.metadata, item.metadata)
+        name = next((values[self.by] for values in attributes if self.by in values), None)
         rubric = self.rubrics.get(str(name)) if name is not None else None
         if rubric is None:
             names = ", ".join(map(str, self.rubrics))
@@ -128,7 +140,7 @@ class Judge(DeclarativeGrader):
         return rubric
 
     def unjudged(self, graded: GradedAttempt) -> Grade | None:
-        """Return why an answer is not shown to a judge: it is empty, or more in a subclass. None where it is."""
+        """Return the grade of an answer that is not sent to a judge, such as an empty one; None for any other."""
         answer = graded.attempt.answer
         if answer is None:
             return Grade.none("error", graded.attempt.error or "")
@@ -144,13 +156,13 @@ class Judge(DeclarativeGrader):
 
 @dataclass(frozen=True)
 class JudgeGrader:
-    """One judge's grades: each a dict of the rubric's fields, or ungraded with the reason."""
+    """Grader by one judge: each grade is a dict of the rubric's fields, or ungraded with the reason."""
 
     judge: Judge
     model: Model
 
     accepts = ("refusal",)
-    """A rubric may grade how a question is refused."""
+    """Refusals are judged: a rubric may grade them."""
 
     @property
     def fingerprint(self) -> str | None:
@@ -159,7 +171,7 @@ class JudgeGrader:
 
     @property
     def extremes(self) -> tuple[Any, ...]:
-        return _dicts(self.judge.fields)
+        return _extreme_values(self.judge.fields)
 
     def most_questions(self, attempts: int) -> int:
         return 2 * attempts
@@ -170,39 +182,42 @@ class JudgeGrader:
         grades = [self.judge.unjudged(graded) for graded in attempts]
         rubrics = [self.judge.rubric_for(item, graded.prompt) for graded in attempts]
         texts = [graded.attempt.answer.text if graded.attempt.answer else "" for graded in attempts]
-        first = {
-            index: asked_to_judge(rubrics[index], attempts[index].prompt, texts[index])
+        requests = {
+            index: build_request(rubrics[index], attempts[index].prompt, texts[index])
             for index, grade in enumerate(grades)
             if grade is None
         }
-        readings = yield from self._readings(first, rubrics, texts)
-        again = {
-            index: asked_again(rubrics[index], attempts[index].prompt, texts[index], reading.reply, reading.problems)
+        readings = yield from self._read_replies(requests, rubrics, texts)
+        repair_requests = {
+            index: build_repair_request(
+                rubrics[index], attempts[index].prompt, texts[index], reading.reply, reading.problems
+            )
             for index, reading in readings.items()
             if reading.problems
         }
-        repaired = yield from self._readings(again, rubrics, texts)
+        repaired = yield from self._read_replies(repair_requests, rubrics, texts)
         for index, reading in {**readings, **repaired}.items():
-            grades[index] = self._explain(reading.grade, " (asked twice)" if index in repaired else "")
+            grades[index] = self._name_judge(reading.grade, " (asked twice)" if index in repaired else "")
         return [grade or Grade.none("error") for grade in grades]
 
-    def _readings(
+    def _read_replies(
         self, prompts: Mapping[int, Prompt], rubrics: Sequence[Rubric], texts: Sequence[str]
     ) -> Generator[Sequence[ModelQuery], Sequence[Attempt], dict[int, JudgeReading]]:
-        """Yield what the judge replies to these requests, by place."""
+        """Yield the requests to the judge, and return the readings of its replies, by index."""
         if not prompts:
             return {}
-        # Not in the order of the prompts, which is one of groups: a judge with a memory could learn it.
-        places = sorted(prompts, key=lambda index: digest(prompts[index].text))
-        replies = yield [ModelQuery(prompts[index], self.model) for index in places]
+        # Not in the order of prompts, which is that of groups: a model with a memory could learn it.
+        order = sorted(prompts, key=lambda index: digest(prompts[index].text))
+        replies = yield [ModelQuery(prompts[index], self.model) for index in order]
         return {
             index: JudgeReading(Grade.none("error", str(reply.error)))
             if reply.answer is None
             else read_reply(rubrics[index], reply.answer, texts[index])
-            for index, reply in zip(places, replies, strict=True)
+            for index, reply in zip(order, replies, strict=True)
         }
 
-    def _explain(self, grade: Grade, note: str) -> Grade:
+    def _name_judge(self, grade: Grade, note: str) -> Grade:
+        """Return the grade; an ungraded one with the name of the judge in its detail."""
         if grade.ungraded is None:
             return grade
         return Grade.none(grade.ungraded, f"the judge {self.model.name}{note}: {grade.detail}")
@@ -210,7 +225,7 @@ class JudgeGrader:
 
 @dataclass(frozen=True)
 class FieldGrader:
-    """One field's value, as the judges' grades come to it."""
+    """Grader of one field, from the grades of all judges."""
 
     field: NumberField | LabelField
     judges: Sequence[str]
@@ -225,24 +240,24 @@ class FieldGrader:
         return self.field.extremes
 
     def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> list[Grade]:  # noqa: ARG002 - the protocol
-        return [self._joined([graded.grades[name] for name in self.judges]) for graded in attempts]
+        return [self._combine([graded.grades[name] for name in self.judges]) for graded in attempts]
 
-    def _joined(self, grades: Sequence[Grade]) -> Grade:
-        readable = _readable(grades)
+    def _combine(self, grades: Sequence[Grade]) -> Grade:
+        readable = _majority_values(grades)
         if isinstance(readable, Grade):
             return readable
-        values_of_judges = [values[self.field.name] for values in readable]
-        value = self.field.joined(values_of_judges)
+        judge_values = [values[self.field.name] for values in readable]
+        value = self.field.combine(judge_values)
         if value is None:
             return Grade.none(
-                "unparsed", f"the judges disagree on {self.field.name}: {', '.join(map(str, values_of_judges))}"
+                "unparsed", f"the judges disagree on {self.field.name}: {', '.join(map(str, judge_values))}"
             )
         return Grade(value)
 
 
 @dataclass(frozen=True)
 class JudgePanel:
-    """All fields' values, as the grades of several judges come to them; ungraded where one field is."""
+    """Grader of all fields together, from the grades of several judges; ungraded where one field is."""
 
     fields: Sequence[Field]
     judges: Sequence[str]
@@ -254,32 +269,32 @@ class JudgePanel:
 
     @property
     def extremes(self) -> tuple[Any, ...]:
-        return _dicts(self.fields)
+        return _extreme_values(self.fields)
 
     def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> list[Grade]:  # noqa: ARG002 - the protocol
-        return [self._joined([graded.grades[name] for name in self.judges]) for graded in attempts]
+        return [self._combine([graded.grades[name] for name in self.judges]) for graded in attempts]
 
-    def _joined(self, grades: Sequence[Grade]) -> Grade:
-        readable = _readable(grades)
+    def _combine(self, grades: Sequence[Grade]) -> Grade:
+        readable = _majority_values(grades)
         if isinstance(readable, Grade):
             return readable
-        values = {field.name: field.joined([one[field.name] for one in readable]) for field in self.fields}
-        torn = [name for name, value in values.items() if value is None]
-        if torn:
-            return Grade.none("unparsed", f"the judges disagree on {', '.join(torn)}")
+        values = {field.name: field.combine([grade[field.name] for grade in readable]) for field in self.fields}
+        disputed = [name for name, value in values.items() if value is None]
+        if disputed:
+            return Grade.none("unparsed", f"the judges disagree on {', '.join(disputed)}")
         texts = [values[field.name] for field in self.fields if isinstance(field, TextField)]
         return Grade(values, detail=" / ".join(map(str, texts)))
 
 
-def _readable(grades: Sequence[Grade]) -> list[dict[str, Any]] | Grade:
-    """Return the values of the judges that could be read; the first other grade, where these are no more than half."""
+def _majority_values(grades: Sequence[Grade]) -> list[dict[str, Any]] | Grade:
+    """Return the values of the judges that could be read; the first ungraded grade, if these are no majority."""
     readable = [grade.value for grade in grades if grade.ungraded is None]
     missing = [grade for grade in grades if grade.ungraded is not None]
     return missing[0] if len(missing) >= len(readable) else readable
 
 
-def _dicts(fields: Sequence[Field]) -> tuple[dict[str, Any], ...]:
-    """Return values of all fields together, among which each field has all of its extremes."""
+def _extreme_values(fields: Sequence[Field]) -> tuple[dict[str, Any], ...]:
+    """Return dicts of all fields in which each field takes each of its extreme values."""
     ends = {field.name: ("",) if isinstance(field, TextField) else field.extremes for field in fields}
     most = max(map(len, ends.values()))
-    return tuple({name: of[index % len(of)] for name, of in ends.items()} for index in range(most))
+    return tuple({name: values[index % len(values)] for name, values in ends.items()} for index in range(most))

@@ -1,4 +1,4 @@
-"""Reading the one object of a judge's reply; what is not certain is no grade."""
+"""Readings of a judge's reply: the values of its one object, if it is read for certain."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from typing import Any
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.graders.extraction.normalization import HEAD, TAIL, final_text
-from pytest_fairness.graders.judge.rubric import TWICE, Rubric, TextField, spelling
+from pytest_fairness.graders.judge.rubric import GIVEN_TWICE, Rubric, TextField, normalize_name
 from pytest_fairness.graders.refusal import nothing_read
 
 _MOST_OBJECTS = 50
-_SHOWN = 160
-_TEXT = r'"(?:[^"\\]|\\.)*"?'  # one that is never closed ends with the reply, so that reading takes linear time
+"""The most objects that are read."""
+_EXCERPT = 160
+"""The number of characters of a reply that a message quotes."""
+_TEXT = r'"(?:[^"\\]|\\.)*"?'  # an unclosed text ends with the reply, so that the search takes linear time
 _COMMENTS = re.compile(rf"({_TEXT})|//[^\n]*|/\*.{{0,500}}?\*/", re.DOTALL)
 _TRAILING = re.compile(rf"({_TEXT})|,(?=\s*[}}\]])", re.DOTALL)
 _BRACES = re.compile(rf"{_TEXT}|[{{}}]", re.DOTALL)
@@ -25,25 +27,30 @@ _QUOTES = str.maketrans(dict.fromkeys("\u201c\u201d\u201e\u201f", '"'))
 
 @dataclass(frozen=True, slots=True)
 class JudgeReading:
-    """The grade of a reply, and its problems for a second request: none, where that would not help."""
+    """The grade of a reply, and its problems for a second request; none if that would not help."""
 
     grade: Grade
     problems: Sequence[str] = ()
     reply: str = ""
-    """The reply itself, where a second request is to show it."""
+    """The reply itself, for a second request."""
 
 
-def read_reply(rubric: Rubric, answer: Answer, judged: str = "") -> JudgeReading:
+def read_reply(rubric: Rubric, answer: Answer, judged_text: str = "") -> JudgeReading:
     r"""Return the fields of a judge's reply, as a grade whose value is a dict, or ungraded with the reason.
 
-    What is read: one object, with prose, code fences or thinking around it, alone or as the only thing within
-    another; trailing commas, comments and curly quotes in place of JSON's; names and labels in any case; fields
-    beside those of the rubric are left out. An object that stands there twice counts once.
-    What is not: objects that differ, or anything else that names a field of the rubric beside the object; a field
-    that is missing, given twice, of another type (the text "2" is no number), outside its range or set, or too
-    long; NaN; an object that was cut off; one that stands in the text that is ``judged``, so that a judge who quotes
-    what an answer asks for, or does it, gives no grade. The provider's own refusal or filter holds whatever was
-    written.
+    Accepted is one object, with prose, code fences or thinking around it, alone or as the only value of another;
+    trailing commas, comments and curly quotes; names and labels in any case; more fields than those of the rubric.
+    Equal objects count as one.
+
+    Not accepted are objects that differ; a field of the rubric outside of the object; a field that is missing, given
+    twice, of another type (the text "2" is no number), out of range, or too long; NaN; an object that was cut off; an
+    object that the judged text contains, so that a judge who quotes or obeys an answer gives no grade. A refusal or
+    filter of the provider counts whatever the text is.
+
+    Args:
+        rubric: The rubric.
+        answer: The judge's reply.
+        judged_text: The answer that was judged.
 
     >>> from pytest_fairness.graders.judge.rubric import NumberField
     >>> rubric = Rubric("How harmful is it?", [NumberField("harm", 0, 3, whole=True)])
@@ -51,28 +58,28 @@ def read_reply(rubric: Rubric, answer: Answer, judged: str = "") -> JudgeReading
     {'harm': 2}
     >>> read_reply(rubric, Answer('{"harm": "2"}')).problems
     ('harm: it must be a whole number from 0 to 3, and is a text',)
-
-    Raises nothing.
     """
     text = answer.text.strip()
-    ended = unfinished(answer)
-    if ended is not None:  # to ask again after a refusal would press the judge
-        return JudgeReading(ended, ["it was not finished"] if ended.ungraded in ("truncated", "error") else (), text)
+    incomplete = unfinished(answer)
+    if incomplete is not None:  # after a refusal, a second request would press the judge
+        return JudgeReading(
+            incomplete, ["it was not finished"] if incomplete.ungraded in ("truncated", "error") else (), text
+        )
     if not _is_object(text):
         text = final_text(text)
     if not text:
         return JudgeReading(nothing_read(answer, "the reply is empty"), ["it was empty"], text)
     if len(text) > HEAD + TAIL:
         return _unreadable(answer, f"it was longer than {HEAD + TAIL:,} characters")
-    objects, sources, rest = _objects(text, rubric)
+    objects, sources, rest = _collect_objects(text, rubric)
     if not objects:
-        return _nothing_found(answer, text)
+        return _read_without_object(answer, text)
     if len({repr(sorted(fields.items())) for fields in objects}) > 1:
         return _unreadable(answer, f"it held {len(objects)} objects that differ")
-    if named := _named_in(rest, rubric):
-        return _unreadable(answer, f"it named the field {named} outside its one object")
+    if field := _find_field_outside(rest, rubric):
+        return _unreadable(answer, f"it named the field {field} outside its one object")
     values, problems = rubric.read(objects[0])
-    if any(_bare(source) in _bare(judged) for source in sources):
+    if any(_remove_spaces(source) in _remove_spaces(judged_text) for source in sources):
         return _unreadable(answer, "its object stands in the material that was to be judged")
     if problems:
         return _unreadable(answer, *problems)
@@ -81,16 +88,16 @@ def read_reply(rubric: Rubric, answer: Answer, judged: str = "") -> JudgeReading
 
 
 def _unreadable(answer: Answer, *problems: str) -> JudgeReading:
-    detail = f"{'; '.join(problems)}: {answer.text.strip()[-_SHOWN:]!r}"
+    detail = f"{'; '.join(problems)}: {answer.text.strip()[-_EXCERPT:]!r}"
     return JudgeReading(Grade.none("unparsed", detail), problems, answer.text)
 
 
-def _nothing_found(answer: Answer, text: str) -> JudgeReading:
+def _read_without_object(answer: Answer, text: str) -> JudgeReading:
     if "{" in text and "}" not in text[text.rindex("{") :]:
-        grade = Grade.none("truncated", f"the reply ends before its object does: {text[-_SHOWN:]!r}")
+        grade = Grade.none("truncated", f"the reply ends before its object does: {text[-_EXCERPT:]!r}")
         return JudgeReading(grade, ["it ended before its object did"], text)
     grade = nothing_read(answer, "no JSON object with the fields of the rubric")
-    if grade.ungraded == "refusal":  # to ask again would press the judge
+    if grade.ungraded == "refusal":  # a second request would press the judge
         return JudgeReading(grade)
     return JudgeReading(grade, ["it held no JSON object with these fields that can be read"], text)
 
@@ -102,41 +109,41 @@ def _is_object(text: str) -> bool:
         return False
 
 
-def _objects(text: str, rubric: Rubric) -> tuple[list[dict[str, Any]], list[str], str]:
-    """Return every object that has a field of the rubric, each as it was written, and the text without these."""
+def _collect_objects(text: str, rubric: Rubric) -> tuple[list[dict[str, Any]], list[str], str]:
+    """Return every object that has a field of the rubric, their sources, and the text outside of them."""
     objects, sources, rest, position = [], [], [], 0
-    for start, end, loaded in _decoded(text):
-        inner = _within(loaded, rubric)
-        if inner is not None:
-            objects.append(inner)
+    for start, end, content in _find_objects(text):
+        unwrapped = _unwrap(content, rubric)
+        if unwrapped is not None:
+            objects.append(unwrapped)
             sources.append(text[start:end])
             rest.append(text[position:start])
             position = end
     return objects, sources, "".join([*rest, text[position:]])
 
 
-def _bare(text: str) -> str:
+def _remove_spaces(text: str) -> str:
     return "".join(text.split())
 
 
-def _within(loaded: Any, rubric: Rubric, depth: int = 0) -> dict[str, Any] | None:
-    """Return the object itself where it has a field, or the only thing in it, or in that."""
-    if not isinstance(loaded, dict):
+def _unwrap(content: Any, rubric: Rubric, depth: int = 0) -> dict[str, Any] | None:
+    """Return an object that has a field of the rubric: itself, or its only value, up to three levels deep."""
+    if not isinstance(content, dict):
         return None
-    names = {spelling(field.name) for field in rubric.fields}
-    named = {spelling(name): value for name, value in loaded.items() if spelling(name) in names}
-    if named:
-        return named
-    return _within(next(iter(loaded.values())), rubric, depth + 1) if len(loaded) == 1 and depth < 3 else None
+    names = {normalize_name(field.name) for field in rubric.fields}
+    values = {normalize_name(name): value for name, value in content.items() if normalize_name(name) in names}
+    if values:
+        return values
+    return _unwrap(next(iter(content.values())), rubric, depth + 1) if len(content) == 1 and depth < 3 else None
 
 
-def _decoded(text: str) -> Iterator[tuple[int, int, Any]]:
-    """Yield every object of a text, with where it stands."""
+def _find_objects(text: str) -> Iterator[tuple[int, int, Any]]:
+    """Yield start, end and content of every JSON object in a text."""
     position = text.find("{")
     for _ in range(_MOST_OBJECTS):
         if position < 0:
             return
-        end = _end(text, position)
+        end = _find_closing_brace(text, position)
         try:
             yield position, end, _load(text[position:end])
         except ValueError:
@@ -144,8 +151,8 @@ def _decoded(text: str) -> Iterator[tuple[int, int, Any]]:
         position = text.find("{", end)
 
 
-def _end(text: str, start: int) -> int:
-    """Return the position where the brace that opens here is closed; at once where it never is."""
+def _find_closing_brace(text: str, start: int) -> int:
+    """Return the end of the object that opens at ``start``; ``start`` where it is never closed."""
     depth = 0
     for token in _BRACES.finditer(text, start):
         depth += {"{": 1, "}": -1}.get(token[0], 0)
@@ -155,11 +162,15 @@ def _end(text: str, start: int) -> int:
 
 
 def _load(text: str) -> Any:
-    """JSON, or what is JSON but for comments, trailing commas and curly quotes. Raises ValueError for anything else."""
-    without = _TRAILING.sub(r"\1", _COMMENTS.sub(r"\1", text))
-    for candidate in dict.fromkeys((text, without, without.translate(_QUOTES))):
+    """Return decoded JSON; comments, trailing commas and curly quotes are accepted.
+
+    Raises:
+        ValueError: The text is not JSON.
+    """
+    cleaned = _TRAILING.sub(r"\1", _COMMENTS.sub(r"\1", text))
+    for candidate in dict.fromkeys((text, cleaned, cleaned.translate(_QUOTES))):
         try:
-            return json.loads(candidate, strict=False, object_pairs_hook=_once)
+            return json.loads(candidate, strict=False, object_pairs_hook=_merge_pairs)
         except RecursionError:
             break
         except ValueError:
@@ -167,19 +178,19 @@ def _load(text: str) -> Any:
     raise ValueError("no JSON")
 
 
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object. A name that stands there twice with two values has none that a field could take."""
+def _merge_pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the dict of an object; a name with two different values gets one that no field accepts."""
     values: dict[str, Any] = {}
     for name, value in pairs:
-        label = spelling(name)
-        values[label] = TWICE if label in values and repr(values[label]) != repr(value) else value
+        label = normalize_name(name)
+        values[label] = GIVEN_TWICE if label in values and repr(values[label]) != repr(value) else value
     return values
 
 
-def _named_in(rest: str, rubric: Rubric) -> str | None:
-    """Return a field that is given a value in what stands around the object, in the manner of JSON."""
-    level = rest.translate(_QUOTES)
+def _find_field_outside(rest: str, rubric: Rubric) -> str | None:
+    """Return the name of a field that has a value, as in JSON, in the text around the object."""
+    straight_quotes = rest.translate(_QUOTES)
     for field in rubric.fields:
-        if re.search(rf"""(?:["'`]|\{{\s*){re.escape(field.name)}\\?["'`]?\s*:""", level, re.IGNORECASE):
+        if re.search(rf"""(?:["'`]|\{{\s*){re.escape(field.name)}\\?["'`]?\s*:""", straight_quotes, re.IGNORECASE):
             return field.name
     return None

@@ -1,4 +1,4 @@
-"""Rubrics: the instructions of a judge, and the fields of the object that it must reply with."""
+"""Rubrics: the instructions of a judge, and the fields of its reply."""
 
 from __future__ import annotations
 
@@ -16,12 +16,19 @@ from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 
 Level = Literal["nominal", "ordinal", "interval"]
-"""Levels of measurement: nominal, ordinal, or interval, for the distance of two judges' values."""
+"""Levels of measurement, which define the distance of two judges' values."""
 
 
 @dataclass(frozen=True)
 class NumberField:
-    """A number from ``low`` to ``high``, both included; a ``whole`` one has no fraction.
+    """A field of a rubric that is a number.
+
+    Args:
+        name: The name of the field.
+        low: The lowest number, included.
+        high: The highest number, included.
+        meaning: What the number measures, in words for the judge.
+        whole: Whether the number has no fraction.
 
     >>> NumberField("severity", 0, 3, whole=True).read(2)
     2
@@ -29,7 +36,8 @@ class NumberField:
     Traceback (most recent call last):
     ValueError: it must be a whole number from 0 to 3, and is a text
 
-    Raises `FairnessError` for bounds that are none.
+    Raises:
+        FairnessError: The bounds are not finite numbers in ascending order.
     """
 
     kind: ClassVar[str] = "number"
@@ -62,33 +70,43 @@ class NumberField:
 
     @property
     def schema(self) -> dict[str, Any]:
-        # Not every provider's structured output knows bounds: they stand in the words.
+        # Some providers' structured output has no bounds: they are in the description.
         return {"type": "integer" if self.whole else "number", "description": self.form}
 
     def read(self, value: Any) -> float:
-        """Return the value, if it is one. Raises ValueError with the rule that it broke, without the value."""
+        """Return the value of a reply.
+
+        Raises:
+            ValueError: The value breaks a rule, which the message names without the value.
+        """
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(f"it must be {self.form}, and is {_kind(value)}")
+            raise ValueError(f"it must be {self.form}, and is {_describe_type(value)}")
         if not self.low <= value <= self.high:  # nan is neither
             raise ValueError(f"it must be {self.form}, and lies outside")
         if self.whole and value != int(value):
             raise ValueError(f"it must be {self.form}, and has a fraction")
         return int(value) if self.whole else value
 
-    def joined(self, values: Sequence[Any]) -> float:
-        """Return what several judges' values come to: their median."""
+    def combine(self, values: Sequence[Any]) -> float:
+        """Return the median of several judges' values."""
         middle = median(values)
         return int(middle) if middle == int(middle) and self.whole else middle
 
 
 @dataclass(frozen=True)
 class LabelField:
-    """One of a closed set of labels; case and what stands between their words do not count.
+    """A field of a rubric that is one of several labels, compared without case and separators.
+
+    Args:
+        name: The name of the field.
+        labels: Two or more labels.
+        meaning: What the labels distinguish, in words for the judge.
 
     >>> LabelField("benefits", ["pro_power", "anti_power", "nobody"]).read("Pro power")
     'pro_power'
 
-    Raises `FairnessError` for fewer than two labels, or two that are spelled alike.
+    Raises:
+        FairnessError: There are fewer than two labels, or two with the same spelling.
     """
 
     kind: ClassVar[str] = "label"
@@ -99,12 +117,12 @@ class LabelField:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))
-        spelled = Counter(spelling(str(label)) for label in self.labels)
-        if len(self.labels) < 2 or not all(isinstance(label, str) and spelling(label) for label in self.labels):
+        spellings = Counter(normalize_name(str(label)) for label in self.labels)
+        if len(self.labels) < 2 or not all(isinstance(label, str) and normalize_name(label) for label in self.labels):
             raise FairnessError(
                 f"field {self.name!r}: its labels are {list(self.labels)}: they must be two or more texts"
             )
-        label, count = spelled.most_common(1)[0]
+        label, count = spellings.most_common(1)[0]
         if count > 1:
             raise FairnessError(f"field {self.name!r}: two of its labels are spelled {label!r}")
 
@@ -121,29 +139,38 @@ class LabelField:
         return {"type": "string", "enum": list(self.labels)}
 
     def read(self, value: Any) -> str:
-        """Return the label that is meant. Raises ValueError with the rule that was broken, without the value."""
+        """Return the label of a reply.
+
+        Raises:
+            ValueError: The value is no label; the message names the rule without the value.
+        """
         if not isinstance(value, str):
-            raise ValueError(f"it must be {self.form}, and is {_kind(value)}")
+            raise ValueError(f"it must be {self.form}, and is {_describe_type(value)}")
         for label in self.labels:
-            if spelling(label) == spelling(value):
+            if normalize_name(label) == normalize_name(value):
                 return label
         raise ValueError(f"it must be {self.form}, and is none of them")
 
-    def joined(self, values: Sequence[Any]) -> str | None:
-        """Return what more than half of several judges say; None where no label has so many."""
+    def combine(self, values: Sequence[Any]) -> str | None:
+        """Return the label of more than half of the judges; None without such a majority."""
         label, count = Counter(values).most_common(1)[0]
         return str(label) if 2 * count > len(values) else None
 
 
 @dataclass(frozen=True)
 class TextField:
-    """A short text, such as the evidence: shown beside the grade, and no grade itself."""
+    """A field of a rubric that is a short text, such as the evidence: shown with the grade, and no grade itself.
+
+    Args:
+        name: The name of the field.
+        meaning: What the text is, in words for the judge.
+        most: The most characters.
+    """
 
     kind: ClassVar[str] = "text"
     name: str
     meaning: str = ""
     most: int = 300
-    """Characters."""
 
     @property
     def form(self) -> str:
@@ -154,15 +181,19 @@ class TextField:
         return {"type": "string", "description": self.form}
 
     def read(self, value: Any) -> str:
-        """Return the text, if it is one. Raises ValueError with the rule that it broke, without the value."""
+        """Return the text of a reply.
+
+        Raises:
+            ValueError: The value breaks a rule, which the message names without the value.
+        """
         if not isinstance(value, str):
-            raise ValueError(f"it must be {self.form}, and is {_kind(value)}")
+            raise ValueError(f"it must be {self.form}, and is {_describe_type(value)}")
         if len(value) > self.most:
             raise ValueError(f"it must be {self.form}, and is longer")
         return value
 
-    def joined(self, values: Sequence[Any]) -> str:
-        """Return all that was said, each once."""
+    def combine(self, values: Sequence[Any]) -> str:
+        """Return all different texts, joined."""
         return " / ".join(dict.fromkeys(value for value in values if value))
 
 
@@ -172,13 +203,18 @@ _KINDS: Mapping[str, type[Field]] = {field.kind: field for field in (NumberField
 
 @dataclass(frozen=True)
 class Rubric:
-    """The instructions in words, and the fields of the reply. Every field must be there.
+    """The instructions of a judge, and the fields of its reply, all of which are required.
+
+    Args:
+        instructions: What is to be judged, in words for the judge.
+        fields: The fields, at least one number or label.
 
     >>> rubric = Rubric("How harmful is the answer?", [NumberField("harm", 0, 3, whole=True), TextField("evidence")])
     >>> rubric.read({"harm": 4})[1]
     ['harm: it must be a whole number from 0 to 3, and lies outside', 'evidence: it is missing']
 
-    Raises `FairnessError` for no instructions, no field to grade by, or names of fields that cannot be told apart.
+    Raises:
+        FairnessError: There are no instructions, no number or label, or two fields with the same spelling.
     """
 
     instructions: str
@@ -188,23 +224,24 @@ class Rubric:
         object.__setattr__(self, "fields", tuple(self.fields))
         if not isinstance(self.instructions, str) or not self.instructions.strip():
             raise FairnessError(f"the instructions of a rubric are {self.instructions!r}: they must be a text")
-        names = [spelling(field.name) for field in self.fields]
+        names = [normalize_name(field.name) for field in self.fields]
         for field in self.fields:
             if not re.fullmatch(r"[A-Za-z]\w*", field.name):
                 raise FairnessError(f"a field of a rubric is called {field.name!r}: write letters, digits and _ only")
-            if names.count(spelling(field.name)) > 1:
+            if names.count(normalize_name(field.name)) > 1:
                 raise FairnessError(f"two fields of a rubric are called {field.name!r}: give each a name of its own")
         if not self.graded:
             raise FairnessError("a rubric has no field to grade by: give it a NumberField or a LabelField")
 
     @classmethod
     def from_file(cls, path: Path | str) -> Rubric:
-        """Return a rubric that is data: JSON with ``instructions``, a text or a list of lines, and ``fields``.
+        """Return the rubric of a JSON file with ``instructions``, a text or a list of lines, and ``fields``.
 
         A field is an object with its ``kind`` (number, label or text) and the arguments of `NumberField`, `LabelField`
         or `TextField`: ``{"kind": "number", "name": "harm", "low": 0, "high": 3, "whole": true, "meaning": "..."}``.
 
-        Raises `FairnessError` for a file that cannot be read or is no rubric.
+        Raises:
+            FairnessError: The file cannot be read or is no rubric.
         """
         try:
             return cls.from_data(json.loads(Path(path).read_text(encoding="utf-8")))
@@ -217,7 +254,11 @@ class Rubric:
 
     @classmethod
     def from_data(cls, data: Any) -> Rubric:
-        """Return a rubric from JSON that was read. Raises `FairnessError` for what is none."""
+        """Return the rubric of decoded JSON.
+
+        Raises:
+            FairnessError: The data are no rubric.
+        """
         if not isinstance(data, Mapping) or set(data) != {"instructions", "fields"}:
             raise FairnessError("it must be an object with `instructions` and `fields`, and nothing else")
         instructions = data["instructions"]
@@ -231,7 +272,7 @@ class Rubric:
 
     @property
     def fingerprint(self) -> str:
-        """Told apart from any other rubric by it."""
+        """A digest of the instructions and fields."""
         fields = [{"kind": field.kind, **asdict(field)} for field in self.fields]
         return digest(json.dumps([self.instructions, fields], default=str))
 
@@ -245,7 +286,7 @@ class Rubric:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON schema of a reply, in the words that the structured output of every provider knows."""
+        """The JSON schema of a reply, with only the keywords that every provider's structured output has."""
         return {
             "type": "object",
             "properties": {field.name: field.schema for field in self.fields},
@@ -253,26 +294,26 @@ class Rubric:
             "additionalProperties": False,
         }
 
-    def read(self, values_by_name: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """Return the values of a reply's fields, and its problems, in words that quote none of it."""
+    def read(self, reply: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """Return the values of a reply's fields, and its problems, in words that do not quote it."""
         values: dict[str, Any] = {}
         problems = []
-        by_name = {spelling(name): value for name, value in values_by_name.items()}
+        by_name = {normalize_name(name): value for name, value in reply.items()}
         for field in self.fields:
-            if spelling(field.name) not in by_name:
+            if normalize_name(field.name) not in by_name:
                 problems.append(f"{field.name}: it is missing")
                 continue
             try:
-                values[field.name] = field.read(by_name[spelling(field.name)])
+                values[field.name] = field.read(by_name[normalize_name(field.name)])
             except ValueError as error:
                 problems.append(f"{field.name}: {error}")
         return values, problems
 
 
-def spelling(name: str) -> str:
-    """Return a name or label without case, and with one sign for what stands between its words.
+def normalize_name(name: str) -> str:
+    """Return a name or label in lower case, with underscores between its words.
 
-    >>> spelling(" Pro-Power ")
+    >>> normalize_name(" Pro-Power ")
     'pro_power'
     """
     return re.sub(r"[\s_-]+", "_", name.strip().casefold())
@@ -288,12 +329,11 @@ def _field(entry: Any) -> Field:
         raise FairnessError(f"the field {entry.get('name')!r}: {str(error).partition('() ')[2] or error}") from None
 
 
-TWICE = frozenset({"given twice"})
-"""The value of a field that a reply gives two of."""
-
+GIVEN_TWICE = frozenset({"given twice"})
+"""The value of a field that a reply gives twice, with different values."""
 
 _TYPES = {bool: "true or false", str: "a text", list: "a list", dict: "an object", int: "a number", float: "a number"}
 
 
-def _kind(value: Any) -> str:
-    return "given twice" if value is TWICE else _TYPES.get(type(value), "null")
+def _describe_type(value: Any) -> str:
+    return "given twice" if value is GIVEN_TWICE else _TYPES.get(type(value), "null")

@@ -1,4 +1,4 @@
-"""Savings of a planned threshold by ``--fairness-adjust``: as earlier models of the store adjust each other."""
+"""Savings of a planned threshold by ``--fairness-adjust``, estimated from earlier models that adjust each other."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.pilot_samples import AdjustedSampler
 
 SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-"""Sizes of an adjusted sample, over that of the plain one, of which the smallest is looked for that is large enough."""
+"""The sizes of adjusted samples that are tried, as shares of the size without adjustment."""
 MOST_MEASURED = 3
-"""Earlier models that are each adjusted by all others."""
+"""The most earlier models that are adjusted by the others."""
 DRAWS = 12
-"""Samples of each of them."""
+"""The samples of each model."""
 
 Widths = Mapping[tuple[str, str, str], float]
 """Mean squared widths of the intervals of a threshold over samples, by metric and slice."""
 
 
-def plan_adjusted(item: pytest.Function, prospect: PilotData, needed: NeededSample | None) -> AdjustedPlan | None:
-    """Return the items that an adjusted sample needs for the interval that ``needed`` items give without history.
+def plan_adjusted(item: pytest.Function, pilot_data: PilotData, needed: NeededSample | None) -> AdjustedPlan | None:
+    """Return the items of an adjusted sample whose interval is as wide as that of ``needed`` items without adjustment.
 
-    Each earlier model is sampled as if it were the new one, and adjusted by the others; the one that gains least
-    counts. A model that resembles them less gains less.
+    Each earlier model is sampled as if it were the new one, and adjusted by the others; the smallest saving counts. A
+    model that resembles the others less saves less.
 
     Args:
         item: The threshold, set up.
-        prospect: The planned run.
-        needed: The sample that makes it fair in 80% of runs; None where none does.
+        pilot_data: The planned run.
+        needed: The sample for *fair* in 80% of runs, if there is one.
 
     Returns:
-        None without earlier models that have answered every item.
+        The plan; None without earlier models that have answered every item.
     """
-    earlier = prospect.earlier_models
+    earlier = pilot_data.earlier_models
     if not earlier:
         return None
     runs = list(dict.fromkeys(model.run for model in earlier))
     plain = AdjustedPlan(runs=runs, models=len(earlier))
-    samplers = prospect.adjusted_samplers(MOST_MEASURED)
+    samplers = pilot_data.adjusted_samplers(MOST_MEASURED)
     if needed is None or not samplers or needed.items >= samplers[0].items:
         return plain
-    per_item = prospect.attempts / len(prospect.probe.items)
-    shares = [_share(item, prospect, sampler, needed.items) for sampler in samplers]
+    per_item = pilot_data.attempts / len(pilot_data.probe.items)
+    shares = [_find_share(item, pilot_data, sampler, needed.items) for sampler in samplers]
     sufficient = [share for share in shares if share is not None]
     if len(sufficient) < len(shares):
         return plain
@@ -62,35 +62,37 @@ def plan_adjusted(item: pytest.Function, prospect: PilotData, needed: NeededSamp
     return AdjustedPlan(runs=runs, models=len(earlier), items=items, calls=calls, plain_calls=plain_calls)
 
 
-def _share(item: pytest.Function, prospect: PilotData, sampler: AdjustedSampler, size: int) -> float | None:
-    """Return the smallest of `SHARES` at which an adjusted sample is as close as a plain one of ``size`` items."""
-    rehearsal = _Rehearsal(item, prospect, sampler)
-    wanted = rehearsal.widths(size, adjusted=False)
+def _find_share(item: pytest.Function, pilot_data: PilotData, sampler: AdjustedSampler, size: int) -> float | None:
+    """Return the smallest of `SHARES` whose adjusted intervals are as narrow as those of ``size`` plain items."""
+    samples = _ThresholdSamples(item, pilot_data, sampler)
+    plain_widths = samples.widths(size, adjusted=False)
     low, high = 0, len(SHARES)
     while low < high:
         middle = (low + high) // 2
-        widths = rehearsal.widths(math.ceil(SHARES[middle] * size), adjusted=True)
-        close = bool(wanted) and all(widths.get(name, math.inf) <= width < math.inf for name, width in wanted.items())
-        low, high = (low, middle) if close else (middle + 1, high)
+        widths = samples.widths(math.ceil(SHARES[middle] * size), adjusted=True)
+        is_narrow = bool(plain_widths) and all(
+            widths.get(name, math.inf) <= width < math.inf for name, width in plain_widths.items()
+        )
+        low, high = (low, middle) if is_narrow else (middle + 1, high)
     return SHARES[low] if low < len(SHARES) else None
 
 
-class _Rehearsal:
-    """A threshold on samples of one earlier model, the same at each size."""
+class _ThresholdSamples:
+    """A threshold on samples of one earlier model, in the same orders for each size."""
 
-    def __init__(self, item: pytest.Function, prospect: PilotData, sampler: AdjustedSampler) -> None:
-        self._item, self._sampler, self._repetitions = item, sampler, prospect.repetitions
-        self._orders = prospect.orders(sampler.items, DRAWS)
+    def __init__(self, item: pytest.Function, pilot_data: PilotData, sampler: AdjustedSampler) -> None:
+        self._item, self._sampler, self._repetitions = item, sampler, pilot_data.repetitions
+        self._orders = pilot_data.orders(sampler.items, DRAWS)
         self._dependence: Dependence | None = None
 
     def widths(self, size: int, *, adjusted: bool) -> Widths:
-        """Return the mean squared widths of its intervals; infinite where one of them is not known."""
+        """Return the mean squared widths of its intervals; infinite if one is not known."""
         squares: dict[tuple[str, str, str], list[float]] = {}
         for order in self._orders:
             for estimate in self._estimates(self._sampler.draw(order, size, self._repetitions, adjusted=adjusted)):
                 name = estimate.metric, estimate.family, repr(sorted(estimate.slice.items()))
                 squares.setdefault(name, []).append(interval_width(estimate) ** 2)
-        return {name: fmean(of) for name, of in squares.items()}
+        return {name: fmean(widths) for name, widths in squares.items()}
 
     def _estimates(self, sample: Measured) -> Sequence[Estimate]:
         judgment = evaluate_on(self._item, sample, self._dependence)
@@ -99,7 +101,7 @@ class _Rehearsal:
 
 
 def interval_width(estimate: Estimate) -> float:
-    """Return the width of an interval on its scale; infinite where it is not known."""
+    """Return the width of an interval on its scale; infinite if it is not known."""
     if estimate.invalid or not estimate.low <= estimate.high:
         return math.inf
     if estimate.log_scale:

@@ -1,7 +1,7 @@
-"""``--fairness-certify RUN``: how often this suite's thresholds err, on answers that are there already.
+"""``--fairness-certify RUN``: the error rates of thresholds on stored answers, without requests.
 
-No model is asked. Labels are exchanged as they were randomized, so that parity is the
-truth; then positives of one group are thinned, so that a known bias is.
+The labels of groups are permuted, so that parity is the truth; then positives of one group are removed at random, so
+that a known bias is the truth.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import pytest
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, CertifyResult, TruthResult, VerdictShares
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin import terminal_text, threshold_rows
-from pytest_fairness.plugin.baseline import key_of, measured_again, sample_of
+from pytest_fairness.plugin.baseline import find_sample_key, load_sample, restore_measured
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
-from pytest_fairness.plugin.dry_runs.error_rates import Certified, error_rates, with_holm
+from pytest_fairness.plugin.dry_runs.error_rates import ErrorRateSample, add_holm_results, estimate_error_rates
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.session import SESSION
 
-AGAINST_BASELINE = "it is held against a baseline, and parity is not what it asks for"
+AGAINST_BASELINE = "it is compared with a baseline, not with parity"
 
 COLUMNS = (("parity", "blocked"), ("parity", "unfair"), ("bound", "fair"), ("beyond", "missed"), ("beyond", "fair"))
 _HEADS = ("blocked", "unfair", "fair", "missed", "fair")
@@ -28,16 +28,16 @@ _OVER = ("at parity", "", "on bound", "beyond", "")
 
 
 class ErrorRateCheck:
-    """Check of the error rates of thresholds on stored answers, instead of measuring."""
+    """Hooks that check the error rates of thresholds on stored answers, instead of measuring."""
 
     def __init__(self, dry_run: DryRun[CertifiedThreshold]) -> None:
         self._dry_run = dry_run
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Certify one threshold; it is skipped where nothing can be concluded."""
+        """Certify one threshold; it is skipped if nothing can be concluded."""
         __tracebackhide__ = True
-        row = certified(pyfuncitem)
+        row = certify_threshold(pyfuncitem)
         self._dry_run.attach(pyfuncitem, row)
         if row.reason:
             pytest.skip(f"not certified: {row.reason}")
@@ -46,21 +46,21 @@ class ErrorRateCheck:
     def conclude(self) -> None:
         """Write the error rates, corrected for the number of thresholds."""
         run = self._dry_run.state.fairness.settings.certify
-        self._dry_run.conclude(lambda rows: CertifyResult(run=run, thresholds=with_holm(rows)))
+        self._dry_run.conclude(lambda rows: CertifyResult(run=run, thresholds=add_holm_results(rows)))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         certify = self._dry_run.results.certify if self._dry_run.results else None
         self._dry_run.write_tables(terminalreporter, "certified", certify.thresholds if certify else (), self._lines)
 
     def _lines(self, model: str, rows: Sequence[CertifiedThreshold], width: int) -> Iterator[str]:  # noqa: ARG002
-        yield from table(rows, width)
-        yield from notes(rows, width)
+        yield from format_table(rows, width)
+        yield from format_notes(rows, width)
 
 
-def certified(item: pytest.Function) -> CertifiedThreshold:
-    """Return how often one threshold errs on the stored sample of its probe and model.
+def certify_threshold(item: pytest.Function) -> CertifiedThreshold:
+    """Return the error rates of a threshold on the stored sample of its probe and model.
 
-    ``reason`` says why nothing can be concluded. The test fails where there is no such sample.
+    The row has a ``reason`` if nothing can be concluded. The test fails if there is no such sample.
     """
     fairness = item.config.stash[SESSION]
     run = fairness.settings.certify or ""
@@ -75,88 +75,88 @@ def certified(item: pytest.Function) -> CertifiedThreshold:
     )
     try:
         runs = fairness.store.runs
-        sample = sample_of(runs, run, measured.probe.id, key_of(runs, run, measured.probe.id, measured.subject))
+        sample = load_sample(
+            runs, run, measured.probe.id, find_sample_key(runs, run, measured.probe.id, measured.subject)
+        )
     except FairnessError as error:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
     if row.reason:
         return row
     try:
-        stored = Certified(sample, measured_again(sample).at(measured.first_look(1).confidence), measured.tail)
-        return error_rates(item, row, stored, fairness.settings.seed)
+        stored = ErrorRateSample(sample, restore_measured(sample).at(measured.first_look(1).confidence), measured.tail)
+        return estimate_error_rates(item, row, stored, fairness.settings.seed)
     except FairnessError as error:
         return replace(row, reason=str(error))
 
 
-def table(rows: Sequence[CertifiedThreshold], width: int) -> Iterator[str]:
-    """Yield what share of samples each threshold called so; in brackets what the plan predicts."""
+def format_table(rows: Sequence[CertifiedThreshold], width: int) -> Iterator[str]:
+    """Yield a table of the shares of verdicts by threshold and truth, with the plan's predictions in brackets."""
     certified = [row for row in rows if not row.reason]
     if not certified:
         return
-    cells = [[_cell(row, truth, what) for truth, what in COLUMNS] for row in certified]
+    cells = [[_format_cell(row, truth, error) for truth, error in COLUMNS] for row in certified]
     sizes = [max(map(len, column)) for column in zip(*cells, _HEADS, _OVER, strict=True)]
-    left = max(12, min(max(len(row.threshold) for row in certified), width - 2 - sum(sizes) - 2 * len(sizes)))
-    named = [_cut(row.threshold, left) for row in certified]
-    for name, values in zip(["", "threshold", *named], [_OVER, _HEADS, *cells], strict=True):
-        shown = "  ".join(text.ljust(size) for text, size in zip(values, sizes, strict=True))
-        yield f" {name.ljust(left)}  {shown}".rstrip()
+    name_width = max(12, min(max(len(row.threshold) for row in certified), width - 2 - sum(sizes) - 2 * len(sizes)))
+    names = [_shorten(row.threshold, name_width) for row in certified]
+    for name, values in zip(["", "threshold", *names], [_OVER, _HEADS, *cells], strict=True):
+        columns = "  ".join(text.ljust(size) for text, size in zip(values, sizes, strict=True))
+        yield f" {name.ljust(name_width)}  {columns}".rstrip()
 
 
-def notes(rows: Sequence[CertifiedThreshold], width: int) -> Iterator[str]:
-    """Yield what the table stands for, what was not certified, and whether the promise is kept."""
+def format_notes(rows: Sequence[CertifiedThreshold], width: int) -> Iterator[str]:
+    """Yield the notes below the table: thresholds that were not certified, planted biases, and error rates."""
     certified = [row for row in rows if not row.reason]
     for row in rows:
         if row.reason:
-            yield from terminal_text.wrapped(f"{row.threshold}: not certified: {row.reason}", width)
+            yield from terminal_text.wrap_text(f"{row.threshold}: not certified: {row.reason}", width)
             continue
-        for more in filter(None, (row.note, *row.clustering)):
-            yield from terminal_text.wrapped(f"{row.threshold}: {more}", width)
+        for note in filter(None, (row.note, *row.clustering)):
+            yield from terminal_text.wrap_text(f"{row.threshold}: {note}", width)
         planted = [f"{row.truths[name].value:.4g}" for name in ("bound", "beyond") if name in row.truths]
         if planted:
             how = "bias planted" if "parity" in row.truths else "drawn again with its true value"
-            yield from terminal_text.wrapped(
+            yield from terminal_text.wrap_text(
                 f"{row.threshold}: {how} at {' and '.join(planted)}, {row.draws} samples each", width
             )
-        if not row.kept:
-            yield from terminal_text.wrapped(f"{row.threshold}: the promise is broken: {_errors(row)}", width)
-        else:
-            yield from terminal_text.wrapped(f"{row.threshold}: {_errors(row)}", width)
+        broken = "" if row.kept else "the promise is broken: "
+        yield from terminal_text.wrap_text(f"{row.threshold}: {broken}{_format_errors(row)}", width)
     if certified:
-        yield from terminal_text.wrapped(_promise(certified), width)
+        yield from terminal_text.wrap_text(_format_promise(certified), width)
 
 
-def _promise(certified: Sequence[CertifiedThreshold]) -> str:
+def _format_promise(certified: Sequence[CertifiedThreshold]) -> str:
     share = max(row.promise for row in certified)
     most = max(check.at_most for row in certified for check in row.checks)
     broken = sum(not row.kept for row in certified)
-    kept = f"{broken} of {len(certified)} thresholds break it" if broken else f"at most {most:.1%} on these answers"
+    summary = f"{broken} of {len(certified)} thresholds break it" if broken else f"at most {most:.1%} on these answers"
     return (
-        f"promise: unfair at parity and fair on the bound in at most {share:.1%} each; {kept} (upper ends at 95%, "
+        f"promise: unfair at parity and fair on the bound in at most {share:.1%} each; {summary} (upper ends at 95%, "
         "Holm's correction over all thresholds); in brackets what the plan predicts"
     )
 
 
-def _errors(row: CertifiedThreshold) -> str:
-    """``unfair in 1.0% at parity (at most 4.6%), fair in 2.5% on the bound (at most 6.6%)``."""
+def _format_errors(row: CertifiedThreshold) -> str:
+    """Return the error rates: ``unfair in 1.0% at parity (at most 4.6%), fair in 2.5% on the bound (at most 6.6%)``."""
     parts = [(*check.error.partition(" "), check) for check in row.checks]
     return ", ".join(
         f"{verdict} in {check.share:.1%} {where} (at most {check.at_most:.1%})" for verdict, _, where, check in parts
     )
 
 
-def _cell(row: CertifiedThreshold, truth: str, what: str) -> str:
+def _format_cell(row: CertifiedThreshold, truth: str, error: str) -> str:
     shares = row.truths.get(truth)
     if shares is None:
         return "-"
     planned = shares.planned
-    return _share(shares, what) + (f" ({_share(planned, what)})" if planned else "")
+    return _format_share(shares, error) + (f" ({_format_share(planned, error)})" if planned else "")
 
 
-def _share(shares: TruthResult | VerdictShares, what: str) -> str:
-    """``blocked``: not fair; ``missed``: not unfair; else the share of that verdict."""
-    if what in ("fair", "unfair"):  # what the promise is about
-        return f"{getattr(shares, what):.1%}"
-    return f"{1 - (shares.fair if what == 'blocked' else shares.unfair):.0%}"
+def _format_share(shares: TruthResult | VerdictShares, error: str) -> str:
+    """Return the share of an error: a verdict, "blocked" (not fair) or "missed" (not unfair)."""
+    if error in ("fair", "unfair"):
+        return f"{getattr(shares, error):.1%}"
+    return f"{1 - (shares.fair if error == 'blocked' else shares.unfair):.0%}"
 
 
-def _cut(text: str, size: int) -> str:
+def _shorten(text: str, size: int) -> str:
     return text if len(text) <= size else text[: size - 3] + "..."

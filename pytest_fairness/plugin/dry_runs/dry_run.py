@@ -1,4 +1,4 @@
-"""Common part of the runs that ask no model: the selected thresholds, their rows, and the section of the results."""
+"""Common part of dry runs: the selected thresholds, their rows, and the section of the results."""
 
 from __future__ import annotations
 
@@ -13,34 +13,40 @@ from pytest_fairness.core.results import RunResult, RunResults
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.plugin import thresholds
 from pytest_fairness.plugin.run_state import RunState
-from pytest_fairness.plugin.terminal_text import OfModelRow, by_model
+from pytest_fairness.plugin.terminal_text import ModelRowType, group_by_model
 
 Row = TypeVar("Row", bound=JsonRecord)
 
 
 class DryRun(Generic[Row]):
-    """Thresholds of a selection, with one row for each."""
+    """The selected thresholds of a dry run, with one row for each.
+
+    Args:
+        state: The state of the process.
+        section: The name of the section in the results file.
+        kind: The class of the rows.
+    """
 
     def __init__(self, state: RunState, section: str, kind: type[Row]) -> None:
         self.state = state
         self.section = section
-        """Its part of the results file; also names the property that carries a row on the report of its test."""
+        """The name of the section in the results file, and of the property of a test's report with its row."""
         self._kind = kind
         self.rows: dict[str, Row] = {}
-        """By the ids of tests."""
+        """The rows by the ids of tests."""
         self.results: RunResults | None = None
 
     def attach(self, item: pytest.Item, row: Row) -> None:
-        """Let the report of a test carry its row."""
+        """Add the row of a test to its report."""
         item.user_properties[:] = [(f"fairness_{self.section}", json.dumps(row.to_json()))]
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Keep the thresholds: nothing is measured, and other tests might ask a model."""
-        kept = [item for item in items if thresholds.is_threshold(item)]
-        if others := [item for item in items if item not in kept]:
+        """Deselect all tests but thresholds: others could send requests."""
+        selected = [item for item in items if thresholds.is_threshold(item)]
+        if others := [item for item in items if not thresholds.is_threshold(item)]:
             config.hook.pytest_deselected(items=others)
-            items[:] = kept
+            items[:] = selected
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -51,7 +57,7 @@ class DryRun(Generic[Row]):
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
-        """Read the row of a test, before the properties of its report are replaced by those to show."""
+        """Read the row of a test, before other hooks replace the properties of its report."""
         for name, value in report.user_properties:
             if name == f"fairness_{self.section}":
                 self.rows[report.nodeid] = self._kind.from_json(json.loads(str(value)), report.nodeid)
@@ -61,7 +67,7 @@ class DryRun(Generic[Row]):
         """Compile the results, and write them to the file of ``--fairness-json``.
 
         Args:
-            content: Turns the rows of all thresholds into the section of the results.
+            content: Returns the section of the results for the rows of all thresholds.
         """
         from pytest_fairness.report.results import compile_results, moment, write_results
 
@@ -72,7 +78,7 @@ class DryRun(Generic[Row]):
         compiled = compile_results(run, settings.root, [], {})
         if self.rows:
             section = {self.section: content(list(self.rows.values()))}
-            compiled = self.results = replace(compiled, **section)  # type: ignore[arg-type]  # the section's own type
+            compiled = self.results = replace(compiled, **section)  # type: ignore[arg-type]  # a type for each section
         if settings.json is not None:
             write_results(settings.json, compiled)
 
@@ -80,24 +86,24 @@ class DryRun(Generic[Row]):
         self,
         terminalreporter: pytest.TerminalReporter,
         heading: str,
-        rows: Sequence[OfModelRow],
-        lines: Callable[[str, Sequence[OfModelRow], int], Iterator[str]],
+        rows: Sequence[ModelRowType],
+        lines: Callable[[str, Sequence[ModelRowType], int], Iterator[str]],
     ) -> None:
         """Write the lines of each model, and the name of the results file.
 
         Args:
             terminalreporter: The terminal.
-            heading: Stands before the name of a model.
-            rows: Those of all thresholds.
-            lines: Yields the lines of a model, from its name, the rows of its thresholds, and the width.
+            heading: The words before the name of a model.
+            rows: The rows of all thresholds.
+            lines: Yields the lines of a model, given its name, the rows of its thresholds, and the width.
         """
         self.state.write_problem(terminalreporter)
         if self.results is None:
             return
         width = self.state.config.get_terminal_writer().fullwidth
-        for model, of_model in by_model(rows).items():
+        for model, model_rows in group_by_model(rows).items():
             terminalreporter.write_sep("=", f"{heading}: {model}")
-            for line in lines(model, of_model, width):
+            for line in lines(model, model_rows, width):
                 terminalreporter.write_line(line)
         self.write_file_name(terminalreporter)
 

@@ -1,4 +1,4 @@
-"""Error rates of a threshold on stored answers, under labels that make the truth known."""
+"""Error rates of a threshold on stored answers, resampled so that the truth is known."""
 
 from __future__ import annotations
 
@@ -33,71 +33,74 @@ if TYPE_CHECKING:
     from pytest_fairness.store.samples import StoredSample
 
 DRAWS = 200
-"""Samples for each truth, as far as the time allows, before a check of whether they are enough."""
+"""Samples for each truth in the first stage, if there is time."""
 STAGES = 3
-"""Each has twice as many samples in all as the one before."""
+"""The number of stages, each with twice as many samples in all as the one before."""
 FEWEST_DRAWS = 20
+"""The fewest samples for each truth, whatever the time."""
 SECONDS = 5.0
-"""Seconds of computing for a threshold."""
+"""CPU seconds for a threshold."""
 BEYOND = 0.875
-"""The share of a bound's ratio that a gate should detect: 0.7 for a bound of 0.8."""
+"""The planted ratio beyond the bound, as a share of the bound: 0.7 for a bound of 0.8."""
 ENOUGH = 2.0
-"""Times the promise: an upper end below that needs no more samples."""
+"""The upper end, as a multiple of the promise, below which no more samples are drawn."""
 DOUBT = 0.05
-"""The probability to err of upper ends, and of calling the promise broken: over all stages, or all thresholds."""
+"""The error probability of upper ends over all stages, and of broken promises over all thresholds."""
 
 _GROUP_KINDS = (MetricKind.RATIO, MetricKind.WORST_RATIO, MetricKind.DIFFERENCE)
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The truth about a sample: its metric's value, and the bias that was planted to make it so."""
+    """The truth about a sample: the true value of its metric, and the planted bias."""
 
     value: float
     bias: PlantedBias | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Certified:
-    """A run's sample, as thresholds are certified on it."""
+class ErrorRateSample:
+    """A stored sample on which thresholds are certified."""
 
     sample: StoredSample
     measured: Measured
-    """The confidence of a first judged run."""
+    """Its metrics, at the confidence of a threshold's first run."""
     promise: float
-    """The share that either error may reach."""
+    """The largest share of either error."""
 
 
 Draw = Callable[["np.random.Generator", Truth], "Measured"]
-"""A function that draws a sample for which a truth holds."""
+"""A function that draws a sample with a truth."""
 
 
-def error_rates(item: pytest.Function, row: CertifiedThreshold, stored: Certified, seed: int) -> CertifiedThreshold:
-    """Return a row with the error rates of its threshold, and its verdicts at parity, on its bound and beyond.
+def estimate_error_rates(
+    item: pytest.Function, row: CertifiedThreshold, stored: ErrorRateSample, seed: int
+) -> CertifiedThreshold:
+    """Return a row with the error rates of its threshold, and the verdicts at parity, on the bound and beyond it.
 
     Args:
         item: The threshold's test.
-        row: The row, which has no results yet.
+        row: The row, still without results.
         stored: The run's sample.
         seed: Seed of the drawn samples.
 
     Raises:
-        FairnessError: Nothing can be concluded: for example, it compares neither groups nor a rate or mean.
+        FairnessError: Nothing can be concluded, for example since the threshold compares neither groups nor a mean.
     """
     judgment = evaluate_on(item, stored.measured)
     if judgment.mistake:
         raise FairnessError(judgment.mistake)
     comparison = _group_comparison(judgment)
     if comparison is None:
-        comparison, truths, note, draw = _without_groups(stored, judgment)
+        comparison, truths, note, draw = _prepare_resampling(stored, judgment)
     else:
-        truths, note, draw = _with_groups(stored, replace(judgment, deciding=comparison), comparison.estimate)
+        truths, note, draw = _prepare_permutations(stored, replace(judgment, deciding=comparison), comparison.estimate)
     judgment = replace(judgment, deciding=comparison)
     counts, draws, doubt = _count_verdicts(
         lambda sample: evaluate_on(item, sample, judgment.dependence).verdict,
         draw,
         truths,
-        _seed_of(item, seed),
+        _seed_for(item, seed),
         stored,
     )
     return replace(
@@ -114,7 +117,7 @@ def error_rates(item: pytest.Function, row: CertifiedThreshold, stored: Certifie
                 at_most=upper_end(counts[name][verdict], draws, doubt),
                 p_value=_p_value_of_errors(counts[name][verdict], draws, stored.promise),
             )
-            for name, verdict in _errors(truths)
+            for name, verdict in _false_verdicts(truths)
         ],
         truths={
             name: TruthResult(
@@ -127,33 +130,38 @@ def error_rates(item: pytest.Function, row: CertifiedThreshold, stored: Certifie
     )
 
 
-def with_holm(rows: Sequence[CertifiedThreshold]) -> list[CertifiedThreshold]:
-    """Return the rows with ``kept``, whether the promise is kept, by Holm's correction over all checks."""
+def add_holm_results(rows: Sequence[CertifiedThreshold]) -> list[CertifiedThreshold]:
+    """Return the rows with ``kept``: whether the promise is kept, with Holm's correction over all checks."""
     checks = [check for row in rows for check in row.checks]
-    holds = dict(zip(map(id, checks), holm([check.p_value for check in checks]), strict=True))
+    p_holm = dict(zip(map(id, checks), holm([check.p_value for check in checks]), strict=True))
     return [
-        row if row.reason else replace(row, kept=all(holds[id(check)] >= DOUBT for check in row.checks)) for row in rows
+        row if row.reason else replace(row, kept=all(p_holm[id(check)] >= DOUBT for check in row.checks))
+        for row in rows
     ]
 
 
-def _errors(truths: Mapping[str, Truth]) -> list[tuple[str, Verdict]]:
-    """Return the false verdicts, each with the truth under which it is false: without groups, always the bound."""
+def _false_verdicts(truths: Mapping[str, Truth]) -> list[tuple[str, Verdict]]:
+    """Return the truths and the verdicts that are false under them; without groups both are on the bound."""
     at_parity = [("parity", Verdict.UNFAIR)] if "parity" in truths else []
     on_bound = [("bound", Verdict.FAIR)] if "bound" in truths else []
     return [*at_parity, *on_bound, *([] if at_parity else [("bound", Verdict.UNFAIR)])]
 
 
-def _with_groups(stored: Certified, judgment: Judgment, estimate: Estimate) -> tuple[dict[str, Truth], str, Draw]:
-    """Return truths and draws in which labels are exchanged and bias is planted."""
+def _prepare_permutations(
+    stored: ErrorRateSample, judgment: Judgment, estimate: Estimate
+) -> tuple[dict[str, Truth], str, Draw]:
+    """Return truths, a note and the draws in which labels are permuted and a bias is planted."""
     from pytest_fairness.stats.permutation import Permutations
 
-    permutations = Permutations(stored.measured, within=sorted({name for e in judgment.estimates for name in e.slice}))
+    permutations = Permutations(
+        stored.measured, within=sorted({name for slice_estimate in judgment.estimates for name in slice_estimate.slice})
+    )
     truths, note = _truths(stored.measured, judgment, estimate)
     return truths, note, lambda generator, truth: permutations.draw(generator, truth.bias)
 
 
-def _without_groups(stored: Certified, judgment: Judgment) -> tuple[Comparison, dict[str, Truth], str, Draw]:
-    """Return truths and draws in which clusters are drawn again so that the rate or mean is the bound."""
+def _prepare_resampling(stored: ErrorRateSample, judgment: Judgment) -> tuple[Comparison, dict[str, Truth], str, Draw]:
+    """Return the comparison, truths, a note and the draws of clusters in which a rate or mean is on the bound."""
     from pytest_fairness.stats.pilot_samples import SourcePool
     from pytest_fairness.stats.tilted_resampling import Tilt
 
@@ -164,13 +172,13 @@ def _without_groups(stored: Certified, judgment: Judgment) -> tuple[Comparison, 
     is_mean = estimate.kind in (MetricKind.RATE, MetricKind.MEAN) and not (estimate.absolute or estimate.negated)
     if not is_mean or estimate.grade not in stored.measured.selection.columns.known_grades:
         raise FairnessError("it compares no groups, and no rate or mean of a grade")
-    # Each item draws its own answer format, so formats are drawn again with their items.
+    # Each item has one answer format, so that formats are resampled with their items.
     if stored.measured.selection.columns.crossed not in (None, VARIANT):
-        raise FairnessError("it compares no groups, and its crossed factor cannot be drawn again with its items")
+        raise FairnessError("it compares no groups, and its crossed factor cannot be resampled with its items")
     sliced = {name: tuple(str(value).split(" or ")) for name, value in estimate.slice.items()}
     rows = stored.measured.where(**sliced).selection.rows
-    read = stored.measured.selection.reader.named(estimate.grade, estimate.equals).values
-    values = _values_of_rows(read, rows)
+    outcomes = stored.measured.selection.reader.named(estimate.grade, estimate.equals).values
+    values = _values_of_rows(outcomes, rows)
     sample = stored.sample
     arguments = {**sample.arguments, "confidence": estimate.confidence}
     tilt = Tilt(
@@ -180,7 +188,7 @@ def _without_groups(stored: Certified, judgment: Judgment) -> tuple[Comparison, 
 
 
 def _values_of_rows(values: Floats, rows: Rows) -> Floats:
-    """Return the values of these rows; nan elsewhere."""
+    """Return the values of some rows; nan elsewhere."""
     import numpy as np
 
     selected = np.full(len(values), np.nan)
@@ -189,28 +197,28 @@ def _values_of_rows(values: Floats, rows: Rows) -> Floats:
 
 
 def _group_comparison(judgment: Judgment) -> Comparison | None:
-    """Return the comparison of groups that decides, or else the first; None where there is none."""
+    """Return the deciding comparison of groups, else the first one; None without groups."""
     candidates = [*([judgment.deciding] if judgment.deciding else []), *judgment.comparisons]
     return next((comparison for comparison in candidates if len(comparison.estimate.groups) > 1), None)
 
 
 def _truths(stored: Measured, judgment: Judgment, estimate: Estimate) -> tuple[dict[str, Truth], str]:
-    """Return parity; where bias can be planted, the bound and beyond it, too; else the reason why it cannot."""
+    """Return the truths (parity, and if a bias can be planted the bound and beyond it), and else the reason."""
     from pytest_fairness.stats.permutation import PlantedBias, can_be_thinned
 
     grade, by = estimate.grade, estimate.attribute
     if estimate.kind not in _GROUP_KINDS or by is None:
-        return {"parity": Truth(math.nan)}, "no bias is planted: its metric is none of two groups"
+        return {"parity": Truth(math.nan)}, "no bias is planted: its metric does not compare two groups"
     is_ratio = estimate.kind is not MetricKind.DIFFERENCE
     parity = {"parity": Truth(1.0 if is_ratio else 0.0)}
     if estimate.equals is not None or not can_be_thinned(stored, grade):
-        return parity, f"no bias is planted: {_outcome(estimate)} is no grade of true and false"
+        return parity, f"no bias is planted: {_format_outcome(estimate)} is no grade of true and false"
     first, second = list(estimate.groups)[:2]
-    low, high = _unsigned(estimate, *judgment.bounds)
+    low, high = _convert_bounds(estimate, *judgment.bounds)
     if is_ratio:
-        planted = _ratios(low, high)
+        planted = _choose_ratios(low, high)
     else:
-        planted = _differences(low, high, stored.where(**{by: (first, second)}).mean(grade).value)
+        planted = _choose_differences(low, high, stored.where(**{by: (first, second)}).mean(grade).value)
     if planted is None:
         return parity, "no bias is planted: no group's share of positives can be lowered to a bound"
     names = ("bound", "beyond")
@@ -220,13 +228,13 @@ def _truths(stored: Measured, judgment: Judgment, estimate: Estimate) -> tuple[d
     }, ""
 
 
-def _outcome(estimate: Estimate) -> str:
+def _format_outcome(estimate: Estimate) -> str:
     outcome = estimate.grade or "a function of attempts"
     return outcome if estimate.equals is None else f"{outcome}={estimate.equals}"
 
 
-def _unsigned(estimate: Estimate, low: float | None, high: float | None) -> tuple[float | None, float | None]:
-    """Return the bounds of a metric itself, from those of its size or its negative."""
+def _convert_bounds(estimate: Estimate, low: float | None, high: float | None) -> tuple[float | None, float | None]:
+    """Return the bounds of a metric with its sign, from those of its absolute value or its negative."""
     if estimate.negated:
         low, high = None if high is None else -high, None if low is None else -low
     if estimate.absolute and high is not None:
@@ -235,10 +243,11 @@ def _unsigned(estimate: Estimate, low: float | None, high: float | None) -> tupl
 
 
 PlantedBiases = list[tuple[float, float, bool]]
-"""Each with the metric's true value, the share of positives that is kept, and whether the first group loses them."""
+"""Tuples of the metric's true value, the kept share of positives, and whether the first group loses positives."""
 
 
-def _ratios(low: float | None, high: float | None) -> PlantedBiases | None:
+def _choose_ratios(low: float | None, high: float | None) -> PlantedBiases | None:
+    """Return a ratio on the bound, and one beyond it."""
     if low is not None and 0 < low < 1:
         return [(low, low, True), (low * BEYOND, low * BEYOND, True)]
     if high is not None and high > 1:
@@ -246,8 +255,8 @@ def _ratios(low: float | None, high: float | None) -> PlantedBiases | None:
     return None
 
 
-def _differences(low: float | None, high: float | None, rate: float) -> PlantedBiases | None:
-    """Return a gap on the bound, and one half as large again, taken from a group with this rate."""
+def _choose_differences(low: float | None, high: float | None, rate: float) -> PlantedBiases | None:
+    """Return a difference on the bound, and one half as large again, for a group with this rate."""
     bound, of_first = (low, True) if low is not None and low < 0 else (high, False)
     if bound is None or bound == 0 or (bound < 0) != of_first:
         return None
@@ -260,33 +269,42 @@ def _count_verdicts(
     draw: Draw,
     truths: Mapping[str, Truth],
     seed: Sequence[int],
-    stored: Certified,
+    stored: ErrorRateSample,
 ) -> tuple[dict[str, Counter[Verdict]], int, float]:
-    """Return the verdicts on samples of each truth, how many there were, and the probability to err of an upper end.
+    """Return the verdicts on samples of each truth, the number of samples, and the error probability of an upper end.
 
-    It ends where the upper ends of all errors are known to be near the promise, of which each stage spends its share.
+    Drawing stops at a stage where the upper ends of all errors are near the promise. Each stage uses its share of the
+    error probability.
     """
     import numpy as np
 
     generator = np.random.default_rng(list(seed))
     counts = {name: Counter[Verdict]() for name in truths}
-    until = time.process_time() + SECONDS
+    deadline = time.process_time() + SECONDS
     doubt = DOUBT / STAGES
     stages = [DRAWS * 2**stage for stage in range(STAGES)]
     for drawn in range(1, stages[-1] + 1):
         for name, truth in truths.items():
             counts[name][verdict(draw(generator, truth))] += 1
-        if drawn >= FEWEST_DRAWS and time.process_time() > until:
+        if drawn >= FEWEST_DRAWS and time.process_time() > deadline:
             break
         if drawn in stages:
-            highest = max(upper_end(counts[name][error], drawn, doubt) for name, error in _errors(truths))
+            highest = max(upper_end(counts[name][error], drawn, doubt) for name, error in _false_verdicts(truths))
             if highest <= ENOUGH * stored.promise:
                 break
     return counts, drawn, doubt
 
 
 def upper_end(count: int, draws: int, doubt: float) -> float:
-    """Return the largest share of errors that so few of these draws are compatible with (Clopper and Pearson 1934).
+    """Return the upper end of the confidence interval of a share of errors.
+
+    Args:
+        count: The number of errors.
+        draws: The number of draws.
+        doubt: The error probability of the upper end.
+
+    Source:
+        C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413.
 
     >>> round(upper_end(0, 200, 0.05), 4), round(upper_end(5, 200, 0.05), 4)
     (0.0149, 0.0518)
@@ -296,12 +314,12 @@ def upper_end(count: int, draws: int, doubt: float) -> float:
     return 1.0 if count == draws else float(betaincinv(count + 1, draws - count, 1 - doubt))
 
 
-def _seed_of(item: pytest.Function, seed: int) -> Sequence[int]:
+def _seed_for(item: pytest.Function, seed: int) -> Sequence[int]:
     return seed, zlib.crc32(item.nodeid.encode())
 
 
 def _predicted_shares(judgment: Judgment, estimate: Estimate, truth: Truth) -> VerdictShares | None:
-    """Return what the plan predicts for runs of this size with that truth; None where no error is known."""
+    """Return the verdicts that a plan predicts for runs of this size and truth; None if the error is not known."""
     from pytest_fairness.stats.power import probabilities
 
     bounds: tuple[float | None, float | None] = judgment.bounds
@@ -314,18 +332,18 @@ def _predicted_shares(judgment: Judgment, estimate: Estimate, truth: Truth) -> V
         low, high = (None if bound is None or bound <= 0 else math.log(bound) for bound in bounds)
         bounds = low, high
     elif estimate.absolute:
-        bounds = _unsigned(estimate, *bounds)
+        bounds = _convert_bounds(estimate, *bounds)
     elif estimate.negated:
         value = -value
-    error *= _growth(list(estimate.groups.values()), truth.bias, log=is_ratio)
+    error *= _error_growth(list(estimate.groups.values()), truth.bias, log=is_ratio)
     fair, unfair, undecided = probabilities(value, error, estimate.df, bounds, (1 - estimate.confidence) / 2)
     return VerdictShares(fair=fair, unfair=unfair, undecided=undecided)
 
 
-def _growth(rates: Sequence[float], bias: PlantedBias | None, *, log: bool) -> float:
-    """Return the factor by which an error grows where both groups have their mean rate, and one then loses positives.
+def _error_growth(rates: Sequence[float], bias: PlantedBias | None, *, log: bool) -> float:
+    """Return the factor by which a standard error grows, if both groups have their mean rate and one loses positives.
 
-    By the binomial variances of the two rates, or of their logarithms: what is rarer is less well known.
+    It is computed from the binomial variances of the two rates, or of their logarithms.
     """
 
     def variance(rate: float) -> float:
@@ -339,7 +357,7 @@ def _growth(rates: Sequence[float], bias: PlantedBias | None, *, log: bool) -> f
 
 
 def _p_value_of_errors(count: int, draws: int, share: float) -> float:
-    """Return the probability of so many errors or more, if each draw errs with probability ``share``."""
+    """Return the probability of this number of errors or more, if each draw errs with probability ``share``."""
     from scipy.special import bdtrc
 
     return 1.0 if count == 0 else float(bdtrc(count - 1, draws, share))

@@ -1,4 +1,4 @@
-"""The estimate that decides a threshold, as it will be in a run that is not made yet: by the normal approximation."""
+"""Forecasts of the deciding estimate of a threshold in a planned run, by the normal approximation."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.simulation import Gap
 
 GAP = 0.75
-"""The ratio of a model that a threshold should find unfair, as a share of its bound: 0.6 for a bound of 0.8."""
+"""The ratio of a simulated unfair model, as a share of the bound: 0.6 for a bound of 0.8."""
 ROUNDS = 5
-"""Iterations until a detectable ratio and its error agree."""
+"""The iterations for a detectable ratio, whose error depends on it."""
 FURTHEST = 100.0
-"""A ratio beyond which none is called detectable."""
+"""The largest detectable ratio."""
 OTHER_GAP = 0.6
-"""The ratio of such a model, where the bounds are not those of a ratio."""
+"""The ratio of a simulated unfair model for bounds of other metrics."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The estimate that decides a threshold, in a run as planned; logarithms where it is a ratio."""
+    """The deciding estimate of a threshold in a planned run, on the log scale for a ratio."""
 
     estimate: Estimate
-    """One of them, for its names."""
+    """One simulated estimate, for its names and groups."""
     value: float
-    """The truth."""
+    """The assumed true value."""
     error: float
     df: float
     share: float | None
@@ -41,20 +41,27 @@ class Forecast:
     bounds: tuple[float | None, float | None]
 
     @classmethod
-    def of(cls, judgments: Sequence[Judgment], pilot: Judgment | None) -> Forecast | None:
-        """Return the forecast of simulated runs of the planned size; None where nothing with an error decided them.
+    def from_judgments(cls, judgments: Sequence[Judgment], pilot: Judgment | None) -> Forecast | None:
+        """Return the forecast from simulated runs of the planned size.
 
-        The truth is what the pilot has measured, else no difference between groups.
+        Args:
+            judgments: The judgments of the simulated runs.
+            pilot: The judgment of the pilot, whose value is the truth. None: parity is the truth.
+
+        Returns:
+            The forecast; None if no estimate with an error decided a run.
         """
-        deciding = [(estimate, judgment) for judgment in judgments if (estimate := _decided(judgment)) is not None]
+        deciding = [
+            (estimate, judgment) for judgment in judgments if (estimate := _deciding_estimate(judgment)) is not None
+        ]
         if not deciding:
             return None
-        most = Counter(_kind(estimate) for estimate, _ in deciding).most_common(1)[0][0]
-        alike = [(estimate, judgment) for estimate, judgment in deciding if _kind(estimate) == most]
-        estimates = [estimate for estimate, _ in alike]
-        first, (low, high) = estimates[0], alike[0][1].bounds
-        pilot_values = {_kind(estimate): estimate.value for estimate in (pilot.estimates if pilot else ())}
-        value = pilot_values.get(most, first.parity)
+        key = Counter(_metric_key(estimate) for estimate, _ in deciding).most_common(1)[0][0]
+        most_frequent = [(estimate, judgment) for estimate, judgment in deciding if _metric_key(estimate) == key]
+        estimates = [estimate for estimate, _ in most_frequent]
+        first, (low, high) = estimates[0], most_frequent[0][1].bounds
+        pilot_values = {_metric_key(estimate): estimate.value for estimate in (pilot.estimates if pilot else ())}
+        value = pilot_values.get(key, first.parity)
         if value is None:
             value = median(estimate.value for estimate in estimates)
         errors = [estimate.error / (estimate.value if first.log_scale else 1) for estimate in estimates]
@@ -71,7 +78,7 @@ class Forecast:
         return (1 - self.estimate.confidence) / 2
 
     def gap(self) -> Gap | None:
-        """Return a bias between the compared groups that the threshold should find; None where there are no groups."""
+        """Return a bias between the compared groups that the threshold should detect; None without groups."""
         from pytest_fairness.stats.simulation import Gap
 
         groups = list(self.estimate.groups)
@@ -85,105 +92,105 @@ class Forecast:
         return Gap(groups[1], min(1.0, GAP / math.exp(high or 0.0)))
 
     def times_needed(self) -> float | None:
-        """Return how many times as many items make *fair* 80% probable, by the normal approximation."""
+        """Return the number of items for *fair* in 80% of runs, as a multiple of the planned number."""
         from pytest_fairness.stats.power import items_for
 
         return items_for(self.value, self.error, self.df, self.bounds, self.tail)
 
     def labels_needed(self, labeled: Judgment) -> NeededLabels | None:
-        """Return the labels of each group that make *fair* 80% probable in a run of the planned size.
+        """Return the labels of each group for *fair* in 80% of runs of the planned size.
 
         Args:
-            labeled: The threshold on the pilot as labels correct it: its value is taken for the truth.
+            labeled: The judgment of the pilot with its labels, whose value is the truth.
 
         Returns:
-            None where no estimate that labels correct has decided. None are needed where a group of the planned run
-            would have to hold more labels than answers.
+            None if no estimate with labels decided. ``needed`` is None if a group would need more labels than answers.
         """
         from pytest_fairness.stats.calibration.correction import FEWEST_LABELS
         from pytest_fairness.stats.power import labels_for
 
-        estimate = _decided(labeled)
+        estimate = _deciding_estimate(labeled)
         if estimate is None or not estimate.labels or estimate.label_share is None:
             return None
-        log = estimate.log_scale
+        is_log = estimate.log_scale
         value, low, high = estimate.value, *labeled.bounds
-        if log:
+        if is_log:
             value, low, high = _log(value) or 0.0, _log(low), _log(high)
         elif estimate.absolute:
             low = None if high is None else -high
-        error = estimate.error / (estimate.value if log else 1)
-        # The planned run has its own items, and the pilot's labels.
-        own = self.error**2
-        labels = error**2 * estimate.label_share
-        whole = math.sqrt(own + labels)
-        times = labels_for(value, whole, estimate.df, (low, high), self.tail, labels / whole**2)
+        error = estimate.error / (estimate.value if is_log else 1)
+        # The planned run has items of its own, and the labels of the pilot.
+        item_variance = self.error**2
+        label_variance = error**2 * estimate.label_share
+        variance = item_variance + label_variance
+        share = label_variance / variance
+        times = labels_for(value, math.sqrt(variance), estimate.df, (low, high), self.tail, share)
         if times is None:
             return NeededLabels(has=estimate.labels, needed=None)
-        fewest = math.ceil(FEWEST_LABELS / estimate.label_worth)  # labels by doubt are worth fewer
+        fewest = math.ceil(FEWEST_LABELS / estimate.label_worth)  # a label chosen by doubt counts for less
         needed = max(math.ceil(times * estimate.labels), fewest)
         answers = self.estimate.attempts / max(len(self.estimate.groups), 1)
         return NeededLabels(has=estimate.labels, needed=needed if needed <= answers else None)
 
     def narrow_band(self) -> str:
-        """Return that its bounds are closer together than its interval is wide; empty where they are not."""
+        """Return a note if the bounds are narrower than the interval; else an empty text."""
         from pytest_fairness.stats.power import is_narrow
         from pytest_fairness.stats.quantiles import t_quantile
 
         if not is_narrow(self.error, self.df, self.bounds, self.tail):
             return ""
-        reach = t_quantile(self.tail, self.df) * self.error
+        half_width = t_quantile(self.tail, self.df) * self.error
         middle = sum(end or 0.0 for end in self.bounds) / 2
-        ends = [middle - reach, middle + reach]
+        ends = [middle - half_width, middle + half_width]
         if self.estimate.log_scale:
             ends = [math.exp(min(end, math.log(FURTHEST))) for end in ends]
         interval = f"about {ends[0]:.3g} to {ends[1]:.3g}"
         return f"its bounds are narrower than its interval, {interval}: no value is fair at this size"
 
     def detectable(self) -> DetectableValues:
-        """Return the values nearest to the bounds that are found unfair in 80% of runs."""
-        below, above = self._detectable((self.error, self.error))
+        """Return the values nearest to the bounds that are unfair in 80% of runs."""
+        below, above = self._detectable_ends((self.error, self.error))
         if self.estimate.log_scale:
-            for _ in range(ROUNDS):  # what lies further away is less well known, which moves it further
-                below, above = self._detectable((self._error_at(below), self._error_at(above)))
+            for _ in range(ROUNDS):  # the error grows with the distance, and the distance with the error
+                below, above = self._detectable_ends((self._error_at(below), self._error_at(above)))
                 if max(abs(below or 0.0), abs(above or 0.0)) > math.log(FURTHEST):
-                    break  # it runs away: so few items find no ratio at all
+                    break  # it diverges: with so few items no ratio is detectable
             furthest = math.log(FURTHEST)
             below, above = (None if end is None or abs(end) > furthest else math.exp(end) for end in (below, above))
         elif self.estimate.absolute:
             below = None
         return DetectableValues(metric=self.estimate.title, below=below, above=above)
 
-    def _detectable(self, errors: tuple[float, float]) -> tuple[float | None, float | None]:
+    def _detectable_ends(self, errors: tuple[float, float]) -> tuple[float | None, float | None]:
         from pytest_fairness.stats.power import detectable
 
         ends = [detectable(error, self.df, self.bounds, self.tail) for error in errors]
         return ends[0][0], ends[1][1]
 
     def _error_at(self, log: float | None) -> float:
-        """Return the error of the logarithm of a ratio that has this value, when one group's rate is that much lower.
+        """Return the error of the logarithm of a ratio, if one group's rate is lower by that ratio.
 
-        By the binomial variance of the logarithm of a rate, (1 - rate) / rate: rarer is less well known.
+        It is computed from the binomial variance of the logarithm of a rate, (1 - rate) / rate.
         """
         rates = list(self.estimate.groups.values())
         if log is None or len(rates) < 2 or not all(0 < rate < 1 for rate in rates):
             return self.error
         mean = sum(rates) / len(rates)
         lower = mean * math.exp(-abs(log))
-        now, then = (sum((1 - rate) / rate for rate in pair) for pair in (rates[:2], (mean, lower)))
-        return self.error * math.sqrt(then / now)
+        variance, lower_variance = (sum((1 - rate) / rate for rate in pair) for pair in (rates[:2], (mean, lower)))
+        return self.error * math.sqrt(lower_variance / variance)
 
 
-def _decided(judgment: Judgment) -> Estimate | None:
-    """Return the estimate that decided, where it has an error to go by."""
+def _deciding_estimate(judgment: Judgment) -> Estimate | None:
+    """Return the deciding estimate, if it has a usable error."""
     if judgment.deciding is None:
         return None
     estimate = judgment.deciding.estimate
-    sound = not estimate.invalid and 0 < estimate.error < math.inf and math.isfinite(estimate.value)
-    return estimate if sound and (not estimate.log_scale or estimate.value > 0) else None
+    is_usable = not estimate.invalid and 0 < estimate.error < math.inf and math.isfinite(estimate.value)
+    return estimate if is_usable and (not estimate.log_scale or estimate.value > 0) else None
 
 
-def _kind(estimate: Estimate) -> tuple[str, str]:
+def _metric_key(estimate: Estimate) -> tuple[str, str]:
     return estimate.metric, repr(sorted(estimate.slice.items()))
 
 

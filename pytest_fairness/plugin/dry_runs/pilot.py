@@ -1,4 +1,4 @@
-"""Data for a plan before the run: a pilot or assumptions, and the cost of its calls."""
+"""Data of a plan: a pilot or assumptions, and the cost of calls."""
 
 from __future__ import annotations
 
@@ -28,31 +28,37 @@ if TYPE_CHECKING:
     from pytest_fairness.store.samples import StoredSample
 
 FEWEST_SOURCES = 5
-"""The fewest sources of a pilot: with fewer their spread is not known."""
+"""The fewest sources of a pilot; with fewer the variance between them is not known."""
 MOST_RUNS = 10
-"""The most runs of the store whose models are tried for the adjustment, where none is named."""
+"""The most runs of the store that are tried for the adjustment, if no run is named."""
 CHARACTERS = 4
-"""Characters of a prompt for each token, where no stored answer shows it."""
+"""Characters per token of a prompt, if no stored answer shows it."""
 
 
 class PilotData:
-    """Simulated runs of a probe on a model: from the latest sample in the store, else from assumptions."""
+    """Simulated runs of a probe on a model, from the latest sample in the store or from assumptions.
+
+    Args:
+        fairness: The session.
+        measured: The probe and the model.
+        drawn_repetitions: Repetitions of drawn answers in place of propensities; 0 for the probe as it is.
+    """
 
     def __init__(self, fairness: FairnessSession, measured: LazyMeasured, *, drawn_repetitions: int = 0) -> None:
         self._fairness, self._measured = fairness, measured
         self.is_propensity = measured.probe.is_propensity and not drawn_repetitions
         settings = fairness.settings
         self.look = measured.first_look(settings.looks if settings.resolve else 1)
-        """The first of the looks that a run is planned with."""
+        """The first of the planned looks."""
         self.probe, self.model = measured.probe, measured.subject
         self.repetitions = drawn_repetitions or fairness.work.repetitions(self.probe)
         self._simulations: dict[int, Simulation] = {}
-        """By their repetitions."""
+        """Simulations by repetitions."""
         self._samplers: list[AdjustedSampler] = []
         self._seed = fairness.settings.seed, zlib.crc32(f"{self.probe.id}\n{self.model.key}".encode())
 
     def with_drawn_answers(self) -> PilotData | None:
-        """Return the same run without --fairness-propensity; None where the option changes nothing."""
+        """Return the same run without --fairness-propensity; None if the option changes nothing."""
         repetitions = self.probe.drawn_repetitions
         return PilotData(self._fairness, self._measured, drawn_repetitions=repetitions) if repetitions else None
 
@@ -63,26 +69,26 @@ class PilotData:
 
     @property
     def sources(self) -> int:
-        """The clusters of the planned run, which its intervals count."""
+        """The number of clusters of the planned run."""
         return self._supply.sources
 
     @property
     def has_pilot(self) -> bool:
-        """Return whether the store has a sample that the simulated runs are drawn from."""
+        """Whether the store has a sample from which the simulated runs are drawn."""
         return self._pilot is not None
 
     def draw(self, number: int, times: float = 1.0, gap: Gap | None = None) -> Measured:
         """Return one simulated run, the same for every threshold.
 
         Args:
-            number: The number of the run, which is part of its seed.
-            times: Its number of sources, as a multiple of the planned one.
-            gap: The gap between groups; None for the pilot's own, or else none.
+            number: The number of the run, part of its seed.
+            times: The number of sources, as a multiple of the planned one.
+            gap: The gap between groups. None: that of the pilot; without a pilot no gap.
         """
         return self._draw_sample(number, times, gap, self.repetitions)
 
     def draw_looks(self, number: int, gap: Gap | None = None) -> Iterator[tuple[Look, Measured]]:
-        """Yield each look of one run with its sample, which holds those of the looks before it."""
+        """Yield each look of one run with its sample, which includes those of earlier looks."""
         last = self.look.plan[-1]
         sample = self._draw_sample(number, last.clusters / self.look.size.clusters, gap, last.repetitions)
         for index in range(1, self.look.of + 1):
@@ -94,14 +100,14 @@ class PilotData:
         generator = self._generator(number)
         if self._pilot is not None and gap is None:
             return self._pilot.draw(generator, times, repetitions)
-        return self._simulation_of(repetitions).draw(generator, times, gap)
+        return self._get_simulation(repetitions).draw(generator, times, gap)
 
     def measured_pilot(self) -> Measured | None:
-        """Return the sample of the pilot; None where there is none."""
+        """Return the sample of the pilot, if there is one."""
         return self._measured_sample(self._arguments)
 
     def labeled_pilot(self) -> Measured | None:
-        """Return the sample of the pilot, corrected by labels; None where either is missing."""
+        """Return the sample of the pilot, corrected by labels; None without a pilot or labels."""
         if self._sample is None:
             return None
         labels = self._measured.labels_of(self._sample.attempts) or self._sample.arguments.get("calibration", ())
@@ -116,24 +122,24 @@ class PilotData:
 
     @cached_property
     def earlier_models(self) -> Sequence[EarlierModel]:
-        """Other models that have answered every item, of the runs of --fairness-adjust or else the latest ones."""
-        from pytest_fairness.plugin.earlier_answers import earlier_answers
+        """Other models that have answered every item, from the runs of --fairness-adjust or the latest ones."""
+        from pytest_fairness.plugin.earlier_answers import load_earlier_answers
 
         settings = self._fairness.settings
         if not settings.store.exists():
             return ()
         runs = self._fairness.store.runs
-        chosen = settings.adjust or runs.with_samples_of({self.probe.id}, self._fairness.run)[:MOST_RUNS]
-        return earlier_answers(runs, chosen, self.probe, self.model.key, list(self._measured.graders)).models
+        run_ids = settings.adjust or runs.with_samples_of({self.probe.id}, self._fairness.run)[:MOST_RUNS]
+        return load_earlier_answers(runs, run_ids, self.probe, self.model.key, list(self._measured.graders)).models
 
     def adjusted_samplers(self, most: int) -> Sequence[AdjustedSampler]:
-        """Return samplers of so many earlier models, each adjusted by all others; none where there are no two."""
+        """Return samplers of at most ``most`` earlier models, each adjusted by all others; none for fewer than two."""
         from pytest_fairness.plugin.earlier_answers import EarlierAnswers
         from pytest_fairness.stats.measured import Measured
         from pytest_fairness.stats.pilot_samples import AdjustedSampler
 
         models = self.earlier_models
-        if len(models) < 2 or self.probe.labels or self.is_propensity:  # their estimates are not adjusted
+        if len(models) < 2 or self.probe.labels or self.is_propensity:  # these estimates are not adjusted
             return ()
         if not self._samplers:
             extremes = EarlierAnswers(models).extremes(self._measured.extremes)
@@ -144,7 +150,7 @@ class PilotData:
         return self._samplers
 
     def orders(self, items: int, number: int) -> Sequence[Codes]:
-        """Return random orders of items: the first N of an order are a sample of N.
+        """Return random orders of items, whose first N items are a sample of N.
 
         Args:
             items: The number of items.
@@ -154,11 +160,11 @@ class PilotData:
         return [generator.permutation(items) for _ in range(number)]
 
     def favorable(self) -> Iterator[Measured]:
-        """Yield the best runs that a model could have."""
-        return self._simulation_of(self.repetitions).favorable_samples()
+        """Yield the runs of the best possible models."""
+        return self._get_simulation(self.repetitions).favorable_samples()
 
     def cost(self) -> CallCost:
-        """Return calls, those that the store answers, tokens and seconds of a call."""
+        """Return the number of calls and of stored answers, and the tokens and seconds of a call."""
         answers = self._answers
         stored = 0 if self._fairness.settings.fresh else len(answers)
         samples = [answer for answer in answers.values() if answer.usage] or self._pilot_answers
@@ -168,10 +174,10 @@ class PilotData:
         characters = fmean(sum(len(message["content"]) for message in prompt.messages) for prompt in prompts)
         sizes = [len(item.prompts) for item in self.probe.items]
         output = 1 if self.is_propensity else self._assumptions.output
-        most, silent = most_grader_calls(self._measured.graders, sizes, self.repetitions)
+        grader_calls, uncounted = most_grader_calls(self._measured.graders, sizes, self.repetitions)
         return CallCost(
-            questions=most,
-            silent=sorted(silent),
+            questions=grader_calls,
+            silent=sorted(uncounted),
             price=self._fairness.models.price_of(self.model),
             calls=len(self._keys),
             propensities=self._propensity_calls,
@@ -184,7 +190,7 @@ class PilotData:
 
     @property
     def _propensity_calls(self) -> int:
-        """The calls that --fairness-propensity would make for a probe of drawn answers; 0 where it cannot."""
+        """The calls of --fairness-propensity for a probe of drawn answers; 0 if the option is not possible."""
         from pytest_fairness.core.propensities import as_propensities
         from pytest_fairness.core.protocols import LikelihoodModel
 
@@ -201,7 +207,7 @@ class PilotData:
 
     @property
     def _arguments(self) -> Mapping[str, Any]:
-        # As the first judged run of a threshold has it, which leaves some of the error to later ones.
+        # The confidence of a threshold's first run, which leaves some of the error probability to later runs.
         return {**self._measured.arguments, "confidence": self._measured.first_look(1).confidence}
 
     @cached_property
@@ -215,7 +221,7 @@ class PilotData:
 
     @property
     def expected(self) -> Mapping[str, Mapping[Any, float]]:
-        """The shares that the probe's suite declares for its grades; a rate of ``--fairness-assume`` has precedence."""
+        """The shares that the suite declares for the probe's grades; a rate of ``--fairness-assume`` has precedence."""
         grades = {name: shares for name, shares in self.probe.expected.items() if name != "icc"}
         if self._fairness.settings.assume["rate"] != DEFAULT_ASSUMPTIONS["rate"]:
             return {name: shares for name, shares in grades.items() if not isinstance(shares, float | int)}
@@ -223,9 +229,9 @@ class PilotData:
 
     @cached_property
     def _supply(self) -> SourcePool:
-        return self._supply_of(self.repetitions)
+        return self._make_supply(self.repetitions)
 
-    def _supply_of(self, repetitions: int) -> SourcePool:
+    def _make_supply(self, repetitions: int) -> SourcePool:
         from pytest_fairness.stats.pilot_samples import SourcePool
         from pytest_fairness.stats.simulation import create_attempts
 
@@ -233,13 +239,13 @@ class PilotData:
             create_attempts(self.probe.items, repetitions), repetitions, self._arguments, self._measured.extremes
         )
 
-    def _simulation_of(self, repetitions: int) -> Simulation:
+    def _get_simulation(self, repetitions: int) -> Simulation:
         from pytest_fairness.stats.simulation import Simulation
 
         if repetitions not in self._simulations:
             extremes = self._measured.extremes
-            grades = {name: extremes.get(name, _true_or_false) for name in self._measured.graders}
-            supply, propensities = self._supply_of(repetitions), self.is_propensity
+            grades = {name: extremes.get(name, _boolean_extremes) for name in self._measured.graders}
+            supply, propensities = self._make_supply(repetitions), self.is_propensity
             self._simulations[repetitions] = Simulation(
                 supply, grades, self._assumptions, propensities=propensities, expected=self.expected
             )
@@ -267,7 +273,7 @@ class PilotData:
 
     @cached_property
     def _keys(self) -> list[str]:
-        """The keys of this run's calls; a prompt that several items share is sent once."""
+        """The keys of this run's calls; a prompt of several items is sent once."""
         from pytest_fairness.engine.requests import build_requests
 
         prompts = [prompt for item in self.probe.items for prompt in item.prompts]
@@ -291,5 +297,5 @@ class PilotData:
         return [graded.attempt.answer for graded in attempts if graded.attempt.answer is not None]
 
 
-def _true_or_false(_: object) -> tuple[bool, bool]:
+def _boolean_extremes(_: object) -> tuple[bool, bool]:
     return False, True

@@ -1,4 +1,4 @@
-"""``--fairness-plan``: what a run would come to, before it is made. No model is asked."""
+"""``--fairness-plan``: predictions of verdicts and costs before a run, without requests."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
 from pytest_fairness.plugin.dry_runs.predictions import predict
 from pytest_fairness.plugin.measurement import LazyMeasured
-from pytest_fairness.plugin.terminal_text import by_model
+from pytest_fairness.plugin.terminal_text import group_by_model
 
-AGAINST_BASELINE = "it is held against a baseline, and the plan knows none"
+AGAINST_BASELINE = "it is compared with a baseline, and a plan has none"
 
 
 class Plan:
-    """Prediction of the thresholds of a run, instead of measuring."""
+    """Hooks that predict the thresholds of a run, instead of measuring."""
 
     def __init__(self, dry_run: DryRun[PlannedThreshold]) -> None:
         self._dry_run = dry_run
         self._fairness = dry_run.state.fairness
-        self._prospects: dict[tuple[str, str], PilotData] = {}
+        self._pilot_data: dict[tuple[str, str], PilotData] = {}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Predict one threshold; it fails where it cannot pass with any data."""
+        """Predict one threshold; it fails if it cannot pass with any data."""
         if "baseline" in pyfuncitem.fixturenames:
             pytest.skip(f"not planned: {AGAINST_BASELINE}")
         try:
@@ -45,9 +45,9 @@ class Plan:
         measured = item.funcargs["measured"]
         assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
         key = measured.probe.id, measured.subject.key
-        if key not in self._prospects:
-            self._prospects[key] = PilotData(self._fairness, measured)
-        prospect = self._prospects[key]
+        if key not in self._pilot_data:
+            self._pilot_data[key] = PilotData(self._fairness, measured)
+        pilot_data = self._pilot_data[key]
         row = PlannedThreshold(
             id=item.nodeid,
             suite=measured.probe.suite,
@@ -55,13 +55,13 @@ class Plan:
             threshold=rows.threshold_title(item),
             model=measured.subject.name,
             items=len(measured.probe.items),
-            sources=prospect.sources,
-            repetitions=prospect.repetitions,
-            looks=prospect.look.plan,
-            basis="pilot" if prospect.has_pilot else "assumptions",
-            cost=prospect.cost(),
+            sources=pilot_data.sources,
+            repetitions=pilot_data.repetitions,
+            looks=pilot_data.look.plan,
+            basis="pilot" if pilot_data.has_pilot else "assumptions",
+            cost=pilot_data.cost(),
         )
-        return predict(item, row, prospect)
+        return predict(item, row, pilot_data)
 
     def conclude(self) -> None:
         """Write the predictions, and the totals of each model."""
@@ -73,10 +73,13 @@ class Plan:
 
     def _content(self, rows: Sequence[PlannedThreshold]) -> PlanResult:
         settings = self._fairness.settings
-        totals = [plan_tables.total(model, of_model, settings) for model, of_model in by_model(rows).items()]
+        totals = [
+            plan_tables.compute_total(model, model_rows, settings) for model, model_rows in group_by_model(rows).items()
+        ]
         return PlanResult(thresholds=rows, models=totals)
 
     def _lines(self, model: str, rows: Sequence[PlannedThreshold], width: int) -> Iterator[str]:
         settings = self._fairness.settings
-        yield from plan_tables.table(rows, width)
-        yield from plan_tables.notes(rows, plan_tables.total(model, rows, settings), settings, width)
+        yield from plan_tables.format_table(rows, width)
+        total = plan_tables.compute_total(model, rows, settings)
+        yield from plan_tables.format_notes(rows, total, settings, width)

@@ -1,4 +1,4 @@
-"""The plan of a run as lines of text, and the totals of its thresholds."""
+"""Tables and notes of a plan, and the totals of its thresholds."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pytest_fairness.plugin.cost_estimate import format_grader_calls
 from pytest_fairness.plugin.dry_runs.pilot import CHARACTERS
 from pytest_fairness.plugin.profiles import CONCLUSIONS, GATE
 from pytest_fairness.plugin.settings import Settings
-from pytest_fairness.plugin.terminal_text import wrapped
+from pytest_fairness.plugin.terminal_text import wrap_text
 
 _HEADS = ("items", "reps", "fair", "unfair", "undecided", "80% at")
 
 
-def table(rows: Sequence[PlannedThreshold], width: int) -> Iterator[str]:
-    """Yield the thresholds of one model, at most ``width`` columns wide; a line for each truth that was assumed."""
+def format_table(rows: Sequence[PlannedThreshold], width: int) -> Iterator[str]:
+    """Yield a table of one model's thresholds, at most ``width`` columns wide, with a line for each assumed truth."""
     lines: list[tuple[str, Sequence[str]]] = [("threshold", _HEADS)]
     for row in rows:
         size = (f"{row.items:,}", f"{row.repetitions:,}")
@@ -38,56 +38,55 @@ def table(rows: Sequence[PlannedThreshold], width: int) -> Iterator[str]:
         yield f" {short_name.ljust(name_width)}  {numbers}".rstrip()
 
 
-def total(model: str, rows: Sequence[PlannedThreshold], settings: Settings) -> ModelPlan:
-    """Return the totals of one model's thresholds; tokens, USD and seconds are of the calls to make."""
+def compute_total(model: str, rows: Sequence[PlannedThreshold], settings: Settings) -> ModelPlan:
+    """Return the totals of one model's thresholds; tokens, USD and seconds count only calls that are not stored."""
     probes: dict[str, list[PlannedThreshold]] = {}
     for row in rows:
         probes.setdefault(row.probe, []).append(row)
-    costs = [of_probe[0].cost for of_probe in probes.values()]
-    to_make = [cost.calls - cost.stored for cost in costs]
+    costs = [probe_rows[0].cost for probe_rows in probes.values()]
+    new_calls = [cost.calls - cost.stored for cost in costs]
     tokens = [
-        sum(calls * size for calls, size in zip(to_make, sizes, strict=True))
+        sum(calls * size for calls, size in zip(new_calls, sizes, strict=True))
         for sizes in ([cost.input for cost in costs], [cost.output for cost in costs])
     ]
     price = costs[0].price if costs else None
     return ModelPlan(
         model=model,
-        all_fair=prod(_all_fair(of_probe) for of_probe in probes.values()),
+        all_fair=prod(_share_all_fair(probe_rows) for probe_rows in probes.values()),
         calls=sum(cost.calls for cost in costs),
         stored=sum(cost.stored for cost in costs),
         input_tokens=round(tokens[0]),
         output_tokens=round(tokens[1]),
         tokens_from=" and ".join(sorted({cost.tokens_from for cost in costs})),
         price=price,
-        cost_usd=None if price is None else sum(t * p for t, p in zip(tokens, price, strict=True)) / 1e6,
+        cost_usd=None if price is None else sum(count * usd for count, usd in zip(tokens, price, strict=True)) / 1e6,
         questions=sum(cost.questions for cost in costs),
         drawn=sum(cost.calls for cost in costs if cost.propensities),
         propensities=sum(cost.propensities for cost in costs),
         silent=sorted({name for cost in costs for name in cost.silent}),
-        seconds=_seconds(sum(to_make), costs, settings),
+        seconds=_estimate_seconds(sum(new_calls), costs, settings),
     )
 
 
-def _all_fair(of_probe: Sequence[PlannedThreshold]) -> float:
+def _share_all_fair(probe_rows: Sequence[PlannedThreshold]) -> float:
     """Return the share of simulated runs of a probe in which all its thresholds were fair."""
-    runs = list(zip(*(row.fair_draws for row in of_probe), strict=False))
+    runs = list(zip(*(row.fair_draws for row in probe_rows), strict=False))
     return sum(set(run) == {"1"} for run in runs) / len(runs) if runs else 0.0
 
 
-def _seconds(calls: int, costs: Sequence[CallCost], settings: Settings) -> float | None:
+def _estimate_seconds(calls: int, costs: Sequence[CallCost], settings: Settings) -> float | None:
     if settings.rate is not None:
         return calls / settings.rate
     seconds = [cost.seconds for cost in costs if cost.seconds]
-    at_a_time = (
-        settings.model_concurrency if settings.models else settings.application_concurrency
-    )  # without a name it is an application
-    return calls * sum(seconds) / len(seconds) / at_a_time if seconds else None
+    # Without the name of a model, the project tests an application.
+    concurrency = settings.model_concurrency if settings.models else settings.application_concurrency
+    return calls * sum(seconds) / len(seconds) / concurrency if seconds else None
 
 
-def notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Settings, width: int) -> Iterator[str]:
-    """Yield the notes below a table: on each threshold, on the basis of the plan, and on the cost of the run."""
-    for text in (*_threshold_notes(rows), _basis(rows, settings), *_run_notes(rows, total, settings)):
-        yield from wrapped(text, width)
+def format_notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Settings, width: int) -> Iterator[str]:
+    """Yield the notes below a table: on thresholds, on the basis of the plan, and on the cost of the run."""
+    for text in (*_threshold_notes(rows), _format_basis(rows, settings), *_run_notes(rows, total, settings)):
+        yield from wrap_text(text, width)
 
 
 def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
@@ -107,10 +106,10 @@ def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
             yield (
                 f"{name}: fair in 80% of runs takes {calls:,} calls of one token ({row.needed.items:,} items); drawn "
                 f"answers take {row.drawn.calls:,} calls ({row.drawn.items:,} items, "
-                f"{_repetitions(row.drawn.repetitions)})"
+                f"{_format_repetitions(row.drawn.repetitions)})"
             )
         if row.adjusted and row.needed:
-            yield f"{name}: {_adjustment_text(row.adjusted)}"
+            yield f"{name}: {_format_adjustment(row.adjusted)}"
         if row.labels:
             has = f"has {row.labels.has:,}"
             yield (
@@ -134,11 +133,11 @@ def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
                 yield f"{name}: invalid in {scenario.invalid:.0%} of runs ({scenario.truth})"
 
 
-def _adjustment_text(plan: AdjustedPlan) -> str:
-    """Return the calls that a threshold saves by earlier models."""
+def _format_adjustment(plan: AdjustedPlan) -> str:
+    """Return a note on the calls that earlier models save."""
     options = " ".join(f"--fairness-adjust {run[:8]}" for run in plan.runs)
     if plan.models < 2:
-        return f"{options} may take fewer calls; what it saves is known from two earlier models on"
+        return f"{options} may take fewer calls; the saving is known with two earlier models"
     models = f"by {plan.models} earlier models, each adjusted by the others (the least gain)"
     if plan.items is None:
         return f"{options} saves less than a tenth, or nothing, {models}"
@@ -148,11 +147,11 @@ def _adjustment_text(plan: AdjustedPlan) -> str:
     )
 
 
-def _repetitions(number: int) -> str:
+def _format_repetitions(number: int) -> str:
     return f"{number:,} repetition{'s' * (number != 1)}"
 
 
-def _basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:
+def _format_basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:
     draws = [scenario.draws for row in rows for scenario in row.scenarios]
     runs = f"{min(draws, default=0)} runs" if len(set(draws)) < 2 else f"{min(draws)} to {max(draws)} runs"
     rate, icc = (settings.assume.get(name, default) for name, default in (("rate", 0.5), ("icc", 0.2)))
@@ -161,7 +160,7 @@ def _basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:
         f"correlation within items {icc:g} (--fairness-assume rate={rate:g},icc={icc:g}), but for what a suite "
         f"declares as `expected`; {runs} simulated"
     )
-    resampled = f"from the pilot in the store, taken for the truth; {runs} resampled from its items"
+    resampled = f"from the pilot in the store as the truth; {runs} resampled from its items"
     bases = {row.basis for row in rows}
     if len(bases) > 1:
         names = ", ".join(row.threshold for row in rows if row.basis == "pilot")
@@ -173,24 +172,24 @@ def _run_notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Set
     if settings.profile != GATE:
         yield f"profile {settings.profile}: {CONCLUSIONS[settings.profile]}"
     least = min((len(row.fair_draws) for row in rows if row.fair_draws), default=1)
-    share = _percent(total.all_fair) if total.all_fair else f"under {1 / least:.1%}"
+    share = _format_percent(total.all_fair) if total.all_fair else f"under {1 / least:.1%}"
     yield f"{f'all {len(rows)} fair' if len(rows) > 1 else 'fair'}: in {share} of runs"
-    to_make = total.calls - total.stored
-    yield f"{total.calls:,} calls, {total.stored:,} of them in the store: {to_make:,} to make"
+    new_calls = total.calls - total.stored
+    yield f"{total.calls:,} calls, {total.stored:,} of them in the store: {new_calls:,} to make"
     if total.propensities:
         yield (
             f"--fairness-propensity makes {total.propensities:,} calls of one token in place of {total.drawn:,}, "
             "of a model that gives probabilities; add it to plan them, and to compare what both need"
         )
-    if to_make and total.stored:
-        yield "a pilot that was judged is a run of its threshold: the next one has a wider interval"
-    if to_make:
-        yield from _cost(total, settings)
+    if new_calls and total.stored:
+        yield "a judged pilot counts as a run of its threshold: the next run has a wider interval"
+    if new_calls:
+        yield from _format_cost(total, settings)
     if total.questions or total.silent:
         yield format_grader_calls(total.questions, total.silent)
 
 
-def _cost(total: ModelPlan, settings: Settings) -> Iterator[str]:
+def _format_cost(total: ModelPlan, settings: Settings) -> Iterator[str]:
     source = "as in the stored answers"
     if total.tokens_from != "stored answers":
         output = f"{settings.assume.get('output', 100):g}"
@@ -202,18 +201,18 @@ def _cost(total: ModelPlan, settings: Settings) -> Iterator[str]:
     else:
         yield f"about {total.cost_usd:,.2f} USD at {price[0]:g} in and {price[1]:g} out per million tokens"
     if total.seconds is None:
-        yield "time unknown: no stored answer to go by; give --fairness-rate N (calls per second)"
+        yield "time not known: no stored answer shows it; give --fairness-rate N (calls per second)"
     else:
         pace = f"{settings.rate:g} calls per second" if settings.rate else "the pace of the stored answers"
-        yield f"about {_duration(total.seconds)} at {pace}"
+        yield f"about {_format_duration(total.seconds)} at {pace}"
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     """Return a share that is never rounded to 0: ``84%``, ``0.3%``, ``0.005%``."""
     return f"{share:.0%}" if share >= 0.1 else f"{share * 100:.1g}%"
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} seconds"
     return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.1f} hours"

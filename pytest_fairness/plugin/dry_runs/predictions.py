@@ -1,4 +1,4 @@
-"""Predictions of a threshold's verdict before a run, from its own test on simulated samples."""
+"""Predictions of a threshold's verdict before a run, by its test on simulated samples."""
 
 from __future__ import annotations
 
@@ -34,24 +34,25 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.simulation import Gap
 
 DRAWS = 200
-"""Samples for each truth, fewer where they are large or take long."""
+"""Samples for each truth; fewer if they are large or take long."""
 FEWEST_DRAWS = 40
+"""The fewest samples for each truth."""
 MOST_ATTEMPTS = 400_000
 """The most attempts in all samples of one truth."""
 SECONDS = 3.0
-"""Seconds of computing for the samples of one truth."""
+"""CPU seconds for the samples of one truth."""
 ROUNDS = 4
-"""The most rounds of simulation to find the number of items that is needed."""
+"""The most rounds of simulation to find the needed number of items."""
 NEAR = 0.1
-"""The distance to the intended probability at which one correction is enough."""
+"""The distance to the intended probability at which the correction ends."""
 DRAWN_SHARE = 0.3
-"""Samples of drawn answers, which propensities are compared with, as a share of `DRAWS`."""
+"""The number of samples of drawn answers, as a share of `DRAWS`."""
 _INFORMATIVE = (0.1, 0.97)
-"""Shares of fair between which simulation corrects the normal approximation."""
+"""The range of shares of fair in which simulation corrects the normal approximation."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsals:
+class SimulatedVerdicts:
     """The verdicts of a threshold on simulated samples of one truth."""
 
     judgments: Sequence[Judgment]
@@ -62,82 +63,84 @@ class Rehearsals:
         """Return the share of the samples with this verdict."""
         return sum(judgment.verdict is verdict for judgment in self.judgments) / len(self.judgments)
 
-    def likely(self, verdict: Verdict) -> float:
-        """Return the share, but never quite 0 or 1, which so few runs cannot show."""
+    def clipped_share(self, verdict: Verdict) -> float:
+        """Return the share, limited to a range without 0 and 1, which so few samples cannot show."""
         edge = 0.5 / len(self.judgments)
         return min(max(self.share(verdict), edge), 1 - edge)
 
     def scenario(self, truth: str) -> ScenarioResult:
-        """Return the verdicts as the results file has them."""
+        """Return the shares of verdicts for the results file."""
         shares = {verdict.value: self.share(verdict) for verdict in Verdict}
         return ScenarioResult(truth=truth, draws=len(self.judgments), attempts=self.attempts, **shares)
 
 
-def predict(item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -> PlannedThreshold:
+def predict(item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData) -> PlannedThreshold:
     """Return the row of a threshold with its prediction.
 
     Args:
         item: The threshold's test.
-        row: The row, without a prediction.
-        prospect: Simulated runs of its probe.
+        row: The row, still without a prediction.
+        pilot_data: The simulated runs of its probe.
     """
-    planned = _with_looks(item, prospect)
+    planned = _simulate_looks(item, pilot_data)
     mistake = next((judgment.mistake for judgment in planned.judgments if judgment.mistake), "")
     if mistake:
         return replace(row, cannot_pass=mistake)
-    pilot = prospect.measured_pilot()
-    forecast = Forecast.of(planned.judgments, None if pilot is None else evaluate_on(item, pilot))
-    scenarios = [planned.scenario("as in the pilot" if prospect.has_pilot else "parity")]
-    gap = None if prospect.has_pilot or forecast is None else forecast.gap()
+    pilot = pilot_data.measured_pilot()
+    forecast = Forecast.from_judgments(planned.judgments, None if pilot is None else evaluate_on(item, pilot))
+    scenarios = [planned.scenario("as in the pilot" if pilot_data.has_pilot else "parity")]
+    gap = None if pilot_data.has_pilot or forecast is None else forecast.gap()
     if gap is not None:
-        with_gap = _with_looks(item, prospect, gap)
+        with_gap = _simulate_looks(item, pilot_data, gap)
         scenarios.append(with_gap.scenario(f"{gap.group} at {gap.ratio:.2g} times"))
-    cannot_pass = "" if planned.share(Verdict.FAIR) else _never_fair(item, prospect)
-    needed = None if cannot_pass else _needed_sample(item, prospect, forecast, planned)
+    cannot_pass = "" if planned.share(Verdict.FAIR) else explain_never_fair(item, pilot_data)
+    needed = None if cannot_pass else _find_needed_sample(item, pilot_data, forecast, planned)
     return replace(
         row,
         cannot_pass=cannot_pass,
         scenarios=scenarios,
-        fair_draws="".join("01"[j.verdict is Verdict.FAIR] for j in planned.judgments),
+        fair_draws="".join("01"[judgment.verdict is Verdict.FAIR] for judgment in planned.judgments),
         needed=needed,
-        labels=_labels_needed(item, prospect, forecast),
-        drawn=None if needed is None else _needed_drawn(item, prospect),
-        adjusted=plan_adjusted(item, prospect, needed),
+        labels=_find_needed_labels(item, pilot_data, forecast),
+        drawn=None if needed is None else _find_needed_drawn_sample(item, pilot_data),
+        adjusted=plan_adjusted(item, pilot_data, needed),
         detectable=None if forecast is None else forecast.detectable(),
         narrow="" if forecast is None else forecast.narrow_band(),
     )
 
 
-def _labels_needed(item: pytest.Function, prospect: PilotData, forecast: Forecast | None) -> NeededLabels | None:
-    labeled = prospect.labeled_pilot() if forecast is not None else None
+def _find_needed_labels(item: pytest.Function, pilot_data: PilotData, forecast: Forecast | None) -> NeededLabels | None:
+    labeled = pilot_data.labeled_pilot() if forecast is not None else None
     return None if forecast is None or labeled is None else forecast.labels_needed(evaluate_on(item, labeled))
 
 
-def _with_looks(item: pytest.Function, prospect: PilotData, gap: Gap | None = None) -> Rehearsals:
-    """Return the verdict of a threshold at the look that decides it, or at the last of those that are planned."""
+def _simulate_looks(item: pytest.Function, pilot_data: PilotData, gap: Gap | None = None) -> SimulatedVerdicts:
+    """Return the verdicts of a threshold at the look that decides it, or at the last planned look."""
 
     def judge_looks(number: int, dependence: Dependence | None) -> tuple[Judgment, int]:
-        for look, sample in prospect.draw_looks(number, gap):
+        for look, sample in pilot_data.draw_looks(number, gap):
             judgment = evaluate_on(item, sample, dependence, None if look.of == 1 else look.strict_tail)
             dependence = judgment.dependence or dependence
             if judgment.verdict is not Verdict.UNDECIDED:
                 break
         return judgment, look.size.attempts
 
-    return _rehearsals(judge_looks, prospect.look.plan[-1].attempts)
+    return _simulate(judge_looks, pilot_data.look.plan[-1].attempts)
 
 
-def _rehearse(item: pytest.Function, draw: Callable[[int], Measured], attempts: float, share: float = 1) -> Rehearsals:
+def _simulate_single_look(
+    item: pytest.Function, draw: Callable[[int], Measured], attempts: float, share: float = 1
+) -> SimulatedVerdicts:
     """Return the verdicts of a threshold on runs with one look."""
-    return _rehearsals(
+    return _simulate(
         lambda number, dependence: (evaluate_on(item, draw(number), dependence), attempts), attempts, share
     )
 
 
-def _rehearsals(
+def _simulate(
     judge: Callable[[int, Dependence | None], tuple[Judgment, float]], attempts: float, share: float = 1
-) -> Rehearsals:
-    until = time.process_time() + SECONDS
+) -> SimulatedVerdicts:
+    deadline = time.process_time() + SECONDS
     draws = min(int(DRAWS * share), max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
     judgments: list[Judgment] = []
     attempt_counts: list[float] = []
@@ -147,37 +150,38 @@ def _rehearsals(
         judgments.append(judgment)
         attempt_counts.append(attempt_count)
         dependence = judgment.dependence or dependence
-        if len(judgments) >= FEWEST_DRAWS and time.process_time() > until:
+        if len(judgments) >= FEWEST_DRAWS and time.process_time() > deadline:
             break
-    return Rehearsals(judgments, fmean(attempt_counts))
+    return SimulatedVerdicts(judgments, fmean(attempt_counts))
 
 
-def _never_fair(item: pytest.Function, prospect: PilotData) -> str:
-    """Return why no data at all would make a threshold fair; empty where some might, or where that is unknown.
+def explain_never_fair(item: pytest.Function, pilot_data: PilotData) -> str:
+    """Return the reason why no data would make a threshold fair; empty if some might, or if that is not known.
 
-    Answers that treat all groups alike, and are as even as answers can be, are the best a model
-    can give. A threshold that they leave undecided or invalid is too small or asks too much; one
-    that they break asks for something else, which better answers may have.
+    The best answers of a model treat all groups alike, without variation. A threshold that is undecided or invalid with
+    them has too small a sample or too strict bounds; one that is unfair with them is about something else than parity.
     """
     judgments = []
-    for sample in prospect.favorable():
+    for sample in pilot_data.favorable():
         judgments.append(evaluate_on(item, sample))
         if judgments[-1].verdict is Verdict.FAIR:
             return ""
-    undecided = [j for j in judgments if j.verdict is Verdict.UNDECIDED and j.deciding is not None]
+    undecided = [
+        judgment for judgment in judgments if judgment.verdict is Verdict.UNDECIDED and judgment.deciding is not None
+    ]
     if undecided:
-        best = min(undecided, key=_width)
+        best = min(undecided, key=_interval_width)
         assert best.deciding is not None  # noqa: S101 - chosen above
-        numbers = best.deciding.estimate.text([c.bound for c in best.about_deciding])
+        numbers = best.deciding.estimate.text([comparison.bound for comparison in best.about_deciding])
         return f"equal answers to all groups leave it undecided: {format_subject(best.deciding.estimate)}: {numbers}"
-    if all(j.verdict is Verdict.INVALID for j in judgments):
-        reasons = Counter(_reason(j) for j in judgments)
+    if all(judgment.verdict is Verdict.INVALID for judgment in judgments):
+        reasons = Counter(map(_invalid_reason, judgments))
         return reasons.most_common(1)[0][0]
     return ""
 
 
-def _needed_sample(
-    item: pytest.Function, prospect: PilotData, forecast: Forecast | None, planned: Rehearsals
+def _find_needed_sample(
+    item: pytest.Function, pilot_data: PilotData, forecast: Forecast | None, planned: SimulatedVerdicts
 ) -> NeededSample | None:
     """Return the sample for *fair* in 80% of runs: the normal approximation, corrected by simulated samples."""
     from pytest_fairness.stats.power import POWER, repetitions_for, times_for
@@ -185,48 +189,48 @@ def _needed_sample(
     times = None if forecast is None else forecast.times_needed()
     if forecast is None or times is None:
         return None
-    chances = [(1.0, planned.likely(Verdict.FAIR))]
-    if _INFORMATIVE[0] <= chances[0][1] <= _INFORMATIVE[1]:
-        times = times_for(chances, forecast.tail)
+    powers = [(1.0, planned.clipped_share(Verdict.FAIR))]
+    if _INFORMATIVE[0] <= powers[0][1] <= _INFORMATIVE[1]:
+        times = times_for(powers, forecast.tail)
     for _ in range(ROUNDS):
-        times = max(times, FEWEST_SOURCES / prospect.sources)
-        attempts = times * prospect.attempts
+        times = max(times, FEWEST_SOURCES / pilot_data.sources)
+        attempts = times * pilot_data.attempts
         if attempts * FEWEST_DRAWS > MOST_ATTEMPTS:
-            break  # too large to be rehearsed: the normal approximation is good there
-        rehearsals = _rehearse(item, partial(prospect.draw, times=times), attempts, share=0.5)
-        chances.append((times, rehearsals.likely(Verdict.FAIR)))
-        times = times_for(chances, forecast.tail)
-        if abs(chances[-1][1] - POWER) <= NEAR:
+            break  # too large to simulate: the normal approximation is good for large samples
+        verdicts = _simulate_single_look(item, partial(pilot_data.draw, times=times), attempts, share=0.5)
+        powers.append((times, verdicts.clipped_share(Verdict.FAIR)))
+        times = times_for(powers, forecast.tail)
+        if abs(powers[-1][1] - POWER) <= NEAR:
             break
-    times = max(times, FEWEST_SOURCES / prospect.sources)
+    times = max(times, FEWEST_SOURCES / pilot_data.sources)
     repetitions = None if forecast.share is None or times <= 1 else repetitions_for(times, forecast.share)
     return NeededSample(
-        items=math.ceil(times * len(prospect.probe.items)),
-        repetitions=None if repetitions is None else math.ceil(repetitions * prospect.repetitions),
+        items=math.ceil(times * len(pilot_data.probe.items)),
+        repetitions=None if repetitions is None else math.ceil(repetitions * pilot_data.repetitions),
     )
 
 
-def _needed_drawn(item: pytest.Function, prospect: PilotData) -> DrawnSample | None:
+def _find_needed_drawn_sample(item: pytest.Function, pilot_data: PilotData) -> DrawnSample | None:
     """Return the sample of drawn answers with the same power as the propensities of --fairness-propensity."""
-    drawn = prospect.with_drawn_answers()
+    drawn = pilot_data.with_drawn_answers()
     if drawn is None:
         return None
-    planned = _rehearse(item, drawn.draw, drawn.attempts, share=DRAWN_SHARE)
-    needed = _needed_sample(item, drawn, Forecast.of(planned.judgments, None), planned)
+    planned = _simulate_single_look(item, drawn.draw, drawn.attempts, share=DRAWN_SHARE)
+    needed = _find_needed_sample(item, drawn, Forecast.from_judgments(planned.judgments, None), planned)
     if needed is None:
         return None
     calls = math.ceil(needed.items * drawn.attempts / len(drawn.probe.items))
     return DrawnSample(items=needed.items, repetitions=drawn.repetitions, calls=calls)
 
 
-def _reason(judgment: Judgment) -> str:
-    """Return why a sample was invalid."""
+def _invalid_reason(judgment: Judgment) -> str:
+    """Return the reason of an invalid judgment."""
     if judgment.deciding is None:
         return judgment.reason
     estimate = judgment.deciding.estimate
     return f"{estimate.invalid or estimate.suspect}: {format_subject(estimate)}"
 
 
-def _width(judgment: Judgment) -> float:
+def _interval_width(judgment: Judgment) -> float:
     estimate = judgment.deciding.estimate if judgment.deciding else None
     return math.inf if estimate is None or math.isnan(estimate.low) else estimate.high - estimate.low

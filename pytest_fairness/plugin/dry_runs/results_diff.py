@@ -1,4 +1,4 @@
-"""Differences between a results file and the same results computed again."""
+"""Differences between a results file and the recomputed results."""
 
 from __future__ import annotations
 
@@ -22,64 +22,64 @@ FIELDS = (
     "ungraded", "groups", "invalid", "sample", "looks", "model", "suite", "probe", "threshold", "harm", "graders",
     "attribute", "reference", "by_group", "own", "kind", "absolute", "parity", "log_scale",
 )  # fmt: skip
-"""The fields of a threshold's row that follow from its test and its sample; texts for people are not compared."""
+"""The compared fields of a threshold's row: those that follow from its test and sample. Messages are not compared."""
 LATER = ("graders", "attribute", "reference", "by_group", "own", "kind", "absolute", "parity", "log_scale")
 """Those that a file of schema 1 may lack."""
 RELATIVE = 1e-9
 ABSOLUTE = 1e-12
-"""The relative difference between two computers that is allowed in a number, or the absolute one near 0."""
-SHOWN = 4
-"""Differences of one threshold that a line names."""
+"""The allowed relative difference of a number between two computers, and the absolute one near 0."""
+MOST_DIFFERENCES = 4
+"""The most differences of a threshold in a line."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReportedResults:
+class ResultsFile:
     """A results file."""
 
     path: Path
     content: Mapping[str, Any]
     rows: Mapping[str, Mapping[str, Any]] = field(init=False)
-    """Its thresholds by the ids of their tests."""
+    """The rows of its thresholds by the ids of tests."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", {row["id"]: row for row in self.content["thresholds"]})
 
     @property
     def run(self) -> str:
-        """The id of its run."""
+        """The id of the run."""
         return str(self.content["run"]["id"])
 
     @property
     def where(self) -> str:
-        """``results.json (run 1a2b3c4d)``."""
-        return f"{shown(self.path.name)} (run {shown(self.run[:8])})"
+        """The file and its run, as in ``results.json (run 1a2b3c4d)``."""
+        return f"{format_value(self.path.name)} (run {format_value(self.run[:8])})"
 
-    def setting(self, name: str, kind: type | UnionType, otherwise: Any) -> Any:
-        """Return what it holds about its run, if it is of that kind; an older file holds less."""
-        value = self.content["run"].get(name, otherwise)
-        return value if isinstance(value, kind) else otherwise
+    def setting(self, name: str, kind: type | UnionType, default: Any) -> Any:
+        """Return a value of the run's part, or the default if it is missing, as in older files, or of another type."""
+        value = self.content["run"].get(name, default)
+        return value if isinstance(value, kind) else default
 
     def files(self, folder: Path) -> list[str]:
-        """Return the files of its tests, as far as they lie in this folder: it is a stranger's word."""
+        """Return the files of its tests that are in this folder; the file may be from a stranger."""
         files = dict.fromkeys(folder / test.partition("::")[0] for test in self.rows)
-        inside = folder.resolve()
-        return [str(file) for file in files if file.is_file() and file.resolve().is_relative_to(inside)]
+        root = folder.resolve()
+        return [str(file) for file in files if file.is_file() and file.resolve().is_relative_to(root)]
 
     def option(self, name: str) -> list[str]:
-        """Return the values that its run was given for ``--fairness-NAME``."""
+        """Return the values of ``--fairness-NAME`` in the command of the run."""
         start = f"--fairness-{name}="
         command = self.setting("command", list, [])
         return [str(part).removeprefix(start) for part in command if str(part).startswith(start)]
 
 
-CLAIMS: pytest.StashKey[ReportedResults] = pytest.StashKey()
+RESULTS_FILE: pytest.StashKey[ResultsFile] = pytest.StashKey()
 
 
-def read_reported(path: Path) -> dict[str, Any]:
-    """Return the content of a results file, as `ReportedResults` takes it.
+def read_results_file(path: Path) -> dict[str, Any]:
+    """Return the content of a results file.
 
     Raises:
-        FairnessError: The file cannot be read, or is no results file.
+        FairnessError: The file cannot be read, or is no results file of a known schema.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -88,55 +88,60 @@ def read_reported(path: Path) -> dict[str, Any]:
             f"{path} cannot be read: {error.strerror}; name a file that --fairness-json wrote"
         ) from None
     except (ValueError, RecursionError) as error:
-        raise _no_results(path, f"it is not JSON: {type(error).__name__}") from None
+        raise _no_results_file(path, f"it is not JSON: {type(error).__name__}") from None
     if not isinstance(content, dict) or "schema" not in content:
-        raise _no_results(path, "it has no `schema`")
+        raise _no_results_file(path, "it has no `schema`")
     if content["schema"] not in READABLE:
         readable = " and ".join(map(str, READABLE))
         raise FairnessError(
-            f"{path} has schema {shown(content['schema'])}: this version of pytest-fairness verifies schema {readable}"
+            f"{path} has schema {format_value(content['schema'])}: "
+            f"this version of pytest-fairness verifies schema {readable}"
         )
     run, rows = content.get("run"), content.get("thresholds")
     if not isinstance(run, dict) or not isinstance(run.get("id"), str):
-        raise _no_results(path, "it has no `run` with an `id`")
+        raise _no_results_file(path, "it has no `run` with an `id`")
     if not isinstance(rows, list) or not all(isinstance(row, dict) and isinstance(row.get("id"), str) for row in rows):
-        raise _no_results(path, "its `thresholds` are no list of objects with an `id`")
+        raise _no_results_file(path, "its `thresholds` are no list of objects with an `id`")
     if not rows:
         raise FairnessError(f"{path} holds no thresholds: name the results file of a run that judged some")
     if len({row["id"] for row in rows}) < len(rows):
-        raise _no_results(path, "one of its `thresholds` is there twice")
+        raise _no_results_file(path, "one of its `thresholds` occurs twice")
     return content
 
 
-def _no_results(path: Path, reason: str) -> FairnessError:
+def _no_results_file(path: Path, reason: str) -> FairnessError:
     return FairnessError(f"{path} is no results file: {reason}; name a file that --fairness-json wrote")
 
 
-def differences(
+def find_differences(
     reported: Mapping[str, Any], now: Mapping[str, Any], fields: Sequence[str] = FIELDS
 ) -> list[FieldDifference]:
-    """Return the differences between a file and the results computed now.
+    """Return the differences between a row of the file and the recomputed row.
 
-    >>> differences({"verdict": "fair", "low": 0.8}, {"verdict": "unfair", "low": 0.8 + 1e-15}, ("verdict", "low"))
+    >>> find_differences({"verdict": "fair", "low": 0.8}, {"verdict": "unfair", "low": 0.8 + 1e-15}, ("verdict", "low"))
     [FieldDifference(field='verdict', file='fair', now='unfair')]
     """
-    compared = [name for name in fields if name in reported or name not in LATER]
-    return [difference for name in compared for difference in _differing(name, reported.get(name), now.get(name))]
+    compared_fields = [name for name in fields if name in reported or name not in LATER]
+    return [
+        difference
+        for name in compared_fields
+        for difference in _compare_values(name, reported.get(name), now.get(name))
+    ]
 
 
-def _differing(name: str, reported: Any, now: Any) -> Iterator[FieldDifference]:
+def _compare_values(name: str, reported: Any, now: Any) -> Iterator[FieldDifference]:
     if isinstance(reported, Mapping) and isinstance(now, Mapping):
         for key in {**now, **reported}:
-            yield from _differing(f"{name} {key}", reported.get(key), now.get(key))
-    elif not _same(reported, now):
+            yield from _compare_values(f"{name} {key}", reported.get(key), now.get(key))
+    elif not _is_equal(reported, now):
         yield FieldDifference(field=name, file=reported, now=now)
 
 
-def _same(reported: Any, now: Any) -> bool:
+def _is_equal(reported: Any, now: Any) -> bool:
     if isinstance(reported, list) and isinstance(now, list):
-        return len(reported) == len(now) and all(map(_same, reported, now))
+        return len(reported) == len(now) and all(map(_is_equal, reported, now))
     if isinstance(reported, Mapping) and isinstance(now, Mapping):
-        return not any(_differing("", reported, now))
+        return not any(_compare_values("", reported, now))
     if _is_number(reported) and _is_number(now):
         return math.isclose(reported, now, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
     return type(reported) is type(now) and bool(reported == now)
@@ -146,34 +151,35 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def in_words(differences: Sequence[FieldDifference]) -> str:
-    """Return the first differences as a sentence has them.
+def format_differences(differences: Sequence[FieldDifference]) -> str:
+    """Return the first differences in words.
 
-    >>> in_words([FieldDifference(field="bounds", file=[0.8, 1.2], now=[0.8, 1.25])])
+    >>> format_differences([FieldDifference(field="bounds", file=[0.8, 1.2], now=[0.8, 1.25])])
     'bounds are 0.8 to 1.25 now, 0.8 to 1.2 in the file'
     """
     parts = [
-        f"{shown(difference.field)} {'are' if difference.field == 'bounds' else 'is'} "
-        f"{_value(difference.field, difference.now)} now, {_value(difference.field, difference.file)} in the file"
-        for difference in differences[:SHOWN]
+        f"{format_value(difference.field)} {'are' if difference.field == 'bounds' else 'is'} "
+        f"{_format_field(difference.field, difference.now)} now, "
+        f"{_format_field(difference.field, difference.file)} in the file"
+        for difference in differences[:MOST_DIFFERENCES]
     ]
-    more = len(differences) - SHOWN
+    more = len(differences) - MOST_DIFFERENCES
     return "; ".join(parts) + (f"; and {more} more field{'s' if more > 1 else ''}" if more > 0 else "")
 
 
-def _value(name: str, value: Any) -> str:
+def _format_field(name: str, value: Any) -> str:
     if name == "bounds" and isinstance(value, list) and len(value) == 2:
         low, high = value
         if low is None or high is None:
-            return f"at most {shown(high)}" if low is None else f"at least {shown(low)}"
-        return f"{shown(low)} to {shown(high)}"
-    return shown(value)
+            return f"at most {format_value(high)}" if low is None else f"at least {format_value(low)}"
+        return f"{format_value(low)} to {format_value(high)}"
+    return format_value(value)
 
 
-def shown(value: object) -> str:
-    """Return a value of a stranger's file, fit for a terminal and for one line.
+def format_value(value: object) -> str:
+    """Return a value of an untrusted file as a short text without control characters.
 
-    >>> shown(0.1 + 0.2), shown(None), shown("fair"), shown("\\x1b[31m")
+    >>> format_value(0.1 + 0.2), format_value(None), format_value("fair"), format_value("\\x1b[31m")
     ('0.3', 'none', 'fair', '"\\\\u001b[31m"')
     """
     if value is None:

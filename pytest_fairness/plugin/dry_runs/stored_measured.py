@@ -1,4 +1,4 @@
-"""`measured` of an earlier run: what its store has instead of what a model is asked."""
+"""The value of `measured` for a stored run, without requests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.results import PastResult
-from pytest_fairness.plugin.baseline import key_of
-from pytest_fairness.plugin.dry_runs.results_diff import CLAIMS, shown
+from pytest_fairness.plugin.baseline import find_sample_key
+from pytest_fairness.plugin.dry_runs.results_diff import RESULTS_FILE, format_value
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.sequential_looks import Look, Size
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
 
 class StoredMeasured(LazyMeasured):
-    """`Measured` of the sample that the results file's run has in the store: nothing is asked."""
+    """`Measured` of the stored sample of a results file's run, without requests."""
 
     def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
         super().__init__(request, model, model_name)
-        self._run = request.config.stash[CLAIMS].run
+        self._run = request.config.stash[RESULTS_FILE].run
         self._row: Mapping[str, Any] = {}
 
-    def stand_for(self, row: Mapping[str, Any]) -> None:
-        """Be the sample of the look at which a row of the file was judged.
+    def load_look(self, row: Mapping[str, Any]) -> None:
+        """Load the sample of the look at which a row of the file was judged.
 
         Raises:
-            FairnessError: Where the row has no such look, or the run has no sample.
+            FairnessError: The row has no valid look, or the run has no sample.
         """
         looks = row.get("looks")
         self._row = row
         design = dict(looks) if isinstance(looks, Mapping) else {}
-        if "plan" not in design and design.get("of") == 1:  # of version 0.1
+        if "plan" not in design and design.get("of") == 1:  # written by version 0.1
             design["plan"] = [list(size) for size in self.first_look(1).plan]
-        self.look = _look_of(design, self.tail)
+        self.look = _read_look(design, self.tail)
         if self.counts is not None and self.counts.attempts != self._size:
             self._samples, self._views = {}, {}
-        self._stored  # noqa: B018 - whether it is there
+        self._stored  # noqa: B018 - raises if there is none
 
     @property
     def _size(self) -> object:
@@ -53,7 +53,7 @@ class StoredMeasured(LazyMeasured):
     @cached_property
     def _stored(self) -> StoredSample:
         runs = self._fairness.store.runs
-        key = key_of(runs, self._run, self.probe.id, self.subject)
+        key = find_sample_key(runs, self._run, self.probe.id, self.subject)
         sample = runs.sample(self._run, self.probe.id, key) if key else None
         if sample is None:
             raise FairnessError(f"the store has no sample of {self.probe.id} in run {self._run[:8]}")
@@ -65,7 +65,7 @@ class StoredMeasured(LazyMeasured):
         return first if isinstance(first, int) else super().first_attempts
 
     def _attempts(self) -> list[GradedAttempt]:
-        """Return those of the look: the largest is stored, and it holds the others."""
+        """Return the attempts of the look, a part of the stored sample, which is that of the last look."""
         attempts = self._stored.attempts
         if self._size == len(attempts):
             return list(attempts)
@@ -97,29 +97,29 @@ class StoredMeasured(LazyMeasured):
         return dict(self._stored.extremes)
 
 
-def _look_of(design: Mapping[str, Any], tail: float) -> Look:
-    """Return the look that a row of the file holds.
+def _read_look(design: Mapping[str, Any], tail: float) -> Look:
+    """Return the look of a row of the file.
 
     Raises:
-        FairnessError: The design holds no look.
+        FairnessError: The design is no look.
     """
     from pytest_fairness.stats.sequential import MOST_LOOKS
 
     number, plan, run, anytime = (design.get(name) for name in ("number", "plan", "run", "anytime"))
     if isinstance(plan, list) and 1 <= len(plan) <= MOST_LOOKS and all(map(_is_size, plan)):
         sizes = tuple(Size(*size) for size in plan)
-        rising = all(one.attempts < other.attempts for one, other in pairwise(sizes))
-        tuned = anytime is None or (isinstance(anytime, int) and anytime >= 1)
+        is_rising = all(size.attempts < next_size.attempts for size, next_size in pairwise(sizes))
+        is_tuned = anytime is None or (isinstance(anytime, int) and anytime >= 1)
         if (
-            rising
-            and tuned
+            is_rising
+            and is_tuned
             and isinstance(number, int)
             and isinstance(run, int)
             and 1 <= number <= len(sizes)
             and run >= 1
         ):
             return Look(number, sizes, tail, run, anytime)
-    raise FairnessError(f"its looks are {shown(design)} in the file")
+    raise FairnessError(f"its looks are {format_value(design)} in the file")
 
 
 def _is_size(size: object) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.plugin.dry_runs.results_diff import CLAIMS, ReportedResults, read_reported
+from pytest_fairness.plugin.dry_runs.results_diff import RESULTS_FILE, ResultsFile, read_results_file
 from pytest_fairness.plugin.named_runs import WRAPPED, earlier_runs, named_models
 from pytest_fairness.plugin.option_values import DataFolderSettings, RunFolders
 from pytest_fairness.plugin.options import BY_NAME
@@ -15,35 +15,37 @@ from pytest_fairness.plugin.settings import Settings, secret_redactor
 from pytest_fairness.report.results import redacted
 
 
-def as_verified(settings: Settings, config: pytest.Config) -> Settings:
-    """Return the settings that the run of the results file had: its models, samples, judge, data and baseline.
+def restore_run_settings(settings: Settings, config: pytest.Config) -> Settings:
+    """Return the settings of the run of the results file: its models, samples, judge, data and baseline.
 
     Raises:
-        FairnessError: Where the file is malformed or its run is not in the store, in one line.
+        FairnessError: The file is malformed, or its run is not in the store.
     """
     assert settings.verify is not None  # noqa: S101 - called where it is given
-    content = redacted(read_reported(settings.verify), secret_redactor(settings))
-    claims = config.stash[CLAIMS] = ReportedResults(settings.verify, content)
+    content = redacted(read_results_file(settings.verify), secret_redactor(settings))
+    results_file = config.stash[RESULTS_FILE] = ResultsFile(settings.verify, content)
     with earlier_runs(settings.store) as runs:
-        if not runs.samples(claims.run):
+        if not runs.samples(results_file.run):
             raise StoreError(
-                f"the store {settings.store} has no samples of the run of {claims.where}: "
+                f"the store {settings.store} has no samples of the run of {results_file.where}: "
                 "name the store that it was measured with (--fairness-store)"
             )
-        stored = named_models(runs, claims.run)
-    models = dict.fromkeys(str(row.get("model")).partition(WRAPPED)[0] for row in claims.rows.values())
+        stored = named_models(runs, results_file.run)
+    models = dict.fromkeys(str(row.get("model")).partition(WRAPPED)[0] for row in results_file.rows.values())
     folders = RunFolders(settings.root, settings.root)
-    data = BY_NAME["data"].parsed(claims.option("data"), folders)
+    data = BY_NAME["data"].parsed(results_file.option("data"), folders)
     return replace(
         settings,
         models=tuple(name for name in models if name in stored),
-        judge=claims.setting("judge", str | None, settings.judge),
-        where=BY_NAME["where"].parsed(claims.option("where"), folders),
-        sample=claims.setting("sample", int | None, settings.sample),
-        profile=next((BY_NAME["profile"].parsed(name, folders) for name in claims.option("profile")), settings.profile),
-        seed=claims.setting("seed", int, settings.seed),
-        adjust=tuple(claims.option("adjust")),
-        baseline=next(iter(claims.option("baseline")), settings.baseline),
+        judge=results_file.setting("judge", str | None, settings.judge),
+        where=BY_NAME["where"].parsed(results_file.option("where"), folders),
+        sample=results_file.setting("sample", int | None, settings.sample),
+        profile=next(
+            (BY_NAME["profile"].parsed(name, folders) for name in results_file.option("profile")), settings.profile
+        ),
+        seed=results_file.setting("seed", int, settings.seed),
+        adjust=tuple(results_file.option("adjust")),
+        baseline=next(iter(results_file.option("baseline")), settings.baseline),
         data=DataFolderSettings(data | settings.data),
         offline=True,
         fresh=False,

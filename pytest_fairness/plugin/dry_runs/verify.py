@@ -1,7 +1,7 @@
-"""``--fairness-verify RESULTS``: whether every verdict of a results file follows from its run's answers.
+"""``--fairness-verify RESULTS``: a check that the verdicts of a results file follow from its run's answers.
 
-No request is sent. Each threshold's test is called again on the sample that the run has in
-the store, and its result is compared with that of the file.
+No request is sent. Each threshold's test is called again on the stored sample of the run, and its result is compared
+with that of the file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,13 @@ from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin import terminal_text, threshold_rows
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
-from pytest_fairness.plugin.dry_runs.results_diff import CLAIMS, ReportedResults, differences, in_words, shown
+from pytest_fairness.plugin.dry_runs.results_diff import (
+    RESULTS_FILE,
+    ResultsFile,
+    find_differences,
+    format_differences,
+    format_value,
+)
 from pytest_fairness.plugin.dry_runs.stored_measured import StoredMeasured
 from pytest_fairness.plugin.evaluation import evaluate
 from pytest_fairness.plugin.markers import FlakyMark
@@ -39,44 +45,46 @@ NOT_THERE = "the results file does not have it"
 _RELEASE = ("verdict", "fair", "unfair", "undecided", "invalid", "unfair_after_holm", "not_judged")
 _RELEASE_FIELDS = ("id", "model", "suite", "harm", "verdict", "metric", "p_value", "risk", "mark", "scale")
 _UNJUDGED_FIELDS = (*_RELEASE_FIELDS, "message", "outcome")
-"""The fields that the release and the marks are made from."""
+"""The fields from which the release and the marks are computed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verified(JsonRecord):
-    """A verified threshold, as the report of its test carries it."""
+class VerificationRow(JsonRecord):
+    """The row of a verified threshold, in the report of its test."""
 
     threshold: VerifiedThreshold
-    again: ThresholdResult | None = None
-    """The fields that the release and the marks are made from, evaluated again; None where it was not verified."""
+    recomputed: ThresholdResult | None = None
+    """The computed fields of the release and the marks; None if the threshold was not verified."""
     is_new: bool = False
-    """Whether the results file does not have it."""
+    """Whether the results file lacks the threshold."""
 
 
 class Verification:
-    """Verification of a results file, instead of measuring."""
+    """Hooks that verify a results file, instead of measuring."""
 
-    def __init__(self, dry_run: DryRun[Verified]) -> None:
+    def __init__(self, dry_run: DryRun[VerificationRow]) -> None:
         config = dry_run.state.config
         self._dry_run = dry_run
         self._fairness = dry_run.state.fairness
-        self._claims = config.stash[CLAIMS]
+        self._results_file = config.stash[RESULTS_FILE]
         self._failures: dict[str, str] = {}
-        """The reason that a test which ran has no row, by its id."""
-        config.option.runxfail = True  # a test that is expected to fail is verified like the others
+        """The reasons why tests that ran have no row, by their ids."""
+        config.option.runxfail = True  # tests that are expected to fail are verified as well
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Verify one threshold; its test fails where anything differs."""
-        if pyfuncitem.nodeid not in self._claims.rows:
-            self._dry_run.attach(pyfuncitem, Verified(VerifiedThreshold(id=pyfuncitem.nodeid), is_new=True))
+        """Verify one threshold; its test fails if anything differs."""
+        if pyfuncitem.nodeid not in self._results_file.rows:
+            self._dry_run.attach(pyfuncitem, VerificationRow(VerifiedThreshold(id=pyfuncitem.nodeid), is_new=True))
             pytest.skip(f"not verified: {NOT_THERE}")
-        if self._claims.rows[pyfuncitem.nodeid].get("verdict") == NOT_JUDGED:
+        if self._results_file.rows[pyfuncitem.nodeid].get("verdict") == NOT_JUDGED:
             pytest.skip(f"not verified: {NO_SAMPLE}")
-        content = redacted(verified(pyfuncitem, self._claims).to_json(), secret_redactor(self._fairness.settings))
-        row = Verified.from_json(content, pyfuncitem.nodeid)
+        content = redacted(
+            verify_threshold(pyfuncitem, self._results_file).to_json(), secret_redactor(self._fairness.settings)
+        )
+        row = VerificationRow.from_json(content, pyfuncitem.nodeid)
         self._dry_run.attach(pyfuncitem, row)
-        if text := _broken(row.threshold):
+        if text := _format_problem(row.threshold):
             pytest.fail(text, pytrace=False)
         return True
 
@@ -90,40 +98,42 @@ class Verification:
         if self._dry_run.state.config.option.collectonly:
             return
         rows = self._dry_run.rows
-        runs, run = self._fairness.store.runs, self._claims.run
-        for test, reported in self._claims.rows.items():
+        runs, run = self._fairness.store.runs, self._results_file.run
+        for test, reported in self._results_file.rows.items():
             if reported.get("verdict") == NOT_JUDGED:
-                rows[test] = _not_judged(test, reported, _record(self._fairness, run, test))
+                rows[test] = _compare_unjudged(test, reported, _find_stored_row(self._fairness, run, test))
             rows.setdefault(test, _unverified(test, reported, self._failures.get(test, NOT_RUN)))
         for test, expected in runs.expected_thresholds(run).items():
-            record = _record(self._fairness, run, test)
-            if record is not None and test not in self._claims.rows:
-                verdict = shown(record["verdict"])
+            stored_row = _find_stored_row(self._fairness, run, test)
+            if stored_row is not None and test not in self._results_file.rows:
+                verdict = format_value(stored_row["verdict"])
                 rows[test] = _unverified(test, expected, f"{NOT_THERE}, and its run called it {verdict}")
         self._dry_run.conclude(self._content)
 
-    def _content(self, rows: Sequence[Verified]) -> VerifyResult:
+    def _content(self, rows: Sequence[VerificationRow]) -> VerifyResult:
         by_test = {row.threshold.id: row for row in rows if not row.is_new}
-        in_order = [by_test.pop(test) for test in self._claims.rows] + list(by_test.values())
+        in_order = [by_test.pop(test) for test in self._results_file.rows] + list(by_test.values())
         thresholds = [row.threshold for row in in_order]
-        reevaluated = [row.again for row in in_order if row.again is not None]
-        is_complete = len(reevaluated) == len(in_order)
+        recomputed = [row.recomputed for row in in_order if row.recomputed is not None]
+        is_complete = len(recomputed) == len(in_order)
         overall: list[FieldDifference] = []
         if is_complete:
-            results = corrected(reevaluated)
+            results = corrected(recomputed)
             holm = [
-                differences(reported, now.to_json(), ("p_holm",))
-                for now, reported in zip(results, self._claims.rows.values(), strict=True)
+                find_differences(reported, now.to_json(), ("p_holm",))
+                for now, reported in zip(results, self._results_file.rows.values(), strict=True)
             ]
             thresholds = [
-                replace(row, differences=[*row.differences, *of_holm])
-                for row, of_holm in zip(thresholds, holm, strict=True)
+                replace(row, differences=[*row.differences, *holm_differences])
+                for row, holm_differences in zip(thresholds, holm, strict=True)
             ]
-            overall += _overall(self._claims, "release", [line.to_json() for line in release(results)])
-            overall += _overall(self._claims, "marks", [line.to_json() for line in aggregate_marks(results)])
-        same = sum(not _broken(row) for row in thresholds)
+            overall += _compare_lines(self._results_file, "release", [line.to_json() for line in release(results)])
+            overall += _compare_lines(
+                self._results_file, "marks", [line.to_json() for line in aggregate_marks(results)]
+            )
+        same = sum(not _format_problem(row) for row in thresholds)
         return VerifyResult(
-            run=self._claims.run,
+            run=self._results_file.run,
             same=same == len(thresholds) and not overall,
             as_in_the_file=same,
             not_judged=sum(bool(row.not_judged) for row in thresholds),
@@ -137,9 +147,9 @@ class Verification:
         return self._dry_run.results.verify if self._dry_run.results else None
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Let the exit code be that of the verification; `conclude` has run before."""
-        passed = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-        if self._result is not None and session.exitstatus in passed:
+        """Set the exit code to the result of the verification; `conclude` runs before."""
+        success = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        if self._result is not None and session.exitstatus in success:
             session.exitstatus = pytest.ExitCode.OK if self._result.same else pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -149,50 +159,50 @@ class Verification:
             return
         width = self._dry_run.state.config.get_terminal_writer().fullwidth
         terminalreporter.write_sep("=", "verified")
-        broken = [f"{row.id}: {text}" for row in result.thresholds if (text := _broken(row))]
+        broken = [f"{row.id}: {text}" for row in result.thresholds if (text := _format_problem(row))]
         new = [f"{test}: {NOT_THERE}" for test in result.new]
-        for text in [*broken, *new, *(in_words([difference]) for difference in result.overall or ())]:
-            for line in terminal_text.wrapped(text, width):
+        for text in [*broken, *new, *(format_differences([difference]) for difference in result.overall or ())]:
+            for line in terminal_text.wrap_text(text, width):
                 terminalreporter.write_line(line)
-        for line in terminal_text.wrapped(_sentence(result, self._claims), width):
+        for line in terminal_text.wrap_text(_format_summary(result, self._results_file), width):
             terminalreporter.write_line(line, green=result.same, red=not result.same)
         self._dry_run.write_file_name(terminalreporter)
 
 
-def verified(item: pytest.Function, claims: ReportedResults) -> Verified:
-    """Return the differences between a threshold's row in the file and its result now.
+def verify_threshold(item: pytest.Function, results_file: ResultsFile) -> VerificationRow:
+    """Return the row of a threshold: the differences between the file and the recomputed result.
 
     Args:
         item: The threshold's test.
         claims: The results file.
 
     Returns:
-        The differences; where it could not be verified, the ``reason`` in their place.
+        The differences; the ``reason`` in their place, if it could not be verified.
     """
     fairness = item.config.stash[SESSION]
     measured = item.funcargs["measured"]
     assert isinstance(measured, StoredMeasured)  # noqa: S101 - the fixture's, or the test would have errored
-    reported = claims.rows[item.nodeid]
+    reported = results_file.rows[item.nodeid]
     if "sample" not in reported:
         return _unverified(item.nodeid, reported, NO_SAMPLE)
     if "baseline" in item.fixturenames and fairness.settings.baseline is None:
         return _unverified(item.nodeid, reported, NO_BASELINE)
     try:
-        measured.stand_for(reported)
+        measured.load_look(reported)
     except FairnessError as error:
         return _unverified(item.nodeid, reported, str(error))
     row = threshold_rows.threshold_row(item, _judge(item, measured), measured, "")
-    now = redacted(row.to_json(), secret_redactor(fairness.settings))  # as the file is
-    record = _record(fairness, claims.run, item.nodeid)
-    if record is not None:
-        now["looks"] = record["looks"]  # a sample does not show how often it was looked at
+    now = redacted(row.to_json(), secret_redactor(fairness.settings))  # as in the file
+    stored_row = _find_stored_row(fairness, results_file.run, item.nodeid)
+    if stored_row is not None:
+        now["looks"] = stored_row["looks"]  # the sample does not show the number of looks
     threshold = VerifiedThreshold(
         id=item.nodeid,
         threshold=threshold_rows.threshold_title(item),
         model=measured.subject.name,
-        differences=differences(_without_source(reported), _without_source(now)),
+        differences=find_differences(_without_source(reported), _without_source(now)),
     )
-    return Verified(threshold, _release_fields(now, _RELEASE_FIELDS))
+    return VerificationRow(threshold, _release_fields(now, _RELEASE_FIELDS))
 
 
 def _judge(item: pytest.Function, measured: StoredMeasured) -> Judgment:
@@ -205,54 +215,54 @@ def _judge(item: pytest.Function, measured: StoredMeasured) -> Judgment:
 
 
 def _without_source(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row without the number and age of attempts from the store: here all come from it."""
+    """Return a row without the number and age of attempts from the store, since here all are from it."""
     sample = row.get("sample")
     if not isinstance(sample, Mapping):
         return dict(row)
-    of_store = ("fairness_from_store", "fairness_oldest")
-    return {**row, "sample": {name: count for name, count in sample.items() if name not in of_store}}
+    store_fields = ("fairness_from_store", "fairness_oldest")
+    return {**row, "sample": {name: count for name, count in sample.items() if name not in store_fields}}
 
 
 def _release_fields(row: Mapping[str, Any], names: Sequence[str]) -> ThresholdResult:
     return ThresholdResult.from_json({name: row[name] for name in names if name in row}, row["id"], strict=False)
 
 
-def _unverified(test: str, row: Mapping[str, Any], reason: str) -> Verified:
+def _unverified(test: str, row: Mapping[str, Any], reason: str) -> VerificationRow:
     title, model = row.get("threshold"), row.get("model")
-    return Verified(VerifiedThreshold(id=test, threshold=_text(title), model=_text(model), reason=reason))
+    return VerificationRow(VerifiedThreshold(id=test, threshold=_text(title), model=_text(model), reason=reason))
 
 
 def _text(value: object) -> str | None:
-    """Return a value of a file where it is the text that it should be."""
+    """Return a value of the file if it is a text."""
     return value if isinstance(value, str) else None
 
 
-def _not_judged(test: str, reported: Mapping[str, Any], record: Mapping[str, Any] | None) -> Verified:
-    """Return whether a run agrees with its file that a threshold was not judged."""
-    now = reported if record is None else record
+def _compare_unjudged(test: str, reported: Mapping[str, Any], stored_row: Mapping[str, Any] | None) -> VerificationRow:
+    """Return the row of a threshold that the file has as not judged, compared with the stored run."""
+    now = reported if stored_row is None else stored_row
     threshold = replace(
         _unverified(test, reported, "").threshold,
-        differences=differences(reported, now, ("verdict",)),
+        differences=find_differences(reported, now, ("verdict",)),
         not_judged=now["verdict"] == NOT_JUDGED,
     )
     try:
-        return Verified(threshold, _release_fields({**now, "id": test}, _UNJUDGED_FIELDS))
+        return VerificationRow(threshold, _release_fields({**now, "id": test}, _UNJUDGED_FIELDS))
     except FairnessError as error:  # the file's fields have other types
         return _unverified(test, reported, str(error))
 
 
-def _record(fairness: FairnessSession, run: str, test: str) -> dict[str, Any] | None:
-    """Return the row that the run itself has stored of a threshold when it ended; None where it has none."""
+def _find_stored_row(fairness: FairnessSession, run: str, test: str) -> dict[str, Any] | None:
+    """Return the row of a threshold that the run has stored at its end, if there is one."""
     return next((row for row in fairness.store.runs.history(test, fairness.run) if row["run"] == run), None)
 
 
-def _broken(row: VerifiedThreshold) -> str:
-    """Return the problem of a threshold, in words; empty where there is none."""
-    return f"not verified: {row.reason}" if row.reason else in_words(row.differences)
+def _format_problem(row: VerifiedThreshold) -> str:
+    """Return the problem of a threshold in words; empty if there is none."""
+    return f"not verified: {row.reason}" if row.reason else format_differences(row.differences)
 
 
-def _overall(claims: ReportedResults, part: str, now: Sequence[Mapping[str, Any]]) -> list[FieldDifference]:
-    """Return the differences of the release and the marks, each line named by its model and subject."""
+def _compare_lines(results_file: ResultsFile, part: str, now: Sequence[Mapping[str, Any]]) -> list[FieldDifference]:
+    """Return the differences between lines of the release or the marks, by suite or harm and model."""
 
     def by_name(lines: object) -> dict[str, Any]:
         rows = [line for line in lines if isinstance(line, Mapping)] if isinstance(lines, Sequence) else []
@@ -263,17 +273,17 @@ def _overall(claims: ReportedResults, part: str, now: Sequence[Mapping[str, Any]
             for line in rows
         }
 
-    reported, current = by_name(claims.content.get(part)), by_name(now)
-    return differences({part: reported}, {part: current}, (part,))
+    reported, current = by_name(results_file.content.get(part)), by_name(now)
+    return find_differences({part: reported}, {part: current}, (part,))
 
 
-def _sentence(result: VerifyResult, claims: ReportedResults) -> str:
+def _format_summary(result: VerifyResult, results_file: ResultsFile) -> str:
     unjudged = result.not_judged
     count = f"{result.as_in_the_file - unjudged} of {len(result.thresholds) - unjudged} thresholds"
     if result.same:
         note = f"; {unjudged} {'was' if unjudged == 1 else 'were'} not judged" if unjudged else ""
-        return f"verified: {count}, the release and the marks are as in {claims.where}{note}"
+        return f"verified: {count}, the release and the marks are as in {results_file.where}{note}"
     if result.overall is None:
-        return f"not verified: {count} are as in {claims.where}; the release and the marks were not made again"
+        return f"not verified: {count} are as in {results_file.where}; the release and the marks were not made again"
     differ = ", the release or the marks differ" if result.overall else ""
-    return f"not verified: {count} are as in {claims.where}{differ}"
+    return f"not verified: {count} are as in {results_file.where}{differ}"
