@@ -146,7 +146,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
         if not (math.isfinite(value) and np.isfinite(without).all()):
             reason = f"{name} has no value" if not math.isfinite(value) else f"{name} has no value without some items"
             return self._setting.invalid(metric_name(name), reason, value, **counts)
-        span = self._spans.get(name)
+        span = counts["span"] = self._spans.get(name)
         check_span(value, span)
         made = self._linear(index, span)
         if (of_size := self._of_size(index)) is not None:
