@@ -164,7 +164,7 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
 
 
 def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> Iterator[str]:
-    """Yield lines that several thresholds share: needs, responders, judges, and reasons without a section of their own."""
+    """Yield lines that several thresholds share: needs, responders, judges, reasons without a section of their own."""
     for part, count in _shared_advice(_undecided(rows, causes)).items():
         yield from wrapped(f"{count} undecided thresholds: {part}", width)
     beginnings = _beginnings(causes)
