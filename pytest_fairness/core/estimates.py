@@ -76,12 +76,18 @@ class ComparableNumber(Comparable):
 
 
 def _finite(bound: object) -> float:
-    if not isinstance(bound, Real) or isinstance(bound, bool) or not math.isfinite(bound):
-        raise TypeError(
-            f"an estimate is compared with a finite number, not with {bound!r}; "
-            "for two estimates take their difference or ratio as a metric of its own"
-        )
-    return float(bound)
+    given = ""
+    if isinstance(bound, Real) and not isinstance(bound, bool):
+        try:
+            number = float(bound)
+        except OverflowError:
+            number, given = math.inf, "one that is too large"
+        if math.isfinite(number):
+            return number
+    raise TypeError(
+        f"an estimate is compared with a finite number, not with {given or repr(bound)}; "
+        "for two estimates take their difference or ratio as a metric of its own"
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -143,6 +149,8 @@ class Estimate(ComparableNumber):
     repetition_share: float | None = None
     """The share of the squared error that more repetitions could remove, 0 to 1; None where it is not known."""
     kind: MetricKind = MetricKind.CUSTOM
+    span: tuple[float, float] | None = None
+    """The lowest and the highest value that the metric can have, whatever is answered; None where not known."""
     absolute: bool = False
     """Whether the value is a size, without its sign: ``abs(estimate)``."""
     signed: Estimate | None = None
@@ -335,6 +343,7 @@ class Estimate(ComparableNumber):
             metric=f"abs {self.metric}",
             base=self.base or self.metric,
             family=f"abs {self.family}" if self.family else "",
+            span=None if self.span is None else ends(*self.span),
             absolute=True,
             signed=self if self.signed is None else self.signed,
             negated=False,
@@ -356,6 +365,7 @@ class Estimate(ComparableNumber):
             metric=f"minus {self.metric}",
             base=self.base or self.metric,
             family=f"minus {self.family}" if self.family else "",
+            span=None if self.span is None else (-self.span[1], -self.span[0]),
             negated=not self.negated,
             parity=None if self.parity is None else -self.parity,
             log_scale=False,

@@ -32,6 +32,7 @@ NO_MODEL = (
     "no model is named: give --fairness-model provider:name (openai:gpt-5-mini, say), "
     "or override the `model` fixture in conftest.py with your application"
 )
+TEST_CASE = "a method of unittest.TestCase is given no model by pytest: write the test as a function"
 LONE_CALLABLE = (
     "a mark that is given one callable and nothing else decorates it; write @pytest.mark.threshold(probe=...)"
 )
@@ -119,12 +120,21 @@ def _parametrize_measured(metafunc: pytest.Metafunc, fairness: FairnessSession) 
 
 def check_model(item: pytest.Function) -> str | None:
     """Return why a marked test has no model: none is named, and the `model` fixture is the plugin's own."""
-    return NO_MODEL if name_of(item) is None and uses_named_model(item) else None
+    if name_of(item) is not None or not uses_named_model(item):
+        return None
+    if item.cls is None:
+        return NO_MODEL
+    from unittest import TestCase
+
+    return TEST_CASE if issubclass(item.cls, TestCase) else NO_MODEL
 
 
 def check_any_model(items: Sequence[pytest.Function]) -> str | None:
     """Return why none of these tests can run: none has a model."""
-    return NO_MODEL if items and all(map(check_model, items)) else None
+    reasons = set(map(check_model, items))
+    if None in reasons or not reasons:
+        return None
+    return TEST_CASE if reasons == {TEST_CASE} else NO_MODEL
 
 
 def name_of(item: pytest.Function) -> str | None:

@@ -82,7 +82,7 @@ class FairnessSession:
 
     @cached_property
     def overrides(self) -> ThresholdOverrides:
-        return ThresholdOverrides(self.settings.root)
+        return ThresholdOverrides(self.settings.root, self.settings.folders.invocation)
 
     @cached_property
     def acceptances(self) -> Acceptances:

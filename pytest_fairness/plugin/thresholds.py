@@ -99,7 +99,7 @@ def run_threshold(item: pytest.Function) -> None:
             previous_look = measured.look
             measured.look = replace(look, run=runs.look.number if runs else 1)
             try:
-                measured.load()
+                _load(measured)
             except BudgetExceededError as error:  # a part that is measured may be the fairer one
                 measured.look = previous_look
                 judgment = replace(judgment, reason=str(error))
@@ -116,6 +116,24 @@ def run_threshold(item: pytest.Function) -> None:
             if judgment.verdict is not Verdict.UNDECIDED or judgment.reason:
                 break
     finish_threshold(item, judgment, measured, flaky, runs)
+
+
+def _load(measured: LazyMeasured) -> None:
+    """Measure the sample of a look; a mistake in what the probe names fails the test without a line of its own.
+
+    Raises:
+        BudgetExceededError: A cap of the run forbids the requests.
+    """
+    __tracebackhide__ = True
+    try:
+        measured.load()
+    except BudgetExceededError:
+        raise
+    except FairnessError as error:
+        mistake = str(error)
+    else:
+        return
+    _fail(mistake)
 
 
 def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:

@@ -250,6 +250,18 @@ def read_only(row: ThresholdResult) -> str:
     return f"read but not compared: {'; '.join(row.read)}" if row.read else ""
 
 
+def responders(rows: Sequence[ThresholdResult]) -> list[str]:
+    """Return a sentence on the answers of one model, where its provider says that several models have answered.
+
+    >>> responders([ThresholdResult(id="t", served_by=["a-mini", "a-large"])])
+    ['2 models answered under this name, as the provider says: a-large, a-mini']
+    """
+    names = sorted({name for row in rows for name in row.served_by})
+    if len(names) < 2:
+        return []
+    return [f"{len(names)} models answered under this name, as the provider says: {', '.join(names)}"]
+
+
 def judges(rows: Sequence[ThresholdResult]) -> list[str]:
     """Return sentences on the judges of one model's answers, their agreement, and self-judgment; each once.
 

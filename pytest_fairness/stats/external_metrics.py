@@ -154,7 +154,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
         if not (math.isfinite(value) and np.isfinite(self._replicates[:, index]).all()):
             reason = f"{name} has no value" if not math.isfinite(value) else f"{name} has no value without some items"
             return self._setting.invalid(metric_name(name), reason, value, **counts)
-        span = self._spans.get(name)
+        span = counts["span"] = self._spans.get(name)
         check_span(value, span)
         estimate = self._linear_estimate(index, span)
         if (signed_metric := self._signed_metric(index)) is not None:

@@ -179,10 +179,20 @@ def contrast_estimate(
     counts |= _label_counts(groups, estimates[0].error, relative=log)
     counts["sparse"] = sparse_reason(groups, log=log)
     counts["suspect"] = suspect_reason(groups, setting.tail)
+    counts["span"] = _possible_span(graded, log=log)
     if earlier is not None and (adjusted := _adjust(estimates, imputed, groups, earlier, log=log)):
         estimates, counts["repetition_share"] = adjusted, None
         name = metric_names.history_name(name, sum(group.attempts for group in earlier.whole))
     return setting.estimate(name, estimates, strict_tail, **counts)
+
+
+def _possible_span(parts: Sequence[ClusterSums], *, log: bool) -> Ends | None:
+    """Return the lowest and the highest value of a rate, a difference of rates or a ratio; None for other numbers."""
+    if log:
+        return 0.0, math.inf
+    if not all(part.rate or part.is_propensity for part in parts):
+        return None
+    return (0.0, 1.0) if len(parts) == 1 else (-1.0, 1.0)
 
 
 def _adjust(

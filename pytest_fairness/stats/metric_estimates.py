@@ -161,7 +161,7 @@ def functional_estimate(
     first = np.where(sample.is_ungraded, np.nan, sample.values[:, 0])
     vector = OutcomeVector("", first, first, first, None, unbounded=sample.unbounded, weights=sample.shares)
     everyone = annotate(group("all", vector, np.arange(len(first)), clusterings), sample.missing)
-    counts = group_counts([everyone], items) | {"breakdown": breakdown}
+    counts = group_counts([everyone], items) | {"breakdown": breakdown, "span": span}
     if reason := invalid_reason([everyone]):
         return setting.invalid(name, reason, **counts)
     imputed = [

@@ -120,8 +120,11 @@ class OutcomeReader:
             )
         possible = self._possible(grade) if equals is not None else set()
         span = self._declared_span(grade) if equals is None else None
+        is_truth = all(value in (None, False, True) for value in self.values(grade))
 
         def number(label: Any) -> float:
+            if isinstance(label, bool) and not is_truth:
+                raise FairnessError(f"a label of {grade!r} is {label!r}: the grade is no true or false")
             if possible and str(label) not in possible:
                 raise FairnessError(f"a label of {grade!r} is {label!r}: {did_you_mean(str(label), possible)}")
             if equals is not None:

@@ -180,6 +180,29 @@ def test_overrides_of_uncollected_thresholds_are_no_error(pay: Project) -> None:
     assert list(verdicts(pay)) == ["all alike"]
 
 
+@pytest.mark.parametrize("option", ["-c", "--rootdir"])
+def test_overrides_outside_of_the_rootdir_are_an_error(pay: Project, option: str) -> None:
+    own(pay, **{KEY: "bounds = [0.5, 1.5]"})
+    other = pay.path / "ci"
+    other.mkdir()
+    (other / "other.ini").write_text("[pytest]\n", encoding="utf-8")
+    elsewhere = f"-c{other / 'other.ini'}" if option == "-c" else f"--rootdir={other}"
+    result = measure(pay, elsewhere, "suites")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, shown(result)
+    assert [line for line in result.errlines if line] == [
+        (
+            f"ERROR: {pay.path / 'pyproject.toml'}:2: {KEY!r} is not read, since the rootdir is {other}: "
+            f"add --rootdir={pay.path}, or write it into {other / 'pyproject.toml'}"
+        )
+    ]
+    assert not pay.store.exists()
+    measure(pay, elsewhere, "suites", f"--rootdir={pay.path}")
+    assert verdicts(pay)["alike"] == "fair"
+    (other / "pyproject.toml").write_text(f"[{TABLE.format(KEY)}]\nbounds = [0.9, 1.1]\n", encoding="utf-8")
+    measure(pay, elsewhere, "suites")
+    assert verdicts(pay)["alike"] == "unfair"
+
+
 def test_unknown_table_is_an_error(pay: Project) -> None:
     text = '[tool.pytest.ini_options]\n[tool.pytest-fairness.threshold."pay::test_alike"]\nbounds = [0, 1]\n'
     (pay.path / "pyproject.toml").write_text(text, encoding="utf-8")

@@ -353,6 +353,8 @@ def test_label_that_the_grade_cannot_take_is_named() -> None:
 
     with pytest.raises(FairnessError, match="a label of 'harmful' is 3: the grade goes from 0 to 1"):
         rate([{**labels[0], "value": 3}, *labels[1:]])
+    with pytest.raises(FairnessError, match="a label of 'harmful' is True: the grade is no true or false"):
+        rate([{**labels[0], "value": True}, *labels[1:]], {True: "harm", False: "fine"})
     with pytest.raises(FairnessError, match="is 'hram': did you mean 'harm'"):
         rate([{**labels[0], "value": "hram"}, *labels[1:]], {True: "harm", False: "fine"})
     with pytest.raises(FairnessError, match="two labels of 'harmful' differ on one answer"):

@@ -90,6 +90,11 @@ class Calibration:
         for grade in self._rows:
             if columns.count and grade not in columns.known_grades:
                 raise FairnessError(f"labels are of a grade {grade!r}: {did_you_mean(grade, columns.known_grades)}")
+            fields = next((value for value in columns.values(grade) if value is not None), None)
+            if isinstance(fields, Mapping):
+                raise FairnessError(
+                    f"labels are of {grade!r}, which holds several: name one, {did_you_mean('', fields)}"
+                )
 
     def __bool__(self) -> bool:
         return bool(self._rows)
