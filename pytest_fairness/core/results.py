@@ -8,18 +8,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEstimate
 from pytest_fairness.core.agreement_results import AgreementResult
 from pytest_fairness.core.dry_run_results import CertifyResult, PlanResult, VerifyResult
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.evidence_results import EvidenceResult
 from pytest_fairness.core.marks import NOT_MARKED, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, json_schema, key
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.estimates import Estimate
 
 SCHEMA = 2
 """Schema 1 was that of version 0.1; it has fewer fields and is read."""

@@ -59,13 +59,13 @@ def lists_only(config: pytest.Config) -> bool:
 def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     """Give a probe its items and a threshold its probe, and both the models of the run."""
     function = metafunc.function
-    is_probe, is_threshold = (mark_of(function, mark) is not None for mark in ("probe", "threshold"))
-    if not (is_probe or is_threshold or "flips" in metafunc.fixturenames):
+    marked_probe, marked_threshold = (mark_of(function, mark) is not None for mark in ("probe", "threshold"))
+    if not (marked_probe or marked_threshold or "flips" in metafunc.fixturenames):
         return
     fairness.use()
-    if is_probe:
-        _parametrize_items(metafunc, fairness, both=is_threshold)
-    if is_threshold and "measured" in metafunc.fixturenames:
+    if marked_probe:
+        _parametrize_items(metafunc, fairness, both=marked_threshold)
+    if marked_threshold and "measured" in metafunc.fixturenames:
         _parametrize_measured(metafunc, fairness)
     if "flips" in metafunc.fixturenames:  # of module scope, while a class may have a model or a grader of its own
         fixtures = tuple(visible_fixtures(metafunc.definition, ("model", "grader", "judge")).values())
@@ -224,6 +224,11 @@ def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
         return False
     function = item.function  # each look-up on a method makes a new object
     return mark_of(function, "probe") is not None or mark_of(function, "threshold") is not None
+
+
+def is_threshold(item: pytest.Item) -> bool:
+    """Return whether a test is marked ``threshold``."""
+    return isinstance(item, pytest.Function) and mark_of(item.function, "threshold") is not None
 
 
 def selected_probes(items: Iterable[pytest.Item]) -> list[Probe]:

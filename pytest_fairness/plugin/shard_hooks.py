@@ -9,13 +9,11 @@ import pytest
 from pytest_fairness.plugin.collection import is_marked, item_of
 from pytest_fairness.plugin.identity import ItemOf, model_source
 from pytest_fairness.plugin.session import FairnessSession
+from pytest_fairness.plugin.shards import DEFERRED
 
 if TYPE_CHECKING:
     from pytest_fairness.engine.probe_sample import ProbeSample
     from pytest_fairness.plugin.probe import Probe
-
-DEFERRED = "deferred"
-"""Begins the reason why a shard skips a threshold."""
 
 _OTHERS = pytest.StashKey[dict[tuple[str, str, str], str]]()
 """The tests of other shards, by probe, item and what makes their model."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from pytest_fairness.core.digests import digest
 
+DEFERRED = "deferred"
+"""Begins the reason why a shard skips a threshold."""
 _RUNS_OF_CI = (
     "GITHUB_RUN_ID",
     "CI_PIPELINE_ID",

@@ -12,17 +12,20 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.acceptance_results import AcceptanceResult
 from pytest_fairness.core.agreement_results import AgreementResult
-from pytest_fairness.core.evidence import Clause, evidence_of
 from pytest_fairness.core.results import MetricResult, RunResult, RunResults, ThresholdResult
 from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.files import write_text
 from pytest_fairness.report.mark_aggregation import aggregate_marks
 from pytest_fairness.report.release import corrected, release
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.evidence import Clause
+    from pytest_fairness.core.evidence_results import EvidenceResult
 
 _PACKAGES = (
     *("pytest", "pytest-xdist", "numpy", "scipy", "SQLAlchemy"),
@@ -77,9 +80,17 @@ def compile_results(
         searches=searches,
         agreements=agreements or None,
         acceptances=acceptances or None,
-        evidence=evidence_of(clauses, rows) or None,
+        evidence=_evidence(clauses, rows) or None,
     )
     return RunResults.from_json(redacted(results.to_json(), redact))
+
+
+def _evidence(clauses: Sequence[Clause], rows: Sequence[ThresholdResult]) -> Sequence[EvidenceResult]:
+    if not clauses:
+        return []
+    from pytest_fairness.core.evidence import evidence_of
+
+    return evidence_of(clauses, rows)
 
 
 def with_distinct_titles(results: RunResults) -> RunResults:
