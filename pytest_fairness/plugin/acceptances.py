@@ -11,7 +11,6 @@ from pytest_fairness.core.acceptance_results import AcceptanceResult
 from pytest_fairness.core.acceptances import FILE, Acceptance, read_acceptances
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import ThresholdResult
-from pytest_fairness.plugin.overrides import thresholds_in
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.report.release import NOT_JUDGED
 
@@ -38,6 +37,10 @@ class Acceptances:
             FairnessError: In one line, with file and line, for a malformed entry, and for one whose test is not in
                 its file.
         """
+        if not self._entries:
+            return
+        from pytest_fairness.plugin.overrides import thresholds_in
+
         for entry in self._entries.values():
             file, _, name = entry.threshold.partition("[")[0].partition("::")
             path = self._root / file
@@ -62,6 +65,8 @@ class Acceptances:
 
     def _why_unused(self, entry: Acceptance, left: Collection[str]) -> str:
         """Return why no threshold used an entry: only one whose test is gone has to be mended."""
+        from pytest_fairness.plugin.overrides import thresholds_in
+
         file = entry.threshold.partition("[")[0].partition("::")[0]
         path = self._root / file
         if not path.is_file():

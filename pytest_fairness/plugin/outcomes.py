@@ -7,13 +7,12 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_fairness.core.acceptance_results import ACCEPTED
 from pytest_fairness.core.results import ExpectedThreshold, MetricResult, SampleCounts, ThresholdResult, Unjudged
-from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.engine.errors import STOPPED
 from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
@@ -22,6 +21,9 @@ from pytest_fairness.plugin.identity import model_source, sample_of
 from pytest_fairness.plugin.shards import DEFERRED
 from pytest_fairness.plugin.threshold_rows import PREFIX, from_properties
 from pytest_fairness.report.release import not_judged
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.search_results import SearchResult
 
 _LONGEST = 500
 """Characters of the reason why a threshold has no verdict."""
@@ -137,6 +139,10 @@ class ThresholdOutcomes:
     def searches(self) -> list[SearchResult]:
         """The searches of the tests that take `flips`."""
         rows = [row for _, counts in self._counts() for row in json.loads(counts.get("searches", "[]"))]
+        if not rows:
+            return []
+        from pytest_fairness.core.search_results import SearchResult
+
         return [SearchResult.from_json(row, str(row.get("id"))) for row in rows]
 
     def _counts(self) -> Iterator[tuple[str, dict[str, Any]]]:

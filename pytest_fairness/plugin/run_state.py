@@ -59,7 +59,7 @@ class RunState:
             return self.fairness.fault
         try:
             refuse_unknown_tests(self.fairness, items)
-            self.fairness.overrides.resolve()
+            self.fairness.resolve_overrides()
             self.fairness.acceptances.check()
             self.fairness.check_clauses()
             self.work.notes += check_options(self.fairness, items)

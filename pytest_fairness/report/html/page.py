@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.acceptance_results import AcceptanceResult
-from pytest_fairness.core.agreement_results import AgreementResult
-from pytest_fairness.core.evidence_results import DISCLAIMER, EvidenceResult
 from pytest_fairness.core.formatting import figures
 from pytest_fairness.core.results import MetricResult, ReleaseResult, RunResults
-from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
@@ -24,6 +21,9 @@ from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, is_fair_s
 from pytest_fairness.report.repeat_commands import command_of_run
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.agreement_results import AgreementResult
+    from pytest_fairness.core.evidence_results import EvidenceResult
+    from pytest_fairness.core.search_results import SearchResult
     from pytest_fairness.report.html.direction_table import DirectionTable
     from pytest_fairness.report.html.suite_cards import Card
     from pytest_fairness.report.html.threshold_section import ThresholdSection
@@ -78,7 +78,7 @@ def page_of(view: View) -> dict[str, Any]:
             "cards": list(cards.values()),
             "promise": phrases.promise(results.thresholds),
             "decisions": [_decision(entry) for entry in decisions_worst_first(results.acceptances or ())],
-            "evidence": _evidence(results, articles, names),
+            "evidence": _evidence(results, articles, names) if results.evidence else {"clauses": []},
             "command": command_of_run(results.run),
         },
     }
@@ -120,6 +120,8 @@ def _decision(entry: AcceptanceResult) -> dict[str, Any]:
 
 def _evidence(results: RunResults, articles: Sequence[ThresholdSection], names: Mapping[str, str]) -> dict[str, Any]:
     """Return the clauses that thresholds are evidence for, with links to these."""
+    from pytest_fairness.core.evidence_results import DISCLAIMER
+
     anchors = {(section.row.id, section.row.model): section.anchor for section in articles}
     clauses = results.evidence or ()
     return {
