@@ -88,7 +88,7 @@ def asked_by_graders(run: RunResult) -> list[str]:
 def agreement(result: AgreementResult) -> str:
     """Return whether drawn answers agree with propensities, with the shares of each group.
 
-    >>> from pytest_fairness.core.agreement_results import GroupAgreementResult
+    >>> from pytest_fairness.core.agreement_results import AgreementResult, GroupAgreementResult
     >>> women = {"attribute": "gender", "group": "female", "value": "True", "outside": 0.02, "answers": 200}
     >>> group = GroupAgreementResult(**women, propensity=0.51, drawn=0.495)
     >>> names = {"suite": "hiring", "probe": "test_hiring.py::test_application", "model": "x", "other_run": "8f3a"}

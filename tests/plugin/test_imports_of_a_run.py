@@ -32,7 +32,8 @@ STATISTICS = {"numpy", "scipy", "pytest_fairness.stats.measured"}
 JUDGING = STATISTICS | {
     *("tomllib", "pytest_fairness.core.agreement_results", "pytest_fairness.core.evidence_results"),
     *("pytest_fairness.core.comparisons", "pytest_fairness.core.verdicts", "pytest_fairness.plugin.overrides"),
-    *("pytest_fairness.plugin.evaluation", "pytest_fairness.plugin.measurement", "pytest_fairness.plugin.thresholds"),
+    *("pytest_fairness.plugin.baseline", "pytest_fairness.plugin.evaluation"),
+    *("pytest_fairness.plugin.measurement", "pytest_fairness.plugin.thresholds"),
 }
 """Modules, among them those that read the clauses of laws on which thresholds bear."""
 REPORT = {"jinja2", "pytest_fairness.report.html.page", "pytest_fairness.report.load_run"}
@@ -45,7 +46,7 @@ NEVER = {
     *("pytest_fairness.models.http_model", "pytest_fairness.models.openai"),
     *("pytest_fairness.plugin.dry_runs.plan", "pytest_fairness.stats.simulation"),
     *("pytest_fairness.core.dry_run_results", "pytest_fairness.core.search_results"),
-    *("pytest_fairness.plugin.baseline", "pytest_fairness.report.html.threshold_section"),
+    "pytest_fairness.report.html.threshold_section",
 }
 
 
