@@ -165,18 +165,17 @@ def is_imported(collector: pytest.Module | pytest.Class, function: object) -> bo
     return is_test_module and callable(function) and bound_name(function, module) is not None
 
 
-def optimized(items: Sequence[pytest.Item]) -> str | None:
-    """Return why these tests are refused under ``python -O``, which removes asserts: every threshold would pass."""
-    if sys.flags.optimize == 0 or not any(is_marked(item) for item in items):
+def optimized(items: Sequence[pytest.Function]) -> str | None:
+    """Return why marked tests are refused under ``python -O``, which removes asserts: every threshold would pass."""
+    if sys.flags.optimize == 0 or not items:
         return None
     return "fairness thresholds are asserts, and python -O (or PYTHONOPTIMIZE) removes them: run without it"
 
 
-def forked(items: Sequence[pytest.Item]) -> str | None:
-    """Return why these tests are refused where pytest-forked gives each a process: no thread lives on in a fork."""
+def forked(items: Sequence[pytest.Function]) -> str | None:
+    """Return why marked tests are refused where pytest-forked gives each a process: no thread lives on in a fork."""
     for item in items:
-        is_forked = item.config.getoption("forked", default=False) or item.get_closest_marker("forked")
-        if is_forked and is_marked(item):
+        if item.config.getoption("forked", default=False) or item.get_closest_marker("forked"):
             return (
                 "pytest-forked runs each test in a process of its own, where the connections to model and store do "
                 "not exist: leave out --forked and the mark `forked` for probes and thresholds; -n 2 isolates workers"
@@ -191,12 +190,10 @@ def item_of(item: pytest.Function) -> ItemOf | CollectionError | None:
     return cast("ItemOf | CollectionError | None", item.callspec.params.get("probe_item"))
 
 
-def shared_results(items: Sequence[pytest.Item]) -> str | None:
-    """Return why these tests are refused: one would overwrite the results of another, or use its graders."""
+def shared_results(items: Sequence[pytest.Function]) -> str | None:
+    """Return why marked tests are refused: one would overwrite the results of another, or use its graders."""
     by_id: dict[str, pytest.Function] = {}
     for item in items:
-        if not is_marked(item):
-            continue
         first = by_id.setdefault(item.nodeid, item)
         if first.function is not item.function:
             return (

@@ -65,8 +65,9 @@ class RunState:
             self.work.notes += check_options(self.fairness, items)
         except FairnessError as error:
             return str(error)
-        no_model = all_unnamed([item for item in items if is_marked(item)]) if needs_model else None
-        return optimized(items) or forked(items) or shared_results(items) or no_model
+        marked = [item for item in items if is_marked(item)]
+        no_model = all_unnamed(marked) if needs_model else None
+        return optimized(marked) or forked(marked) or shared_results(marked) or no_model
 
     def refuse(self, reason: str | None, items: Sequence[pytest.Item]) -> bool:
         """Let the tests of this plugin fail for a reason, if any; end the session before its first test if no other.

@@ -346,8 +346,8 @@ def to_properties(result: ThresholdResult) -> list[tuple[str, str]]:
 
 def from_properties(properties: Sequence[tuple[str, Any]], outcome: str) -> ThresholdResult | None:
     """Return the result that a report carries; None where it carries none."""
-    content = {name.removeprefix(PREFIX): value for name, value in properties if name.startswith(PREFIX)}
-    if "id" not in content:
+    if not any(name == PREFIX + "id" for name, _ in properties):
         return None
+    content = {name.removeprefix(PREFIX): value for name, value in properties if name.startswith(PREFIX)}
     decoded = {name: value if name in _texts() else json.loads(value) for name, value in content.items()}
     return ThresholdResult.from_json(decoded | {"outcome": outcome}, content["id"], strict=False)
