@@ -36,6 +36,6 @@ def keep_present_objects() -> None:
     """Leave what exists now out of all later searches: modules and collected tests live to the end of the process.
 
     Once in a process: of a further run within it, as pytest's own tests make them, the objects do not live so long.
+    Without a search before: it takes 20 ms in a run of 20 tests and 40 ms in one of 6,000, and finds next to nothing.
     """
-    gc.collect()
     gc.freeze()

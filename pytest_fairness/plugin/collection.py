@@ -60,13 +60,13 @@ def lists_only(config: pytest.Config) -> bool:
 def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     """Give a probe its items and a threshold its probe, and both the models of the run."""
     function = metafunc.function
-    is_probe, is_threshold = (mark_of(function, mark) is not None for mark in ("probe", "threshold"))
-    if not (is_probe or is_threshold or "flips" in metafunc.fixturenames):
+    marked_probe, marked_threshold = (mark_of(function, mark) is not None for mark in ("probe", "threshold"))
+    if not (marked_probe or marked_threshold or "flips" in metafunc.fixturenames):
         return
     fairness.use()
-    if is_probe:
-        _parametrize_items(metafunc, fairness, both=is_threshold)
-    if is_threshold and "measured" in metafunc.fixturenames:
+    if marked_probe:
+        _parametrize_items(metafunc, fairness, both=marked_threshold)
+    if marked_threshold and "measured" in metafunc.fixturenames:
         _parametrize_measured(metafunc, fairness)
     if "flips" in metafunc.fixturenames:  # of module scope, while a class may have a model or a grader of its own
         fixtures = tuple(visible_fixtures(metafunc.definition, ("model", "grader", "judge")).values())
@@ -175,18 +175,17 @@ def is_imported(collector: pytest.Module | pytest.Class, function: object) -> bo
     return is_test_module and callable(function) and bound_name(function, module) is not None
 
 
-def check_optimization(items: Sequence[pytest.Item]) -> str | None:
-    """Return why these tests are refused under ``python -O``, which removes asserts: every threshold would pass."""
-    if sys.flags.optimize == 0 or not any(is_marked(item) for item in items):
+def check_optimization(items: Sequence[pytest.Function]) -> str | None:
+    """Return why marked tests are refused under ``python -O``, which removes asserts: every threshold would pass."""
+    if sys.flags.optimize == 0 or not items:
         return None
     return "fairness thresholds are asserts, and python -O (or PYTHONOPTIMIZE) removes them: run without it"
 
 
-def check_forks(items: Sequence[pytest.Item]) -> str | None:
-    """Return why these tests are refused where pytest-forked gives each a process: no thread lives on in a fork."""
+def check_forks(items: Sequence[pytest.Function]) -> str | None:
+    """Return why marked tests are refused where pytest-forked gives each a process: no thread lives on in a fork."""
     for item in items:
-        is_forked = item.config.getoption("forked", default=False) or item.get_closest_marker("forked")
-        if is_forked and is_marked(item):
+        if item.config.getoption("forked", default=False) or item.get_closest_marker("forked"):
             return (
                 "pytest-forked runs each test in a process of its own, where the connections to model and store do "
                 "not exist: leave out --forked and the mark `forked` for probes and thresholds; -n 2 isolates workers"
@@ -201,12 +200,10 @@ def get_item_parameter(item: pytest.Function) -> ItemParameter | CollectionError
     return cast("ItemParameter | CollectionError | None", item.callspec.params.get("probe_item"))
 
 
-def check_shared_results(items: Sequence[pytest.Item]) -> str | None:
-    """Return why these tests are refused: one would overwrite the results of another, or use its graders."""
+def check_shared_results(items: Sequence[pytest.Function]) -> str | None:
+    """Return why marked tests are refused: one would overwrite the results of another, or use its graders."""
     by_id: dict[str, pytest.Function] = {}
     for item in items:
-        if not is_marked(item):
-            continue
         first = by_id.setdefault(item.nodeid, item)
         if first.function is not item.function:
             return (
@@ -234,6 +231,11 @@ def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
         return False
     function = item.function  # each look-up on a method makes a new object
     return mark_of(function, "probe") is not None or mark_of(function, "threshold") is not None
+
+
+def is_threshold(item: pytest.Item) -> bool:
+    """Return whether a test is marked ``threshold``."""
+    return isinstance(item, pytest.Function) and mark_of(item.function, "threshold") is not None
 
 
 def selected_probes(items: Iterable[pytest.Item]) -> list[Probe]:

@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
@@ -323,6 +324,7 @@ def parameters_of(test: pytest.Item, names: Iterable[str]) -> dict[str, int]:
     return {name: indices[name] for name in used if name in indices}
 
 
+@lru_cache(maxsize=64)  # each report of a test has the source of its model
 def _code_of(fixture: pytest.FixtureDef[Any]) -> CodeType | None:
     """Return the code of a fixture's function; None of another callable."""
     code: CodeType | None = getattr(plain_function(inspect.unwrap(fixture.func)), "__code__", None)

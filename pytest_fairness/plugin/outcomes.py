@@ -7,27 +7,33 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_fairness.core.acceptance_results import ACCEPTED
 from pytest_fairness.core.results import ExpectedThreshold, MetricResult, SampleCounts, ThresholdResult, Unjudged
-from pytest_fairness.core.search_results import SearchResult
+from pytest_fairness.engine.errors import STOPPED
+from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
 from pytest_fairness.plugin.flips import properties as search_properties
 from pytest_fairness.plugin.identity import model_source, sample_of
-from pytest_fairness.plugin.measurement import STOPPED, LazyMeasured
-from pytest_fairness.plugin.shard_hooks import DEFERRED
+from pytest_fairness.plugin.shards import DEFERRED
 from pytest_fairness.plugin.threshold_rows import PREFIX, from_properties
-from pytest_fairness.plugin.thresholds import EXCUSE, METRICS, is_threshold
 from pytest_fairness.report.release import not_judged
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.search_results import SearchResult
 
 _LONGEST = 500
 """Characters of the reason why a threshold has no verdict."""
 UNJUDGED = "it could not be judged: "
 """Begins the reason of a threshold whose test failed before it was called, or in it."""
 
+EXCUSE: pytest.StashKey[str] = pytest.StashKey()
+"""The reason that a test's report reads *flaky* or *accepted*."""
+METRICS: pytest.StashKey[list[MetricResult]] = pytest.StashKey()
+"""Every estimate that a test recorded: sent with its report, but too many for its JUnit properties."""
 ESTIMATES = PREFIX + "metrics"
 """The property of a report that holds the estimates which its test recorded."""
 SUBJECT = PREFIX + "subject"
@@ -133,6 +139,10 @@ class ThresholdOutcomes:
     def searches(self) -> list[SearchResult]:
         """The searches of the tests that take `flips`."""
         rows = [row for _, counts in self._counts() for row in json.loads(counts.get("searches", "[]"))]
+        if not rows:
+            return []
+        from pytest_fairness.core.search_results import SearchResult
+
         return [SearchResult.from_json(row, str(row.get("id"))) for row in rows]
 
     def _counts(self) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -232,8 +242,11 @@ _COUNT_FIELDS = ("attempts", "from_store", "ungraded")
 def _subject(item: pytest.Item) -> str | None:
     """Return the name of the model that a test was given."""
     measured = getattr(item, "funcargs", {}).get("measured")
-    if isinstance(measured, LazyMeasured):
-        return measured.subject.name
+    if measured is not None:
+        from pytest_fairness.plugin.measurement import LazyMeasured
+
+        if isinstance(measured, LazyMeasured):
+            return measured.subject.name
     name = dict(item.user_properties).get(PREFIX + "model") if sample_of(item) else None
     return None if name is None else str(name)
 

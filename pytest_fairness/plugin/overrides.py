@@ -101,8 +101,6 @@ class ThresholdOverrides:
             FairnessError: For a table that is malformed, names no threshold or several, and for two that contradict
                 each other, in one line.
         """
-        if not self._collected:
-            return
         keys: dict[str, str] = {}
         for key, override in self._tables.items():
             test = self._find_threshold(key)

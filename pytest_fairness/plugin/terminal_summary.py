@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,7 +13,6 @@ from pytest_fairness.core.acceptance_results import ACCEPTED, BROKEN, EXPIRED, A
 from pytest_fairness.core.formatting import bounds_of, decimals, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.results import MarkResult, RunResults, ThresholdResult
-from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.plugin.compat import terminal_width
 from pytest_fairness.plugin.failure_causes import CauseCounts
 from pytest_fairness.plugin.outcomes import UNJUDGED, in_line
@@ -21,6 +21,9 @@ from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, WORST_FIRST, reason_of, sentence, worst_first
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.search_results import SearchResult
 
 COLORS = {
     "fair": {"green": True},

@@ -30,8 +30,9 @@ from pytest_fairness.plugin.evaluation import (
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
 from pytest_fairness.plugin.look_sequence import looks, record_decision
-from pytest_fairness.plugin.markers import FlakyMark, mark_of
+from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.outcomes import EXCUSE, METRICS
 from pytest_fairness.plugin.sequential_looks import explain_items_limit
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.threshold_rows import influences_of, threshold_row, to_properties
@@ -40,12 +41,8 @@ from pytest_fairness.report.escaping import escape_controls
 
 _PACKAGE = str(Path(__file__).parents[1])
 
-EXCUSE: pytest.StashKey[str] = pytest.StashKey()
-"""The reason that a test's report reads *flaky* or *accepted*."""
 SURE = 0.9
 """Probability from which a history shows that a threshold is more flaky than its mark allows."""
-METRICS: pytest.StashKey[list[MetricResult]] = pytest.StashKey()
-"""Every estimate that a test recorded: sent with its report, but too many for its JUnit properties."""
 _COMMAND = re.compile(r"\n(?=\s*(::|##))")
 
 
@@ -285,8 +282,3 @@ def _not_excused(
     if history.exceeds(flaky.max_flip) >= SURE:
         return f"; it lay outside in {history.outside} of {history.runs} runs, {allowed}"
     return False
-
-
-def is_threshold(item: pytest.Item) -> bool:
-    """Return whether a test is marked ``threshold``."""
-    return isinstance(item, pytest.Function) and mark_of(item.function, "threshold") is not None
