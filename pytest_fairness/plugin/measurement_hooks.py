@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.garbage_collection import keep_present_objects
+from pytest_fairness.core.garbage_collection import MANY_TESTS, keep_present_objects
 from pytest_fairness.core.results import ExpectedThreshold, RunResults
 from pytest_fairness.plugin import threshold_rows
 from pytest_fairness.plugin.collected_tests import CollectedTests, format_unjudged_lines
@@ -101,7 +101,8 @@ class MeasurementHooks:
         interrupt_on_sigterm(state.config)
         on_wait = end_with_controller(state.config) if state.is_worker else state.follow(calls).tick
         self._fairness.backend.on_wait = on_wait
-        keep_present_objects()
+        if len(marked) >= MANY_TESTS:
+            keep_present_objects()
         return None
 
     @pytest.hookimpl(tryfirst=True)
