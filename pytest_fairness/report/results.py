@@ -25,7 +25,7 @@ from pytest_fairness.report.mark_aggregation import aggregate_marks
 from pytest_fairness.report.release import corrected, release
 
 _PACKAGES = (
-    *("pytest", "pytest-xdist", "numpy", "scipy", "SQLAlchemy"),
+    *("pytest", "pytest-xdist", "numpy", "scipy"),
     *("openai", "anthropic", "datasets", "transformers", "torch"),
 )
 

@@ -14,10 +14,8 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection, bindparam, select, update
-
 from pytest_fairness.store import schema
-from pytest_fairness.store.dialects import Now, insert_new
+from pytest_fairness.store.connection import Connection
 
 USED = 0.92
 """The share of a rate limit that is used: requests come in less evenly than they leave."""
@@ -43,6 +41,10 @@ _MANY = 1_000_000
 _SOON, _SLOT = 0.02, 0.5
 """Seconds after which a process that got too few slots may ask again: the minimum, and the time for a slot if there is
 only one; of many slots one is free sooner."""
+
+_CLAIMING = "SELECT DISTINCT owner FROM claims WHERE owner IN :holders"
+_READ = "SELECT state, unix_time() FROM paces WHERE run = :run AND endpoint = :endpoint FOR UPDATE"
+_WRITE = "UPDATE paces SET state = :state WHERE run = :run AND endpoint = :endpoint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +279,7 @@ def take(
         throttle, now = _read(connection, run, request)
         grant = throttle.take(owner, request, now)
         if grant.holders:  # the claims of a process that has died are freed by the next process that meets them
-            alive = set(connection.execute(_claiming, {"o": sorted(grant.holders)}).scalars())
+            alive = set(connection.column(_CLAIMING, holders=sorted(grant.holders)))
             for dead in grant.holders - alive:
                 del throttle.holders[dead]
         throttles[request.endpoint] = throttle, grant
@@ -307,26 +309,19 @@ def save(
         if unclaimed := sum(key not in claimed for key in request.keys[: grant.keys]):
             throttle.give_back(owner, unclaimed, request.rates)
         state = json.dumps({name: getattr(throttle, name) for name in EndpointThrottle.__slots__})
-        connection.execute(_write, {"r": run, "e": request.endpoint, "s": state})
-
-
-_table = schema.paces
-_row = (_table.c.run == bindparam("r"), _table.c.endpoint == bindparam("e"))
-_select = select(_table.c.state, Now()).where(*_row).with_for_update()
-_write = update(_table).where(*_row).values(state=bindparam("s"))
-_claiming = select(schema.claims.c.owner).where(schema.claims.c.owner.in_(bindparam("o", expanding=True))).distinct()
+        connection.execute(_WRITE, run=run, endpoint=request.endpoint, state=state)
 
 
 def _read(connection: Connection, run: str, request: SlotRequest) -> tuple[EndpointThrottle, float]:
-    where = {"r": run, "e": request.endpoint}
-    row = connection.execute(_select, where).first()
-    if row is None:
-        new = insert_new(connection.dialect.name, _table)
-        connection.execute(new, {"run": run, "endpoint": request.endpoint, "state": ""})
-        row = connection.execute(_select, where).one()
+    row = {"run": run, "endpoint": request.endpoint}
+    rows = connection.rows(_READ, **row)
+    if not rows:
+        connection.execute(schema.paces.insert_new(), **row, state="")
+        rows = connection.rows(_READ, **row)
+    ((stored, clock),) = rows
     # The processes on a file share a machine, and so a clock that nobody sets.
-    now = time.monotonic() if connection.dialect.name == "sqlite" else row[1]
-    state = json.loads(row[0]) if row[0] else {}
+    now = time.monotonic() if connection.dialect == "sqlite" else clock
+    state = json.loads(stored) if stored else {}
     if state.keys() != set(EndpointThrottle.__slots__):  # new, or of an older version
         return EndpointThrottle(float(request.ceiling), now), now
     holders = {name: (in_flight, waiting, until) for name, (in_flight, waiting, until) in state.pop("holders").items()}

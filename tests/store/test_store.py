@@ -294,8 +294,7 @@ def test_locked_file_is_reported_soon(tmp_path: Path, monkeypatch: pytest.Monkey
             Store(path)
         other.rollback()
     other.close()
-    with Store(path)._database._engine.connect() as connection:
-        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 60_000
+    assert Store(path)._database.scalar("PRAGMA busy_timeout") == 60_000
 
 
 def test_folder_that_cannot_be_created_is_reported_in_one_line(tmp_path: Path) -> None:
@@ -306,10 +305,8 @@ def test_folder_that_cannot_be_created_is_reported_in_one_line(tmp_path: Path) -
 
 def test_full_disk_is_reported_in_one_line_and_loses_nothing(store: Store) -> None:
     store.sync("run", completed=[completed("before")])
-    with store._database._engine.connect() as connection:
-        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
-        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
-        connection.commit()
+    pages = store._database.scalar("PRAGMA page_count")
+    store._database.scalar(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StoreError, match="disk is full") as caught:
         store.sync("run", completed=[completed(str(number), "long " * 1000) for number in range(20)])
     assert "\n" not in str(caught.value)
