@@ -22,7 +22,7 @@ class Dialect:
     """A function that returns a list in the form of a parameter."""
 
 
-class Connection:
+class StoreConnection:
     """A connection to either database, for one thread at a time.
 
     A statement is a constant text; values are its named parameters, as ``:name``. Besides what both databases accept it
@@ -81,13 +81,13 @@ class Connection:
 class Pool:
     """Open connections that the threads of a process use in turn."""
 
-    def __init__(self, connect: Callable[[], Connection]) -> None:
+    def __init__(self, connect: Callable[[], StoreConnection]) -> None:
         self._connect = connect
-        self._idle: deque[Connection] = deque()
+        self._idle: deque[StoreConnection] = deque()
 
     @contextmanager
-    def connection(self) -> Iterator[Connection]:
-        """Lend a connection to the block; it is closed after an error, as it may be broken."""
+    def connection(self) -> Iterator[StoreConnection]:
+        """Yield a connection. After an error in the block it is closed: it may be broken."""
         try:
             connection = self._idle.pop()
         except IndexError:
@@ -100,12 +100,12 @@ class Pool:
         self._idle.append(connection)
 
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
-        """Lend a connection to the block, which runs in one transaction."""
+    def transaction(self) -> Iterator[StoreConnection]:
+        """Yield a connection, and run the block in one transaction."""
         with self.connection() as connection, connection.transaction():
             yield connection
 
     def close(self) -> None:
-        """Close the connections that nobody uses."""
+        """Close the connections that are not in use."""
         while self._idle:
             self._idle.pop().close()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import schema, sqlite
-from pytest_fairness.store.connection import Connection
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.location import StoreLocation
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Database:
             raise
         self._tries_for = _RETRYING
 
-    def _prepare(self, connection: Connection) -> None:
+    def _prepare(self, connection: StoreConnection) -> None:
         columns = self._backend.columns(connection)
         if columns and "layout" not in columns:
             raise StoreError(f"{self.location} holds tables of another program: {self._backend.way_out}")
@@ -66,7 +66,9 @@ class Database:
             message = " ".join(str(error).split())
             raise StoreError(f"the store {self.location} failed: {message}; {self._backend.repair(error)}") from None
 
-    def _run(self, opened: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
+    def _run(
+        self, opened: Callable[[], AbstractContextManager[StoreConnection]], work: Callable[[StoreConnection], T]
+    ) -> T:
         def once() -> T:
             with opened() as connection:
                 return work(connection)
@@ -86,15 +88,15 @@ class Database:
                 reraise=True,
             )(call)
 
-    def write(self, work: Callable[[Connection], T]) -> T:
+    def write(self, work: Callable[[StoreConnection], T]) -> T:
         """Run a function in one transaction, which may be repeated; return its result."""
         return self._run(self._pool.transaction, work)
 
-    def alone(self, work: Callable[[Connection], T]) -> T:
+    def alone(self, work: Callable[[StoreConnection], T]) -> T:
         """Run a function in a transaction during which no other process can open the store; it may be repeated."""
         return self._run(self._backend.preparing, work)
 
-    def read(self, work: Callable[[Connection], T]) -> T:
+    def read(self, work: Callable[[StoreConnection], T]) -> T:
         """Run a function that reads, without a transaction; it may be repeated."""
         return self._run(self._pool.connection, work)
 

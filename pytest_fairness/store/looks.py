@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from pytest_fairness.store import schema
-from pytest_fairness.store.connection import Connection
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 
 _SAME_THRESHOLD = "WHERE test = :test AND probe = :probe AND model = :model"
@@ -60,7 +60,7 @@ class Looks:
             keep: Whether to record it; a try-out is not counted.
         """
 
-        def record(connection: Connection) -> tuple[StoredLook, list[StoredLook]]:
+        def record(connection: StoreConnection) -> tuple[StoredLook, list[StoredLook]]:
             connection.execute("SELECT number FROM layout FOR UPDATE")
             rows = connection.mappings(_SELECT, test=look.test, probe=look.probe, model=look.model)
             stored = {row["identity"]: StoredLook(**row) for row in rows}

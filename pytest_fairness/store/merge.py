@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import schema
-from pytest_fairness.store.connection import Connection
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.location import StoreLocation
 from pytest_fairness.store.schema import Table
@@ -146,7 +146,7 @@ def _copy(target: Database, source: Database) -> int:
     return len(conflicts)
 
 
-def _conflicts(connection: Connection, rows: Sequence[dict[str, Any]]) -> set[str]:
+def _conflicts(connection: StoreConnection, rows: Sequence[dict[str, Any]]) -> set[str]:
     """Return the keys of those attempts that have a different answer already."""
     new_rows = {row["key"]: row for row in rows if row["error"] is None}
     stored_rows = connection.mappings(_SELECT_ANSWERS, keys=list(new_rows))

@@ -12,7 +12,7 @@ from uuid import uuid4
 from filelock import BaseFileLock, FileLock, Timeout
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.store.connection import Connection
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 
 LEASE = 15.0
@@ -44,7 +44,7 @@ class Owner(Protocol):
     def release_dead(self, owners: Iterable[str]) -> bool:
         """Free the claims of those owners that have died; return whether any was found dead."""
 
-    def has_company(self, connection: Connection, /) -> bool:
+    def has_company(self, connection: StoreConnection, /) -> bool:
         """Return whether another process that is alive has the store open."""
 
     def release(self) -> None:
@@ -110,7 +110,7 @@ class LockedOwner:
             self._database.execute(_DELETE_CLAIMS_OF_DEAD, dead=dead)
         return bool(dead)
 
-    def has_company(self, _: Connection, /) -> bool:
+    def has_company(self, _: StoreConnection, /) -> bool:
         return any(not self._is_dead(path.stem) for path in self._folder.glob("*.lock") if path.stem != self.id)
 
     def release(self) -> None:
@@ -141,7 +141,7 @@ class LeasedOwner:
         self._suspects = self._suspects | set(owners)
         return False
 
-    def has_company(self, connection: Connection, /) -> bool:
+    def has_company(self, connection: StoreConnection, /) -> bool:
         alive = "SELECT id FROM owners WHERE id <> :id AND seen >= unix_time() - :lease"
         return connection.scalar(alive, id=self.id, lease=LEASE) is not None
 
@@ -159,12 +159,12 @@ class LeasedOwner:
         suspects, self._suspects = self._suspects - {self.id}, set()
         self._database.write(lambda connection: self._write_heartbeat(connection, suspects))
 
-    def _write_heartbeat(self, connection: Connection, suspects: set[str]) -> None:
+    def _write_heartbeat(self, connection: StoreConnection, suspects: set[str]) -> None:
         age = connection.scalar(_HEARTBEAT, id=self.id, gap=LONGEST_GAP)
         if suspects and age >= LEASE:
             connection.execute(_DELETE_SILENT, suspects=sorted(suspects), lease=LEASE)
             connection.execute(_DELETE_CLAIMS_OF_DEAD, dead=sorted(suspects))
 
-    def _delete_owner(self, connection: Connection) -> None:
+    def _delete_owner(self, connection: StoreConnection) -> None:
         connection.execute(_DELETE_CLAIMS, id=self.id)
         connection.execute("DELETE FROM owners WHERE id = :id", id=self.id)

@@ -17,7 +17,7 @@ from psycopg.types.string import StrDumper, TextLoader
 
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import schema
-from pytest_fairness.store.connection import Connection, Dialect, Pool
+from pytest_fairness.store.connection import Dialect, Pool, StoreConnection
 from pytest_fairness.store.location import PostgresURL
 
 _CONNECT_OPTIONS = {"connect_timeout": "10", "tcp_user_timeout": "20000", "application_name": "pytest-fairness"}
@@ -42,12 +42,12 @@ class PostgresDatabase:
         # psycopg also logs lost connections; here they are simply reopened.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> StoreConnection:
         driver = psycopg.connect(**self._options, autocommit=True)
         driver.adapters.register_dumper(str, _EscapingDumper)
         for name in ("text", "varchar"):
             driver.adapters.register_loader(name, _EscapingLoader)
-        return Connection(driver, _DIALECT)
+        return StoreConnection(driver, _DIALECT)
 
     def is_transient(self, error: BaseException) -> bool:
         """Return whether an error may pass: of a server that restarts, a deadlock, too many connections."""
@@ -60,21 +60,21 @@ class PostgresDatabase:
         return "what was answered before is kept: see to the server and run again, or name another store"
 
     @contextmanager
-    def preparing(self) -> Iterator[Connection]:
+    def preparing(self) -> Iterator[StoreConnection]:
         """Open the transaction in which tables are made: one process at a time."""
         with self.pool.transaction() as connection:
             connection.execute("SELECT pg_advisory_xact_lock(:number)", number=_lock_number("layout"))
             yield connection
 
-    def columns(self, connection: Connection) -> dict[str, set[str]]:
+    def columns(self, connection: StoreConnection) -> dict[str, set[str]]:
         """Return the names of the columns of each table."""
         return {table: set(columns) for table, columns in connection.execute(_COLUMNS)}
 
-    def compact(self, connection: Connection) -> None:
+    def compact(self, connection: StoreConnection) -> None:
         """Rewrite the tables without the rows that were deleted."""
         connection.execute(f"VACUUM (FULL, ANALYZE) {', '.join(table.name for table in schema.TABLES)}")
 
-    def size(self, connection: Connection) -> int:
+    def size(self, connection: StoreConnection) -> int:
         """Return the bytes of the tables."""
         return sum(
             connection.scalar("SELECT pg_total_relation_size(:name::regclass)", name=table.name)
@@ -96,8 +96,8 @@ def _connect_options(location: PostgresURL) -> dict[str, Any]:
     rest = re.sub("^([^:/]*:)([^@]*)(?=@)", lambda match: match[1] + quote(match[2], "%"), rest)
     try:
         options = conninfo_to_dict(f"postgresql://{rest}")
-        if "@" in options.get("host", "") or not all(port.isdecimal() for port in options.get("port", "0").split(",")):
-            raise ValueError
+        if "@" in str(options.get("host")) or not re.fullmatch("[0-9,]*", str(options.get("port", ""))):
+            raise ValueError  # the first would be a part of the password
     except (psycopg.Error, ValueError):  # not chained: its message may hold the password
         raise StoreError(
             f"the store {location} is no URL: write postgresql+psycopg://user@host:port/database, "

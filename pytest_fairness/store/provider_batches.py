@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from pytest_fairness.store import schema
-from pytest_fairness.store.connection import Connection
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 
 _INSERT = """
@@ -52,7 +52,7 @@ class Submissions:
         """
         new = uuid4().hex
 
-        def transfer(connection: Connection) -> set[str]:
+        def transfer(connection: StoreConnection) -> set[str]:
             change = "UPDATE claims SET owner = :new WHERE key IN :keys AND owner = :owner"
             connection.execute(change, new=new, keys=list(keys), owner=self._owner)
             transferred = set(connection.column("SELECT key FROM claims WHERE owner = :new", new=new))
@@ -65,7 +65,7 @@ class Submissions:
     def name(self, id: str, name: str) -> None:
         """Record the provider's name of a batch, and release the batch."""
 
-        def write(connection: Connection) -> None:
+        def write(connection: StoreConnection) -> None:
             connection.execute("UPDATE submissions SET name = :name WHERE id = :id", id=id, name=name)
             connection.execute(_RELEASE, id=id)
 
@@ -82,7 +82,7 @@ class Submissions:
     def take(self, id: str) -> str | None:
         """Claim a batch; return its owner after that, None where all its results are stored."""
 
-        def claim(connection: Connection) -> str | None:
+        def claim(connection: StoreConnection) -> str | None:
             connection.execute(schema.claims.insert_new(), key=id, owner=self._owner)
             if not submissions_of(connection, {id}):
                 connection.execute(_RELEASE, id=id)
@@ -95,7 +95,7 @@ class Submissions:
     def finish(self, id: str, free: Sequence[str] = ()) -> None:
         """Release a batch and some of its claims; delete it once it has no claims left."""
 
-        def write(connection: Connection) -> None:
+        def write(connection: StoreConnection) -> None:
             connection.execute("DELETE FROM claims WHERE key IN :keys AND owner = :id", keys=list(free), id=id)
             if not connection.scalar("SELECT count(*) FROM claims WHERE owner = :id", id=id):
                 connection.execute(_DELETE, id=id)
@@ -106,14 +106,14 @@ class Submissions:
     def drop(self, id: str) -> None:
         """Delete a batch that no provider has, and free all its claims."""
 
-        def write(connection: Connection) -> None:
+        def write(connection: StoreConnection) -> None:
             connection.execute("DELETE FROM claims WHERE owner = :id OR key = :id", id=id)
             connection.execute(_DELETE, id=id)
 
         self._database.write(write)
 
 
-def submissions_of(connection: Connection, owners: Collection[str]) -> dict[str, Submission]:
+def submissions_of(connection: StoreConnection, owners: Collection[str]) -> dict[str, Submission]:
     """Return the owners that are batches, by their ids."""
     if not owners:
         return {}

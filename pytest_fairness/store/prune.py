@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_fairness.core.errors import StoreError, did_you_mean
 from pytest_fairness.store import schema
-from pytest_fairness.store.connection import Connection
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.location import StoreLocation
 from pytest_fairness.store.owners import owner_of
@@ -81,7 +81,7 @@ def prune(location: StoreLocation, chosen: PruneSelection, *, dry: bool) -> Prun
             removal = _Removal(database, chosen)
             before = database.size()
 
-            def remove(connection: Connection) -> None:
+            def remove(connection: StoreConnection) -> None:
                 if owner.has_company(connection):
                     raise StoreError(f"the store {location} is in use: prune it when the other sessions have ended")
                 removal.remove(connection)
@@ -111,7 +111,7 @@ class _Removal:
         self._runs = Runs(database)
         self.pruned = PruneResult()
 
-    def remove(self, connection: Connection) -> None:
+    def remove(self, connection: StoreConnection) -> None:
         """Remove all that was chosen; it may be done again in a later transaction."""
         self.pruned = PruneResult()
         models = self._models(connection)
@@ -137,7 +137,7 @@ class _Removal:
         connection.execute("UPDATE runs SET work = NULL, document = NULL WHERE id IN (SELECT id FROM removed_runs)")
         connection.execute("DELETE FROM stops")  # of sessions that have all ended
 
-    def _chosen_runs(self, connection: Connection, models: Collection[str] | None) -> list[str]:
+    def _chosen_runs(self, connection: StoreConnection, models: Collection[str] | None) -> list[str]:
         """Return the runs that go."""
         chosen = self._chosen
         named_runs = {self._runs.find(text, having="anything") for text in chosen.runs}
@@ -173,7 +173,7 @@ class _Removal:
             prefixes = [word.removeprefix(option) for word in command if word.startswith(option)]
             yield from ((other, role) for prefix in prefixes for other in ids if other.startswith(prefix))
 
-    def _models(self, connection: Connection) -> list[str] | None:
+    def _models(self, connection: StoreConnection) -> list[str] | None:
         """Return the keys of the models that were named; None where none was."""
         if not self._chosen.models:
             return None
@@ -191,7 +191,7 @@ class _Removal:
             chosen |= keys
         return sorted(chosen)
 
-    def _models_by_run(self, connection: Connection) -> dict[str, set[str]]:
+    def _models_by_run(self, connection: StoreConnection) -> dict[str, set[str]]:
         """Return the model keys of each run's samples; of a run without samples, those of its attempts."""
         of_samples, of_attempts = dict[str, set[str]](), dict[str, set[str]]()
         for run, key in connection.rows("SELECT run, model_key FROM samples UNION SELECT run, model_key FROM parts"):
@@ -200,7 +200,7 @@ class _Removal:
             of_attempts.setdefault(run, set()).add(key)
         return of_attempts | of_samples
 
-    def _fill_temporary_tables(self, connection: Connection, removed_runs: Collection[str]) -> bool:
+    def _fill_temporary_tables(self, connection: StoreConnection, removed_runs: Collection[str]) -> bool:
         """Fill the temporary tables; return whether the graders' requests of a run that stays are unknown."""
         for name in _TEMPORARY:
             connection.execute(f"DROP TABLE IF EXISTS {name}")
@@ -219,16 +219,16 @@ class _Removal:
                         is_unknown |= packed.questions is None
         return is_unknown
 
-    def _insert(self, connection: Connection, table: str, ids: Collection[str]) -> None:
+    def _insert(self, connection: StoreConnection, table: str, ids: Collection[str]) -> None:
         rows = [{"id": key} for key in ids]
         connection.execute_many(f"INSERT INTO {table} (id) VALUES (:id) ON CONFLICT DO NOTHING", rows)  # noqa: S608 - constants
 
-    def _delete(self, connection: Connection, table: Table, where: str, **values: Any) -> int:
+    def _delete(self, connection: StoreConnection, table: Table, where: str, **values: Any) -> int:
         count = self._measure(connection, table, where, **values)
         connection.execute(f"DELETE FROM {table.name} WHERE {where}", **values)  # noqa: S608 - constants
         return count
 
-    def _measure(self, connection: Connection, table: Table, where: str, **values: Any) -> int:
+    def _measure(self, connection: StoreConnection, table: Table, where: str, **values: Any) -> int:
         """Add the bytes of texts and data in these rows to the result; return the number of rows."""
         sizes = ", ".join(f"sum(octet_length({name}))" for name in table.texts)
         statement = f"SELECT count(*), {sizes} FROM {table.name} WHERE {where}"  # noqa: S608 - constants

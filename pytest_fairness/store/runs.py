@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.formatting import DAY
 from pytest_fairness.store import schema
-from pytest_fairness.store.connection import Connection
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.location import LATEST
 from pytest_fairness.store.samples import StoredSample, join_samples, pack, unpack
@@ -43,7 +43,7 @@ _SELECT_OUTDATED = """
 SELECT prompt, max(repetition) FROM attempts
 WHERE model = :model AND error IS NULL AND (at < :oldest OR at > :newest) GROUP BY prompt
 """
-_COUNT_SAMPLE = "SELECT attempts FROM samples WHERE run = :run AND probe = :probe AND model_key = :model_key"
+_SELECT_SAMPLE_SIZE = "SELECT attempts FROM samples WHERE run = :run AND probe = :probe AND model_key = :model_key"
 _SELECT_SAMPLE = """
 SELECT probe, model, model_key, data FROM samples WHERE run = :run AND probe = :probe AND model_key = :model_key
 """
@@ -107,7 +107,7 @@ class Runs:
         change = "UPDATE thresholds SET result = :result WHERE run = :run AND test = :test"
         rows = [{"run": run, "test": test, "result": json.dumps(result)} for test, result in sorted(results.items())]
 
-        def record(connection: Connection) -> None:
+        def record(connection: StoreConnection) -> None:
             connection.execute_many(change, rows)
             connection.execute("UPDATE runs SET git = :commit WHERE id = :run", run=run, commit=commit)
 
@@ -228,7 +228,7 @@ class Runs:
         The largest sample is kept: a later look at a threshold holds the earlier ones.
         """
         row: dict[str, Any] = {"run": run, "probe": sample.probe, "model_key": sample.model_key}
-        if (self._database.scalar(_COUNT_SAMPLE, **row) or 0) >= len(sample.attempts):
+        if (self._database.scalar(_SELECT_SAMPLE_SIZE, **row) or 0) >= len(sample.attempts):
             return False
         row |= {"model": sample.model, "attempts": len(sample.attempts), "data": pack(sample)}
         insert = schema.samples.insert_or_replace("excluded.attempts > samples.attempts", at="unix_time()")
@@ -238,7 +238,7 @@ class Runs:
     def save_part(self, run: str, owner: str, sample: StoredSample) -> bool:
         """Save one process's part of a sample, unless the whole sample is stored; return whether it was saved."""
         row: dict[str, Any] = {"run": run, "probe": sample.probe, "model_key": sample.model_key}
-        if self._database.scalar(_COUNT_SAMPLE, **row) is not None:
+        if self._database.scalar(_SELECT_SAMPLE_SIZE, **row) is not None:
             return False
         row |= {"owner": owner, "model": sample.model, "data": pack(sample)}
         self._database.execute(schema.parts.insert_or_replace(), **row)

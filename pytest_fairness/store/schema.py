@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from pytest_fairness.store.connection import Connection
+from pytest_fairness.store.connection import StoreConnection
 
 LAYOUT = 8
 """Incremented with every change of the tables; stores with a higher number are refused."""
@@ -177,7 +177,7 @@ def missing_part(columns: Mapping[str, Collection[str]]) -> str:
     return ""
 
 
-def upgrade(connection: Connection, columns: Mapping[str, Collection[str]]) -> None:
+def upgrade(connection: StoreConnection, columns: Mapping[str, Collection[str]]) -> None:
     """Create what an empty database, or a store of an older layout with these columns, lacks."""
     for table in TABLES:
         if table.name not in columns:

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Literal
 
 from pytest_fairness.store import schema
-from pytest_fairness.store.connection import Connection
+from pytest_fairness.store.connection import StoreConnection
 
 Role = Literal["probes", "graders"]
 """The purpose of a request: an attempt of a probe, or a grader."""
@@ -78,7 +78,7 @@ be repeated, and a decision holds only once it is written."""
 
 
 def settle(
-    connection: Connection, run: str, owner: str, decide: Decide, *, is_weighed: bool = True
+    connection: StoreConnection, run: str, owner: str, decide: Decide, *, is_weighed: bool = True
 ) -> SpendingDecision:
     """Decide on the spending of a process within a transaction, and write it.
 
@@ -98,12 +98,12 @@ def settle(
     return decision
 
 
-def lock(connection: Connection, run: str) -> None:
+def lock(connection: StoreConnection, run: str) -> None:
     """Let one process at a time spend. SQLite's writing transactions are exclusive already."""
     connection.execute("SELECT id FROM runs WHERE id = :run FOR UPDATE", run=run)
 
 
-def read(connection: Connection, run: str, besides: str = "") -> list[SpendingEntry]:
+def read(connection: StoreConnection, run: str, besides: str = "") -> list[SpendingEntry]:
     """Return the spending of a run by model and role, without that of one owner."""
     total: dict[tuple[str, str], SpendingEntry] = {}
     for row in connection.mappings(_SELECT, run=run, besides=besides):
@@ -112,7 +112,7 @@ def read(connection: Connection, run: str, besides: str = "") -> list[SpendingEn
     return list(total.values())
 
 
-def answer_tokens(connection: Connection, model: str) -> tuple[float, float] | None:
+def answer_tokens(connection: StoreConnection, model: str) -> tuple[float, float] | None:
     """Return the mean and the greatest number of tokens of a model's stored answers; None where none is known."""
     statement = "SELECT usage FROM attempts WHERE model = :model AND usage IS NOT NULL LIMIT :limit"
     usages = connection.column(statement, model=model, limit=_ENOUGH)

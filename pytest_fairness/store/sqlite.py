@@ -13,7 +13,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.store.connection import Connection, Dialect, Pool
+from pytest_fairness.store.connection import Dialect, Pool, StoreConnection
 
 _DEFAULT_FOLDER = ".fairness"
 _WAY_OUT = "name another with --fairness-store"
@@ -48,10 +48,10 @@ class File:
             raise StoreError(f"the store {path} cannot be made: {error.strerror}; {_WAY_OUT}") from None
         self.pool = Pool(self._connect)
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> StoreConnection:
         driver = sqlite3.connect(self._path, _WRITING / 1000, isolation_level=None, check_same_thread=False)
         driver.execute("PRAGMA synchronous = NORMAL")
-        return Connection(driver, _DIALECT)
+        return StoreConnection(driver, _DIALECT)
 
     def repair(self, error: BaseException) -> str:
         """Return the remedy for an error."""
@@ -59,7 +59,7 @@ class File:
         return f"{_REPAIRS.get(kind[0] if kind else '', _DEFAULT_REPAIR)}, or {_WAY_OUT}"
 
     @contextmanager
-    def preparing(self) -> Iterator[Connection]:
+    def preparing(self) -> Iterator[StoreConnection]:
         """Open the transaction in which tables are made: one process at a time."""
         # Switching a fresh file to WAL takes a lock that SQLite does not wait for. Another program's lock on the file
         # is reported soon here: nothing has been requested yet.
@@ -74,19 +74,19 @@ class File:
         except (Timeout, OSError) as error:
             raise StoreError(f"the store {self._path} cannot be opened: {error}; {_WAY_OUT}") from None
 
-    def columns(self, connection: Connection) -> dict[str, set[str]]:
+    def columns(self, connection: StoreConnection) -> dict[str, set[str]]:
         """Return the names of the columns of each table."""
         columns: dict[str, set[str]] = {}
         for table, column in connection.execute(_COLUMNS):
             columns.setdefault(table, set()).add(column)
         return columns
 
-    def compact(self, connection: Connection) -> None:
+    def compact(self, connection: StoreConnection) -> None:
         """Rewrite the file without the rows that were deleted."""
         connection.execute("VACUUM")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def size(self, connection: Connection) -> int:
+    def size(self, connection: StoreConnection) -> int:
         """Return the bytes of the file, including pages that are still in the write-ahead log."""
         return int(connection.scalar("PRAGMA page_count") * connection.scalar("PRAGMA page_size"))
 
@@ -97,7 +97,7 @@ class File:
 
 _COLUMNS = """
 SELECT tables.name, columns.name FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS columns
-WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite%'
+WHERE tables.type = 'table' AND tables.name NOT GLOB 'sqlite_*'
 """
 _REPLACEMENTS = (
     (r"unix_time\(\)", "((julianday('now') - 2440587.5) * 86400.0)"),

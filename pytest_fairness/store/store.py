@@ -14,7 +14,7 @@ from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt,
 from pytest_fairness.core.items import Message
 from pytest_fairness.core.tools import calls_from_json
 from pytest_fairness.store import schema, spending, throttle
-from pytest_fairness.store.connection import Connection
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.location import StoreLocation
 from pytest_fairness.store.looks import Looks
@@ -122,7 +122,7 @@ class Store:
         attempts: dict[str, Attempt] = {}
         owners: dict[str, str] = {}
 
-        def look(connection: Connection) -> None:
+        def look(connection: StoreConnection) -> None:
             # Claims first: an answer is written before its claim is released.
             owners.update(connection.rows(_SELECT_CLAIMS, keys=list(keys)))
             attempts.update(self._attempts(connection, keys, run))
@@ -161,7 +161,7 @@ class Store:
             is_capped: Whether the run has caps.
         """
 
-        def exchange(connection: Connection) -> SyncResult:
+        def exchange(connection: StoreConnection) -> SyncResult:
             result = SyncResult()
             # All processes write tables and rows in the same order, and release claims last, to avoid deadlocks.
             # The order is: the run, throttles, claims, attempts, grades, spending, throttles.
@@ -194,7 +194,7 @@ class Store:
     def decide(self, run: str, decide: Decide) -> SpendingDecision:
         """Decide on something given the spending of the other processes of a run, and write that of this one."""
 
-        def settle(connection: Connection) -> SpendingDecision:
+        def settle(connection: StoreConnection) -> SpendingDecision:
             spending.lock(connection, run)
             return spending.settle(connection, run, self.owner.id, decide)
 
@@ -208,7 +208,7 @@ class Store:
         """Return whether a process of this session has stopped it."""
         return self._database.read(self._is_stopped)
 
-    def _is_stopped(self, connection: Connection) -> bool:
+    def _is_stopped(self, connection: StoreConnection) -> bool:
         return connection.scalar("SELECT session FROM stops WHERE session = :session", session=self.session) is not None
 
     def stop(self) -> None:
@@ -223,7 +223,7 @@ class Store:
         """Return the mean and the greatest number of tokens of a model's stored answers; None where none is known."""
         return self._database.read(lambda connection: spending.answer_tokens(connection, model))
 
-    def _claim(self, connection: Connection, wanted: Sequence[str], run: str, result: SyncResult) -> None:
+    def _claim(self, connection: StoreConnection, wanted: Sequence[str], run: str, result: SyncResult) -> None:
         # Claim first, then look up: an answer is written before its claim is released, so none is missed.
         if not result.stopped:
             claims = [{"key": key, "owner": self.owner.id} for key in sorted(wanted)]
@@ -241,12 +241,12 @@ class Store:
             result.foreign.pop(key, None)
         result.submissions = submissions_of(connection, set(result.foreign.values()))
 
-    def _free(self, connection: Connection, keys: Sequence[str]) -> None:
+    def _free(self, connection: StoreConnection, keys: Sequence[str]) -> None:
         """Delete the claims of this process and of batches on these keys; those of other processes stay."""
         if keys:
             connection.execute(_DELETE_CLAIMS, keys=list(keys), owner=self.owner.id)
 
-    def _attempts(self, connection: Connection, keys: Sequence[str], run: str) -> dict[str, Attempt]:
+    def _attempts(self, connection: StoreConnection, keys: Sequence[str], run: str) -> dict[str, Attempt]:
         """Return the answers under these keys, and the errors of this session."""
         attempts: dict[str, Attempt] = {}
         rows = connection.execute(_SELECT_ATTEMPTS, keys=list(keys))
@@ -262,7 +262,7 @@ class Store:
         return attempts
 
     def _insert_rows(
-        self, connection: Connection, insert: str, completed: Collection[CompletedAttempt], run: str
+        self, connection: StoreConnection, insert: str, completed: Collection[CompletedAttempt], run: str
     ) -> int:
         """Write attempts with their prompts by one of the inserts; return the number of written rows."""
         texts = {one.prompt: json.dumps(list(map(_key_fields, one.messages))) for one in completed}
@@ -280,7 +280,7 @@ class Store:
         return connection.execute_many(insert, sorted(rows, key=_by_key))
 
     def _write(
-        self, connection: Connection, completed: Collection[CompletedAttempt], run: str
+        self, connection: StoreConnection, completed: Collection[CompletedAttempt], run: str
     ) -> Mapping[str, Attempt]:
         """Write attempts that have no answer yet; return the answers that other processes have written."""
         attempts: dict[str, Attempt] = {}

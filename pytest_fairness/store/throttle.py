@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_fairness.store import schema
-from pytest_fairness.store.connection import Connection
+from pytest_fairness.store.connection import StoreConnection
 
 USED = 0.92
 """The share of a rate limit that is used: requests come in less evenly than they leave."""
@@ -261,7 +261,7 @@ class EndpointThrottle:
 
 
 def take(
-    connection: Connection, run: str, owner: str, slots: Sequence[SlotRequest]
+    connection: StoreConnection, run: str, owner: str, slots: Sequence[SlotRequest]
 ) -> dict[str, tuple[EndpointThrottle, SlotGrant]]:
     """Grant a process slots at each endpoint. The rows are locked until `save` has written them.
 
@@ -287,7 +287,7 @@ def take(
 
 
 def save(
-    connection: Connection,
+    connection: StoreConnection,
     run: str,
     owner: str,
     slots: Sequence[SlotRequest],
@@ -312,7 +312,7 @@ def save(
         connection.execute(_WRITE, run=run, endpoint=request.endpoint, state=state)
 
 
-def _read(connection: Connection, run: str, request: SlotRequest) -> tuple[EndpointThrottle, float]:
+def _read(connection: StoreConnection, run: str, request: SlotRequest) -> tuple[EndpointThrottle, float]:
     row = {"run": run, "endpoint": request.endpoint}
     rows = connection.rows(_READ, **row)
     if not rows:

@@ -158,6 +158,10 @@ DAMAGES = {
     "unknown-layout": ("UPDATE layout SET number = -3", "is damaged, it has no layout"),
     "newer-layout": ("UPDATE layout SET number = 99", "has layout 99 and this version of pytest-fairness reads up to"),
     "lost-table": ("DROP TABLE attempts", "is damaged, it has lost the table attempts"),
+    "older": (
+        "UPDATE layout SET number = 5; ALTER TABLE grades DROP COLUMN detail",
+        "has lost the column detail of grades",
+    ),
     "lost-column": ("ALTER TABLE grades DROP COLUMN detail", "is damaged, it has lost the column detail of grades"),
 }
 
