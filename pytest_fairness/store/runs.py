@@ -256,9 +256,9 @@ class Runs:
         whole_samples = self.samples(run)
         samples = [in_memory.get((probe, key)) or self.sample(run, probe, key) for probe, _, key in whole_samples]
         parts_by_sample: dict[tuple[str, str, str], list[StoredSample]] = {}
-        for *sample, data in self._database.rows(_SELECT_PARTS, run=run):
-            if (identity := tuple(sample)) not in whole_samples:
-                parts_by_sample.setdefault(identity, []).append(self._read(*identity, data))
+        for probe, model, key, data in self._database.rows(_SELECT_PARTS, run=run):
+            if (probe, model, key) not in whole_samples:
+                parts_by_sample.setdefault((probe, model, key), []).append(self._read(probe, model, key, data))
         return [sample for sample in samples if sample] + [join_samples(part) for part in parts_by_sample.values()]
 
     def sample(self, run: str, probe: str, model_key: str) -> StoredSample | None:

@@ -49,7 +49,7 @@ class File:
         self.pool = Pool(self._connect)
 
     def _connect(self) -> StoreConnection:
-        driver = sqlite3.connect(self._path, _WRITING / 1000, isolation_level=None, check_same_thread=False)
+        driver = sqlite3.connect(self._path, timeout=_WRITING / 1000, isolation_level=None, check_same_thread=False)
         driver.execute("PRAGMA synchronous = NORMAL")
         return StoreConnection(driver, _DIALECT)
 

@@ -89,12 +89,13 @@ UPDATE layout SET number = 7
 
 def executed(location: StoreLocation, script: str) -> list[Any]:
     """Execute statements without the plugin's code; return the rows of the last."""
+    opened: Any
     if isinstance(location, Path):
-        opened = closing(sqlite3.connect(location, isolation_level=None))
+        opened = sqlite3.connect(location, isolation_level=None)
     else:
-        opened = closing(psycopg.connect(location.url.replace("+psycopg", ""), autocommit=True))
+        opened = psycopg.connect(location.url.replace("+psycopg", ""), autocommit=True)
         script = script.replace("BLOB", "BYTEA")
-    with opened as connection:
+    with closing(opened) as connection:
         for statement in script.split(";"):
             cursor = connection.execute(statement)
         return cursor.fetchall() if cursor.description else []

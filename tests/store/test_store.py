@@ -121,11 +121,12 @@ def test_stopped_session_claims_nothing_but_others_do(store: Store) -> None:
 @on_both
 def test_late_error_frees_no_claim_of_another(store: Store) -> None:
     """Write after the lease has ended: the claim of another owner stays."""
-    other = Store(store.location)
+    other, third = Store(store.location), Store(store.location)
     other.sync("run", wanted=["a"])
     store.sync("run", completed=[completed("a", error="HTTP 500")])
     assert store.sync("run", wanted=["a"]).claimed == set()
-    assert Store(store.location).sync("run", wanted=["a"]).foreign == {"a": other.owner.id}
+    assert third.sync("run", wanted=["a"]).foreign == {"a": other.owner.id}
+    third.close()
     other.close()
 
 
@@ -172,6 +173,7 @@ def test_dead_owners_are_released_if_open_files_cannot_be_deleted(
     assert store.release_dead([dead.owner.id])
     assert store.sync("run", wanted=["a"]).claimed == {"a"}
     assert not store.owner._path(dead.owner.id).exists()  # type: ignore[attr-defined]
+    dead.close()
 
 
 def test_unwritable_owners_folder_is_reported_in_one_line(tmp_path: Path) -> None:
@@ -294,7 +296,9 @@ def test_locked_file_is_reported_soon(tmp_path: Path, monkeypatch: pytest.Monkey
             Store(path)
         other.rollback()
     other.close()
-    assert Store(path)._database.scalar("PRAGMA busy_timeout") == 60_000
+    store = Store(path)
+    assert store._database.scalar("PRAGMA busy_timeout") == 60_000
+    store.close()
 
 
 def test_folder_that_cannot_be_created_is_reported_in_one_line(tmp_path: Path) -> None:
