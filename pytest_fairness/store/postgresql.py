@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from functools import cache
 from hashlib import blake2b
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -93,7 +93,7 @@ def _connect_options(location: PostgresURL) -> dict[str, Any]:
     """Return the options of a connection, by their names in libpq."""
     rest = location.url.partition("://")[2]
     # A password may contain everything but @ as it is.
-    rest = re.sub("^([^:/]*:)([^@]*)(?=@)", lambda match: match[1] + quote(match[2], "%"), rest)
+    rest = re.sub("^([^:/]*:)([^@]*)(?=@)", lambda match: match[1] + quote(unquote(match[2]), ""), rest)
     try:
         options = conninfo_to_dict(f"postgresql://{rest}")
         if "@" in str(options.get("host")) or not re.fullmatch("[0-9,]*", str(options.get("port", ""))):

@@ -50,7 +50,7 @@ def test_unreachable_server_is_reported_in_one_line(url: str, monkeypatch: pytes
     assert "me@" in str(caught.value)
 
 
-@pytest.mark.parametrize("credentials", ["tests:a/b?c#d", "tests:a%2Fb%40c", "tests"])
+@pytest.mark.parametrize("credentials", ["tests:a/b?c#d%", "tests:a%2Fb%40c", "tests"])
 def test_special_characters_of_a_password_are_taken(credentials: str, postgresql: PostgreSQL) -> None:
     url = postgresql.location().url.replace("tests@", f"{credentials}@")
     store = Store(PostgresURL(f"{url}?application_name=mine"))
