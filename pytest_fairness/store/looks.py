@@ -55,7 +55,7 @@ class Looks:
 
         Args:
             look: The look, without its number.
-            others: Looks that are known from elsewhere: results of older versions.
+            others: Looks of other sources: results of older versions.
             extends: Whether the sample holds that of a run with the same sequence.
             keep: Whether to record it; a try-out is not counted.
         """

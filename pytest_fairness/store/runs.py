@@ -93,7 +93,7 @@ class Runs:
 
     def expect_thresholds(self, run: str, expected: Mapping[str, Mapping[str, Any]]) -> None:
         """Save which threshold tests the run has selected, so that a missing result is noticed."""
-        rows = [{"run": run, "test": test, "expected": json.dumps(what)} for test, what in sorted(expected.items())]
+        rows = [{"run": run, "test": test, "expected": json.dumps(facts)} for test, facts in sorted(expected.items())]
         if rows:
             self._database.execute_many(_INSERT_THRESHOLD, rows)
 

@@ -185,21 +185,21 @@ class EndpointThrottle:
         self.holders[owner] = (in_flight - keys, waiting, until)
         self._leave(-keys, rates)
 
-    def _adopt(self, seen: SlotRequest, now: float) -> None:
+    def _adopt(self, request: SlotRequest, now: float) -> None:
         # By one with as many answers as are in flight: one round.
-        self.allowed = min(float(seen.ceiling), self.allowed + seen.answers / self.allowed)
-        if seen.answers or not 0 <= now - self.at <= LONGEST_QUIET:  # answered, or not used for long
-            self.silence = now - self.refused_since if self.refusals and seen.answers else self.silence
+        self.allowed = min(float(request.ceiling), self.allowed + request.answers / self.allowed)
+        if request.answers or not 0 <= now - self.at <= LONGEST_QUIET:  # answered, or not used for long
+            self.silence = now - self.refused_since if self.refusals and request.answers else self.silence
             self.refusals = 0
-            self.tokens -= seen.tokens - seen.answers * self._cost  # the expected cost was taken when they left
-            self.answers += seen.answers
-            self.spent += seen.tokens
-        ended = seen.answers + seen.refusals
-        self.refused_share += (seen.refusals - self.refused_share * ended) / max(_LATEST, ended)
+            self.tokens -= request.tokens - request.answers * self._cost  # the expected cost was taken when they left
+            self.answers += request.answers
+            self.spent += request.tokens
+        ended = request.answers + request.refusals
+        self.refused_share += (request.refusals - self.refused_share * ended) / max(_LATEST, ended)
         if self.refused_share < _MANY_REFUSED:
             return
-        quiet = seen.quiet
-        if seen.refused >= self.generation:
+        quiet = request.quiet
+        if request.refused >= self.generation:
             self.generation += 1
             # Halved once: each further refusal is of the single request that tests whether the quota is open again.
             if not self.refusals:
