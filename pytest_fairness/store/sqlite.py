@@ -6,7 +6,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -26,6 +26,14 @@ _REPAIRS = {
     "BUSY": "another program holds it: end that",
 }
 """Remedies for errors of SQLite, by their kind."""
+
+
+class _Driver(sqlite3.Connection):
+    def close(self) -> None:
+        # A cursor that an exception still holds would keep the transaction of a closed connection open.
+        with suppress(sqlite3.Error):
+            self.rollback()
+        super().close()
 
 
 class File:
@@ -49,7 +57,9 @@ class File:
         self.pool = Pool(self._connect)
 
     def _connect(self) -> StoreConnection:
-        driver = sqlite3.connect(self._path, timeout=_WRITING / 1000, isolation_level=None, check_same_thread=False)
+        driver = sqlite3.connect(
+            self._path, timeout=_WRITING / 1000, isolation_level=None, check_same_thread=False, factory=_Driver
+        )
         driver.execute("PRAGMA synchronous = NORMAL")
         return StoreConnection(driver, _DIALECT)
 

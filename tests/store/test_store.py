@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -299,6 +300,18 @@ def test_locked_file_is_reported_soon(tmp_path: Path, monkeypatch: pytest.Monkey
     store = Store(path)
     assert store._database.scalar("PRAGMA busy_timeout") == 60_000
     store.close()
+
+
+def test_failed_transaction_holds_no_lock(store: Store, path: Path) -> None:
+    """Regression: the cursor of an exception that is still at hand kept the transaction of a closed connection."""
+    store.sync("run", wanted=["first"])
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=0.1)) as other:
+        other.execute("ALTER TABLE claims RENAME TO lost")
+        with pytest.raises(StoreError, match="no such table: claims") as caught:
+            store.sync("run", completed=[completed("a"), completed("b")], wanted=["c"])
+        other.execute("ALTER TABLE lost RENAME TO claims")
+        assert "a" not in [key for (key,) in other.execute("SELECT key FROM attempts")]
+    assert caught.tb is not None
 
 
 def test_folder_that_cannot_be_created_is_reported_in_one_line(tmp_path: Path) -> None:
