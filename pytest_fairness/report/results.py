@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.search_results import SearchResult
 
 _PACKAGES = (
-    *("pytest", "pytest-xdist", "numpy", "scipy", "SQLAlchemy"),
+    *("pytest", "pytest-xdist", "numpy", "scipy"),
     *("openai", "anthropic", "datasets", "transformers", "torch"),
 )
 

@@ -70,7 +70,7 @@ ANYWHERE = {
     "counterfactual": set[str](),
     "declarative": set[str](),
     "flip_search": set[str](),
-    "store": {"sqlalchemy", "filelock", "tenacity"},
+    "store": {"filelock", "psycopg", "tenacity"},
     "engine": {"tenacity"},
     "executors": set[str](),
     "stats": {"numpy"},

@@ -40,7 +40,7 @@ REPORT = {"jinja2", "pytest_fairness.report.html.page", "pytest_fairness.report.
 NEVER = {
     *("anthropic", "datasets", "hypothesis", "inspect_ai", "lm_eval", "openai", "pandas", "psycopg", "torch", "yaml"),
     *("aiohttp", "markdown_it", "tenacity"),
-    *("sqlalchemy.orm", "sqlalchemy.dialects.postgresql", "pytest_fairness.store.postgresql"),
+    "pytest_fairness.store.postgresql",
     *("pytest_fairness.benchmarks", "pytest_fairness.design", "pytest_fairness.executors", "pytest_fairness.imports"),
     *("pytest_fairness.cli", "pytest_fairness.flip_search", "pytest_fairness.graders.judge"),
     *("pytest_fairness.models.http_model", "pytest_fairness.models.openai"),
