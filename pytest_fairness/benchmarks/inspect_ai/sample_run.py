@@ -159,7 +159,8 @@ class SampleRun:
             message_limit=task.task.message_limit,
             metadata=deepcopy(sample.metadata or {}),
         )
-        begin_sample(sample, state, [scorer for _, scorer in task.scorers], target, task.subject, task.roles)
+        scorers = [scorer for _, scorer in task.scorers]
+        begin_sample(sample, state, scorers, target, task.subject, task.roles, self._generate, task.task.approval)
         try:
             try:
                 with message_limit_of(state):
@@ -224,9 +225,11 @@ class SampleRun:
         self._occurrences[same] += 1
         if name == SUBJECT and self.first_messages is None:
             self.first_messages = sent
-            if self._first_answer is None:
-                raise asyncio.CancelledError  # nothing beyond the first prompt is wanted
-            return self._first_answer
+            if self._first_answer is not None:
+                return self._first_answer
+            if self._coroutine is not None:  # nothing beyond the first prompt is wanted
+                self._coroutine.cancel()  # as a whole: task groups swallow the cancellation of a branch
+            return await asyncio.get_running_loop().create_future()
         call = ModelCall(name, sent, occurrence, asyncio.get_running_loop().create_future())
         self.calls.append(call)
         return await call.answer

@@ -83,12 +83,16 @@ class InspectTask:
         """The grades that can be measured: one for each scorer, or for each key of one with several values."""
         return list(self._values())
 
-    def items(self) -> list[ProbeItem]:
+    def items(self, judge: str | None = None) -> list[ProbeItem]:
         """Return an item for each sample; its prompt is what the solver sends first.
+
+        Args:
+            judge: The name of the run's judge, which the role ``grader`` is; None where the run has none.
 
         Raises:
             FairnessError: The task cannot be loaded, or a sample's solver fails or sends nothing.
         """
+        self.loaded.has_judge = judge is not None
         samples = {str(sample.id): sample for sample in self.loaded.samples}
         if len(samples) < len(self.loaded.samples):
             raise self._refusal("two samples have the same id: give each its own")
