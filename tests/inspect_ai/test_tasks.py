@@ -166,7 +166,7 @@ def _estimates(project: Project) -> dict[str, dict[str, float]]:
 
 @pytest.mark.slow
 def test_scores_equal_those_of_inspect(project: Project, their_run: Path) -> None:
-    """Thirteen tasks: choices, patterns, judges, turns, forks, epochs with three reducers, tools, approval, an agent."""
+    """Compare choices, patterns, judges, turns, forks, epochs with three reducers, tools, approvals, an agent."""
     for name in ("tasks.py", "answers.jsonl", "judge.jsonl"):
         shutil.copy(their_run / name, project.path)
     (project.path / "conftest.py").write_text("")
