@@ -228,6 +228,7 @@ def test_killed_run_asks_nothing_twice(project: Project) -> None:
         ("pair.py", "the file has 2 tasks (one, two): add @NAME"),
         ("tasks.py@nothing", "cannot be loaded"),
         ("tasks.py@plain?counts=2", "it has no argument 'counts'; did you mean 'count'?"),
+        ("tasks.py@plain?count=[", "an argument is no YAML"),
         ("tasks.py@empty", "dataset is empty"),
         ("tasks.py@broken", "cannot be loaded: KeyError: 'data' (tasks.py, line"),
         ("tasks.py@boxed", "it needs a sandbox, which is not supported"),

@@ -53,11 +53,15 @@ class InspectTask:
         """The task's own arguments, each read as YAML; a text with commas is a list, as on inspect's command line."""
         import yaml
 
-        arguments = {}
-        for name, text in parse_qsl(self.spec.partition("?")[2], keep_blank_values=True):
-            value = yaml.safe_load(text)
-            arguments[name] = value.split(",") if isinstance(value, str) and "," in value else value
-        return arguments
+        pairs = parse_qsl(self.spec.partition("?")[2], keep_blank_values=True)
+        try:
+            values = {name: yaml.safe_load(text) for name, text in pairs}
+        except yaml.YAMLError as error:
+            raise self._refusal(f"an argument is no YAML: {' '.join(str(error).split())}") from None
+        return {
+            name: value.split(",") if isinstance(value, str) and "," in value else value
+            for name, value in values.items()
+        }
 
     @cached_property
     def loaded(self) -> LoadedTask:
