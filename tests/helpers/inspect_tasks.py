@@ -11,6 +11,7 @@ from inspect_ai.approval import Approval, ApprovalPolicy, approver
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, get_model
 from inspect_ai.scorer import (
+    SampleScore,
     Score,
     accuracy,
     choice,
@@ -19,6 +20,7 @@ from inspect_ai.scorer import (
     includes,
     match,
     mean,
+    metric,
     model_graded_fact,
     model_graded_qa,
     pattern,
@@ -76,9 +78,17 @@ def including() -> Task:
     )
 
 
+@metric
+def verbosity() -> Any:
+    def compute(scores: list[SampleScore]) -> float:
+        return sum(len(score.score.explanation or "") for score in scores) / len(scores)
+
+    return compute
+
+
 @task
 def patterns() -> Task:
-    metrics = [accuracy(), stderr(), grouped(accuracy(), "gender"), std()]
+    metrics = [accuracy(), stderr(), grouped(accuracy(), "gender"), std(), verbosity()]
     return Task(dataset=applicants(), setup=system_message("Be brief."), scorer=pattern(r"(yes|no)"), metrics=metrics)
 
 

@@ -65,8 +65,8 @@ class LoadedTask:
     @cached_property
     def solvers(self) -> list[Callable[..., Any]]:
         """The steps of the setup and the solver, in order."""
-        given = [self.task.setup, self.task.solver]
-        return [step for solver in given if solver is not None for step in _steps(solver)]
+        solvers = [self.task.setup, self.task.solver]
+        return [step for solver in solvers if solver is not None for step in _steps(solver)]
 
     @cached_property
     def scorers(self) -> list[tuple[str, Any]]:

@@ -196,9 +196,9 @@ def engine_model(name: str) -> Any:
     return model.get_model(f"pytest_fairness/{name}", memoize=False)
 
 
-def scorer_name(scorer: Any, taken: Sequence[str]) -> str:
+def scorer_name(scorer: Any, names: Sequence[str]) -> str:
     """Return the name of a scorer as inspect_ai's logs have it."""
-    return str(inspect_module("scorer._scorer").unique_scorer_name(scorer, list(taken)))
+    return str(inspect_module("scorer._scorer").unique_scorer_name(scorer, list(names)))
 
 
 def approver_name(policy: Any) -> str:
