@@ -298,11 +298,13 @@ def _prompt_form(prompt: Prompt) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _item_arguments(source: Callable[..., object], settings: Settings, sample: int | None) -> dict[str, object]:
-    """Return the arguments that an item function takes: ``data``, and ``count`` for a sample above its default."""
+    """Return the arguments that an item function takes: ``data``, ``judge``, and ``count`` above its default."""
     parameters = inspect.signature(source).parameters
     arguments: dict[str, object] = {}
     if "data" in parameters:
         arguments["data"] = make_data_folders(settings)
+    if "judge" in parameters:
+        arguments["judge"] = settings.judge
     default = parameters["count"].default if "count" in parameters else None
     if isinstance(default, int) and sample is not None and sample > default:
         arguments["count"] = sample
