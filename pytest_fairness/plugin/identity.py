@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.shared_prompts import sharing
+from pytest_fairness.core.shared_prompts import describe_sharing
 from pytest_fairness.counterfactual.confounds import find_confounds
 from pytest_fairness.counterfactual.lint import LintReport
 from pytest_fairness.declarative.files import suite_in
@@ -105,7 +105,7 @@ class Probes:
     @property
     def shared_prompts(self) -> list[str]:
         """A remark for each probe whose items share prompts, with the number of items that they count as."""
-        remarks = {probe.function.__name__: sharing(probe.items) for probe in self._probes.values()}
+        remarks = {probe.function.__name__: describe_sharing(probe.items) for probe in self._probes.values()}
         return [f"{name}: {remark}" for name, remark in remarks.items() if remark]
 
     def sample_of(self, test: pytest.Item, function: Callable[..., object]) -> SampleParameter:

@@ -17,7 +17,7 @@ from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.propensities import as_propensities, asked_for
+from pytest_fairness.core.propensities import add_continuations, as_propensities
 from pytest_fairness.core.tools import read_tools, tools_message
 from pytest_fairness.counterfactual.lint import LintReport, lint_all
 from pytest_fairness.plugin.markers import (
@@ -251,7 +251,7 @@ class Probe:
         if not isinstance(graders, Mapping):
             return items  # refused when its first test runs
         converted, reason = as_propensities(graders) if settings.propensity else (None, "")
-        with_questions = asked_for(graders if converted is None else converted, items)
+        with_questions = add_continuations(graders if converted is None else converted, items)
         if with_questions is None:
             self.answered_for = reason
             return items
