@@ -52,7 +52,7 @@ class ComparableNumber(Comparable):
             bound: A finite number.
 
         Returns:
-            As the interval decides it, at its own confidence. A threshold keeps a tenth of its error for
+            As the interval decides it, at its own confidence; invalid where no value could break it. A threshold keeps a tenth of its error for
             later runs: its first run has the interval of ``confidence=0.955``.
 
         Raises:
@@ -65,7 +65,8 @@ class ComparableNumber(Comparable):
                 f"decide is for notebooks and scripts: write `assert ... {op} {bound:g}` in a threshold"
             )
         bound = _finite(bound)
-        return _VERDICTS[self.deciding(op, bound).decision(op, bound)]
+        deciding = self.deciding(op, bound)
+        return Verdict.INVALID if deciding.always(op, bound) else _VERDICTS[deciding.decision(op, bound)]
 
     def _answer(self, op: str, bound: object) -> bool:
         finite = _finite(bound)
@@ -283,6 +284,10 @@ class Estimate(ComparableNumber):
         for declared in fields(self):
             object.__setattr__(watched, declared.name, getattr(self, declared.name))
         return watched
+
+    def always(self, op: str, bound: float) -> bool:
+        """Return whether every value that the metric can have satisfies a comparison."""
+        return self.span is not None and all(OPERATORS[op](end, bound) for end in self.span)
 
     def decision(self, op: str, bound: float) -> Decision:
         """Return the decision of the interval on a comparison with a finite number."""
