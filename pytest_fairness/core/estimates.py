@@ -52,8 +52,8 @@ class ComparableNumber(Comparable):
             bound: A finite number.
 
         Returns:
-            As the interval decides it, at its own confidence; invalid where no value could break it. A threshold keeps a tenth of its error for
-            later runs: its first run has the interval of ``confidence=0.955``.
+            As the interval decides it, at its own confidence; invalid where no value could break it. A threshold
+            keeps a tenth of its error for later runs: its first run has the interval of ``confidence=0.955``.
 
         Raises:
             FairnessError: For another operator, and in a threshold's test, which compares by ``assert``.
