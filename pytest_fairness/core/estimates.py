@@ -318,6 +318,10 @@ class Estimate(ComparableNumber):
         numbers = f"invalid: {self.invalid}" if self.invalid else self.text()
         return f"<{format_subject(self)}: {numbers}; {self.counts}>"
 
+    def __format__(self, spec: str) -> str:
+        """Return the value as a number is formatted, for messages: ``f"the ratio is {ratio:.2f}"``."""
+        return format(self.value, spec) if spec else str(self)
+
     def text(self, bounds: Iterable[float] = ()) -> str:
         """Return ``0.712 (95% CI 0.634 to 0.798)``, with enough digits to distinguish it from the bounds."""
         digits = decimals((self.value, self.low, self.high), list(bounds))
