@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_fairness.core.comparisons import Comparison, ComparisonRecorder, Condition, key_of
-from pytest_fairness.core.decisions import OPERATORS, Decision, Verdict
+from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.dependence import (
     Dependence,
     Evaluation,
@@ -253,21 +253,13 @@ def _tautology(comparisons: Iterable[Comparison]) -> str:
     for comparison in comparisons:
         by_metric.setdefault(_metric_key(comparison.estimate), []).append(comparison)
     for of_metric in by_metric.values():
-        if all(map(_always_holds, of_metric)):
+        if all(comparison.estimate.always(comparison.op, comparison.bound) for comparison in of_metric):
             low, high = of_metric[0].estimate.span or (-math.inf, math.inf)
             bounds = " and ".join(f"{comparison.op} {comparison.bound:g}" for comparison in of_metric)
             percent = high == 1 and any(comparison.bound > 1 for comparison in of_metric)
             hint = "; a share of 5% is 0.05" if percent else ""
             return f"{of_metric[0].estimate.metric} has values from {low:g} to {high:g}: {bounds} always holds{hint}"
     return ""
-
-
-def _always_holds(comparison: Comparison) -> bool:
-    """Return whether every value that the metric can have satisfies a comparison."""
-    holds = OPERATORS[comparison.op]
-    return comparison.estimate.span is not None and all(
-        holds(end, comparison.bound) for end in comparison.estimate.span
-    )
 
 
 def _reached(broken: Sequence[Comparison], needed: Mapping[str, Condition], first: Evaluation) -> Comparison:

@@ -106,6 +106,7 @@ COMPARISONS = [
     (f"if {ELDERS} < 0.8:\n    raise AssertionError('elders')", "unfair"),
     (f"assert 0.8 <= {WOMEN}", "fair"),
     (f"assert {WOMEN} > 0.8, 'with words of my own'", "fair"),
+    (f"elders = {ELDERS}\nassert elders > 0.8, f'{{elders:.2f}} is too low'", "unfair"),
     ('assert abs(measured.difference("hired", by="gender", of="woman", to="man")) < 0.25', "fair"),
     ('assert abs(measured.difference("hired", by="gender", of="elder", to="man")) < 0.25', "unfair"),
     ('assert -measured.difference("hired", by="gender", of="elder", to="man") < 0.25', "unfair"),
@@ -139,6 +140,7 @@ CANNOT_FAIL = r"\(line \d+\) cannot fail the test by itself: write one `assert` 
         ("assert measured.items == 60", "nothing was compared"),
         ('assert measured.rate("hired").value >= 0.5', "nothing was compared"),
         ('assert measured.rate("hired").low >= 0.5', "nothing was compared"),
+        ("assert float(f'{measured.rate(\"hired\"):.3f}') >= 0.5", "nothing was compared"),
         ("return", "nothing was compared"),
         ('measured.rate("hired") >= 0.5', CANNOT_FAIL),
         (
