@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -61,13 +61,18 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
     report.user_properties += search_properties(item)
     if subject := _subject(item):
         # pytest keeps all reports, and nearly all have the same.
-        report.user_properties.append((SUBJECT, sys.intern(json.dumps([model_source(item), subject]))))
+        report.user_properties.append(_subject_property(model_source(item), subject))
     excuse = item.stash.get(EXCUSE, None)
     if excuse is not None and report.outcome == "passed" and not hasattr(report, "wasxfail"):
         # Any other outcome or form breaks the terminal or JUnit; "passed" would hide it there.
         report.outcome = "skipped"
         path, line, _ = item.location
         report.longrepr = (path, line or 0, excuse)
+
+
+@lru_cache(maxsize=64)
+def _subject_property(source: str, subject: str) -> tuple[str, str]:
+    return SUBJECT, json.dumps([source, subject])
 
 
 def _has_properties(item: pytest.Item) -> bool:
@@ -115,9 +120,9 @@ class ThresholdOutcomes:
             self._subjects[str(properties[SUBJECT])] = None
         other_properties = (SUBJECT, CAUSE, ESTIMATES)
         row_properties = [
-            (name, value)
-            for name, value in properties.items()
-            if name.startswith(PREFIX) and name not in other_properties
+            entry
+            for entry in report.user_properties  # pytest keeps them, as many as there are tests
+            if entry[0].startswith(PREFIX) and entry[0] not in other_properties
         ]
         if report.when == "call" and row_properties:
             row = from_properties(row_properties, _outcome(report))
