@@ -203,6 +203,24 @@ def test_overrides_outside_of_the_rootdir_are_an_error(pay: Project, option: str
     assert verdicts(pay)["alike"] == "unfair"
 
 
+def test_option_path_that_moves_the_rootdir_is_refused(pay: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    own(pay, **{KEY: "bounds = [0.5, 1.5]"})
+    outside = pay.path.parent / "outside"
+    outside.mkdir()
+    (outside / "answers.sqlite").touch()  # a path that exists: pytest takes it for tests
+    monkeypatch.chdir(pay.path)
+    result = measure(pay, "--fairness-store", "../outside/answers.sqlite")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, shown(result)
+    (line,) = [line for line in result.errlines if line]
+    given = "--fairness-store ../outside/answers.sqlite"
+    moved = f"made {pay.path.parent} the rootdir in place of {pay.path}"
+    assert line == f"ERROR: {given} {moved}: write {given.replace(' ', '=')}"
+    measure(pay, "--fairness-store=../outside/answers.sqlite")
+    assert verdicts(pay)["alike"] == "fair"
+    measure(pay, "suites", "--fairness-store", "../outside/answers.sqlite")
+    assert verdicts(pay)["alike"] == "fair"
+
+
 def test_unknown_table_is_an_error(pay: Project) -> None:
     text = '[tool.pytest.ini_options]\n[tool.pytest-fairness.threshold."pay::test_alike"]\nbounds = [0, 1]\n'
     (pay.path / "pyproject.toml").write_text(text, encoding="utf-8")
