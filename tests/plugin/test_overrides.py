@@ -186,8 +186,8 @@ def test_overrides_outside_of_the_rootdir_are_an_error(pay: Project, option: str
     other = pay.path / "ci"
     other.mkdir()
     (other / "other.ini").write_text("[pytest]\n", encoding="utf-8")
-    elsewhere = f"-c{other / 'other.ini'}" if option == "-c" else f"--rootdir={other}"
-    result = measure(pay, elsewhere, "suites")
+    argument = f"-c{other / 'other.ini'}" if option == "-c" else f"--rootdir={other}"
+    result = measure(pay, argument, "suites")
     assert result.ret == pytest.ExitCode.USAGE_ERROR, shown(result)
     assert [line for line in result.errlines if line] == [
         (
@@ -196,10 +196,10 @@ def test_overrides_outside_of_the_rootdir_are_an_error(pay: Project, option: str
         )
     ]
     assert not pay.store.exists()
-    measure(pay, elsewhere, "suites", f"--rootdir={pay.path}")
+    measure(pay, argument, "suites", f"--rootdir={pay.path}")
     assert verdicts(pay)["alike"] == "fair"
     (other / "pyproject.toml").write_text(f"[{TABLE.format(KEY)}]\nbounds = [0.9, 1.1]\n", encoding="utf-8")
-    measure(pay, elsewhere, "suites")
+    measure(pay, argument, "suites")
     assert verdicts(pay)["alike"] == "unfair"
 
 
