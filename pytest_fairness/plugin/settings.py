@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.compat import rootdir_of_tests
 from pytest_fairness.plugin.ini_file import IniFile
 from pytest_fairness.plugin.invocation import Call
 from pytest_fairness.plugin.option_values import DEFAULT_REPORT, RunFolders, relative_to
@@ -86,6 +88,7 @@ def read_settings(config: pytest.Config, file: IniFile) -> Settings:
     """
     with file.locating_errors():
         file.check_keys()
+        _refuse_moved_rootdir(config)
         given = given_options(config)
         chosen = {}
         for option in OPTIONS:
@@ -107,6 +110,17 @@ def _settings(config: pytest.Config, given: Mapping[str, Any], chosen: Mapping[s
     run = chosen["run"] or ("ci" if chosen["shard"] else None)
     values = {option.field: option.parsed({**chosen, "run": run}[option.name], folders) for option in OPTIONS}
     return Settings(**values, root=config.rootpath, folders=folders, call=Call.of(config), given=frozenset(given))
+
+
+def _refuse_moved_rootdir(config: pytest.Config) -> None:
+    """Refuse the path of an option that pytest has taken for tests, so that the files of the project are not read."""
+    here, words = config.invocation_params.dir, config.invocation_params.args
+    for option, value in pairwise(words):
+        is_taken = option.startswith("--fairness-") and "=" not in option and (here / value).exists()
+        if is_taken and not hasattr(config, "workerinput") and (wanted := rootdir_of_tests(config)) != config.rootpath:
+            raise pytest.UsageError(
+                f"{option} {value} made {config.rootpath} the rootdir in place of {wanted}: write {option}={value}"
+            )
 
 
 def _refuse_contradictions(chosen: Mapping[str, Any], given: Mapping[str, Any]) -> None:
