@@ -1,4 +1,4 @@
-"""Graders that declarative files can name: the base class, and what a file gives to it."""
+"""Graders in declarative files: their base class, and the declarations that it reads."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any, ClassVar
 from pytest_fairness.core.errors import FairnessError
 
 BOOLEAN = ("true", "false")
-"""The values of a grade that is true or false, as an expression spells them."""
+"""The values of a grade that is true or false, in the spelling of expressions."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredGrader:
-    """A grader that a declarative file declares inside of another."""
+    """A grader that a declarative file declares within another."""
 
     grader: Any
     values: Mapping[str, Collection[str] | None]
-    """Its grades, each with all its values as an expression spells them; None for anything."""
+    """All values of each of its grades, in the spelling of expressions; None for any value."""
 
 
 def _no_grader(field: str) -> DeclaredGrader:
@@ -37,23 +37,23 @@ class GraderDeclaration:
     grade: str
     """The name of the grade."""
     parameters: Any
-    """A mapping, list, text or number behind the grader's name; an empty mapping where the name stands alone."""
+    """The mapping, list, text or number after the grader's name; an empty mapping after a name alone."""
     texts: Sequence[str] = ()
-    """The entries of a list of parameters as they are written: 1.50 stays so."""
+    """The entries of a list of parameters as they are written, such as 1.50."""
     choices: Sequence[str] | None = None
     """The values of the file's ``choices``; None where it has none."""
     tools: Sequence[str] = ()
     """The names of the file's ``tools``."""
     find_file: Callable[[str], Path] = Path
-    """Return the path of a file named in the declaration; raises `FairnessError` for one outside of its folder."""
+    """A function to the path of a file in the declaration; it raises `FairnessError` for one outside of its folder."""
     read_grader: Callable[[str], DeclaredGrader] = _no_grader
-    """Return the grader that a field of the parameters declares (in the schema ``#/$defs/grader``)."""
+    """A function to the grader that a field of the parameters declares (in the schema ``#/$defs/grader``)."""
 
 
 class DeclarativeGrader:
-    """Base class of graders that declarative files can name, by the entry-point group ``pytest_fairness.graders``.
+    """Base class of graders for declarative files, in the entry-point group ``pytest_fairness.graders``.
 
-    A grader inherits it beside its ``grade`` method. By default the parameters of the file are its keyword arguments.
+    A subclass has a method ``grade``. By default the parameters in the file are its keyword arguments.
 
     >>> from pytest_fairness import Grade
     >>> class Longer(DeclarativeGrader):
@@ -71,7 +71,7 @@ class DeclarativeGrader:
     schema: ClassVar[Mapping[str, Any]] = {"type": "object"}
     """JSON Schema of the parameters; it may refer to ``#/$defs/`` with text, value, words and grader."""
     grade_values: ClassVar[Collection[str] | None] = None
-    """All values of its grades, as an expression spells them; None for anything."""
+    """All values of its grades, in the spelling of expressions; None for any value."""
 
     @classmethod
     def from_declaration(cls, declaration: GraderDeclaration) -> Any:
@@ -87,7 +87,7 @@ class DeclarativeGrader:
 
     @classmethod
     def declared_values(cls, declaration: GraderDeclaration) -> Mapping[str, Collection[str] | None]:
-        """Return the grades that it makes, each with what it can be as an expression spells it, or None for anything.
+        """Return all values of each of its grades, in the spelling of expressions; None for any value.
 
         Args:
             declaration: The same as for `from_declaration`.

@@ -1,7 +1,7 @@
-"""The evidence map: clauses of laws and standards, and rules for the thresholds that bear on each of them.
+"""The evidence map: clauses of laws and standards, and rules for the thresholds that are relevant to each.
 
-The map of this package is ``evidence.toml`` beside this module. A file of the project adds clauses to it, and an entry
-with the framework and the clause of another takes its place.
+The map of this package is ``evidence.toml`` in the folder of this module. A file of the project adds clauses to it; an
+entry with the framework and clause of another replaces that.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ TABLE = "clause"
 FIELDS = ("framework", "clause", "subject", "relation", "source", "match")
 OPTIONAL_FIELDS = ("status",)
 RULE_FIELDS = ("suite", "probe", "threshold", "harm", "attribute")
-"""The properties of a threshold that a rule may name."""
+"""The properties of a threshold that rules can match."""
 SHIPPED = Path(__file__).with_name("evidence.toml")
 _WAY_OUT = "docs/evidence.md has an example"
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
 
 Rule = Mapping[str, Sequence[str]]
-"""Patterns by property: a threshold matches where one pattern of every property does."""
+"""Patterns by property: a threshold matches if one pattern of each property does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +41,11 @@ class Clause:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Its framework and name, which no other clause has."""
+        """Its framework and name, which identify it."""
         return self.entry.framework, self.entry.clause
 
     def matches(self, row: ThresholdResult) -> bool:
-        """Return whether a threshold bears on the clause: whether one of the rules holds."""
+        """Return whether a threshold is relevant to the clause: whether it matches one of the rules."""
         return any(rule_matches(rule, row) for rule in self.rules)
 
 
@@ -69,7 +69,7 @@ def rule_matches(rule: Rule, row: ThresholdResult) -> bool:
 
 
 def _values(row: ThresholdResult, name: str) -> tuple[str, ...]:
-    """Return the texts of a threshold that the patterns of a property are tried on."""
+    """Return the texts of a threshold that the patterns of a property can match."""
     if name == "probe":
         probe = row.probe.partition("@")[0]
         return row.probe, probe.rpartition("::")[2]
@@ -88,7 +88,7 @@ def read_clauses(path: Path | None = None) -> list[Clause]:
         path: The file of the project.
 
     Raises:
-        FairnessError: In one line, with file and line, for anything odd in the file.
+        FairnessError: The file is missing or malformed; the message has file and line.
     """
     clauses = parse_clauses(SHIPPED.read_text(encoding="utf-8"), "pytest-fairness")
     if path is None:
@@ -97,19 +97,20 @@ def read_clauses(path: Path | None = None) -> list[Clause]:
         own = parse_clauses(read_toml_text(path), path.name)
     except FileNotFoundError:
         raise FairnessError(f"--fairness-evidence names {path}: there is no such file; {_WAY_OUT}") from None
-    replaced = {clause.key for clause in own}
-    return [clause for clause in clauses if clause.key not in replaced] + own
+    own_keys = {clause.key for clause in own}
+    return [clause for clause in clauses if clause.key not in own_keys] + own
 
 
 def parse_clauses(text: str, name: str) -> list[Clause]:
-    """Return the clauses of the text of a map; ``name`` is what errors call it."""
-    seen: dict[tuple[str, str], Clause] = {}
+    """Return the clauses in the text of a map; ``name`` is the name of the file in errors."""
+    clauses: dict[tuple[str, str], Clause] = {}
     for table in parse_tables(text, name, TABLE, _WAY_OUT):
         clause = _clause(table)
-        if (first := seen.setdefault(clause.key, clause)) is not clause:
-            name, where = " ".join(clause.key), first.entry.where
-            raise FairnessError(f"{table.where}: {name!r} is at {where} too: keep one entry")
-    return list(seen.values())
+        if (first := clauses.setdefault(clause.key, clause)) is not clause:
+            raise FairnessError(
+                f"{table.where}: {' '.join(clause.key)!r} is at {first.entry.where} too: keep one entry"
+            )
+    return list(clauses.values())
 
 
 def _clause(table: TomlTable) -> Clause:
@@ -151,9 +152,9 @@ def _rule(rule: Mapping[str, object]) -> Rule:
 
 
 def evidence_of(clauses: Iterable[Clause], rows: Sequence[ThresholdResult]) -> list[EvidenceResult]:
-    """Return the clauses on which thresholds of a run bear, each with those thresholds and their verdicts.
+    """Return the clauses to which thresholds of a run are relevant, each with these thresholds and their verdicts.
 
-    Every verdict stands as it is: an unfair, invalid or missing one is listed like a fair one.
+    All verdicts are listed unchanged: fair, unfair, invalid and missing ones.
     """
     results = []
     for clause in clauses:
