@@ -129,6 +129,8 @@ class ComparisonRecorder:
     """Metric, operator and bound of the comparisons that must not hold."""
     strict_tail: float | None = None
     """The probability to err on either side of a claim of unfairness; None: that of the intervals."""
+    added_to_reads: float = 0.0
+    """A number that is added to what the test reads of its first estimate, twice to the second, and so on."""
     conditions: dict[str, Condition] = field(default_factory=dict)
     given: dict[str, bool] = field(default_factory=dict)
     """The answer to each key, in the order in which the conditions were last checked."""
@@ -157,10 +159,12 @@ class ComparisonRecorder:
         self.given[key] = holds
         return holds != condition.opposite
 
-    def record_read(self, value: Comparable) -> None:
-        """Record that the test read the numbers of an estimate."""
-        if isinstance(value, Estimate):
-            self.read.setdefault(key_of(value), value)
+    def record_read(self, value: Comparable) -> float:
+        """Record that the test reads the numbers of an estimate; return what is added to them."""
+        if not isinstance(value, Estimate):
+            return 0.0
+        self.read.setdefault(key_of(value), value)
+        return self.added_to_reads * (1 + list(self.read).index(key_of(value)))
 
     def record(self, estimates: Iterable[Estimate]) -> None:
         """Record estimates for the report."""

@@ -98,8 +98,8 @@ class Recorder(Protocol):
     def answer(self, value: Comparable, op: str, bound: float | str) -> bool:
         """Record a comparison and return the answer that this evaluation gives to it."""
 
-    def record_read(self, value: Comparable) -> None:
-        """Record that a test reads the numbers of a value."""
+    def record_read(self, value: Comparable) -> float:
+        """Record that a test reads the numbers of a value; return what is added to them."""
 
 
 _RECORDER: ContextVar[Recorder | None] = ContextVar("fairness_record", default=None)
@@ -120,12 +120,13 @@ def use_recorder(recorder: Recorder) -> Iterator[None]:
         _RECORDER.reset(token)
 
 
-def record_read(value: Comparable) -> None:
-    """Record that the code of a threshold test reads the numbers of a value."""
+def record_read(value: Comparable) -> float:
+    """Record that the code of a threshold test reads the numbers of a value; return what is added to them."""
     recorder = _RECORDER.get()
     # The frame that reads the attribute is two above this one, above `__getattribute__` of the value.
     if recorder is not None and is_users(sys._getframe(2).f_code.co_filename):
-        recorder.record_read(value)
+        return recorder.record_read(value)
+    return 0.0
 
 
 def is_users(filename: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import combinations
 
-from pytest_fairness.core.comparisons import Comparison, ComparisonRecorder, recording
+from pytest_fairness.core.comparisons import Comparison, ComparisonRecorder, key_of, recording
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import ONLY, BoundsOverride, shown
@@ -22,6 +22,12 @@ from pytest_fairness.core.overrides import ONLY, BoundsOverride, shown
 Answers = Mapping[str, bool]
 """Answers to conditions, by their keys."""
 
+_ADDED = 0.7
+"""A number that is added to what a test reads of its first estimate, twice to the second, and so on."""
+_COMPARES_BY_READS = (
+    "whether this is compared depends on numbers of estimates that the test reads, whose errors it ignores; compare "
+    "the estimates themselves: their difference or ratio, a whole family, or an earlier run by `against`"
+)
 _FEW = 8
 """Largest number of conditions of which all combinations of answers are tried: 256 evaluations."""
 
@@ -81,12 +87,18 @@ class Evaluator:
             raise failure
         return Evaluation(record, failure)
 
-    def under(self, answers: Answers, default: bool | None = None) -> Evaluation:  # noqa: FBT001 - an answer
-        """Return the test's evaluation under these answers.
+    def under(
+        self,
+        answers: Answers,
+        default: bool | None = None,  # noqa: FBT001 - an answer
+        added_to_reads: float = 0.0,
+    ) -> Evaluation:
+        """Return the test's evaluation under these answers, with a number added to all that it reads of estimates.
 
         An exception is a failure, a skip is none, and printed text is dropped.
         """
         record = self._record(answers, default)
+        record.added_to_reads = added_to_reads
         with recording(record), redirect_stdout(StringIO()):
             try:
                 failure = _failure(self.test, self.failures)
@@ -130,7 +142,37 @@ def depends_on(evaluator: Evaluator, passing: Evaluation, default: bool | None) 
     for key, needed in passing.given.items():
         if (family := conditions[key].family) and not needed and not problem:
             problem = f"a family must hold as a whole, so its comparison cannot be negated: write `{family}`"
-    return Dependence(dict(passing.given), problem)
+    return Dependence(dict(passing.given), problem or _dependence_on_reads(evaluator, passing, default))
+
+
+def _dependence_on_reads(evaluator: Evaluator, passing: Evaluation, default: bool | None) -> str:  # noqa: FBT001
+    """Return the reason that a test cannot be judged: what it compares depends on numbers of estimates that it reads.
+
+    A bound that is computed from an estimate, or an estimate that is chosen since it looks good, ignores the error of
+    the numbers. It shows when the test reads other numbers, and then compares something else.
+    """
+    if not passing.record.read:
+        return ""
+    usual = _compared(passing)
+    for added in (_ADDED, -_ADDED):
+        shifted = evaluator.under(passing.given, default, added)
+        compared = _compared(shifted)
+        different = list(compared.keys() - usual.keys())
+        if not different and not shifted.fails:
+            different = list(usual.keys() - compared.keys())
+        if different:
+            return f"{(usual | compared)[min(different)]}: {_COMPARES_BY_READS}"
+    return ""
+
+
+def _compared(evaluation: Evaluation) -> dict[tuple[str, str, float], str]:
+    """Return the metrics, operators and bounds that an evaluation has compared, with their text and line."""
+    return {
+        (key_of(comparison.estimate), comparison.op, comparison.bound): condition.text
+        + (f" (line {condition.line})" if condition.line else "")
+        for condition in evaluation.record.conditions.values()
+        for comparison in condition.comparisons
+    }
 
 
 def _fails_without(evaluator: Evaluator, passing: Evaluation, key: str, default: bool | None) -> bool:  # noqa: FBT001

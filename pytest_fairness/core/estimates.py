@@ -401,9 +401,12 @@ class _Watched(Estimate):
     __slots__ = ()
 
     def __getattribute__(self, name: str) -> Any:
-        if name in _NUMBERS:
-            record_read(self)
-        return super().__getattribute__(name)
+        numbers = super().__getattribute__(name)
+        if name not in _NUMBERS or not (added := record_read(self)):
+            return numbers
+        if isinstance(numbers, Mapping):
+            return {group: number + added for group, number in numbers.items()}
+        return numbers + added if isinstance(numbers, float) else numbers
 
 
 def _mapped(ends: Ends | None, change: Callable[[float, float], tuple[float, float]]) -> Ends | None:

@@ -285,6 +285,87 @@ def test_estimates_read_but_not_compared_are_listed() -> None:
     assert judge(picks).read == []  # the only member is the one that is compared
 
 
+def three_groups() -> Measured:
+    shares = {"a": 0.75, "b": 0.7, "c": 0.5}
+    rows = [
+        {"item": str(item), "group": group, "yes": item % 20 < 20 * share}
+        for item in range(200)
+        for group, share in shares.items()
+    ]
+    return Measured.from_rows(rows, item="item", groups=["group"])
+
+
+def bound_less_a_margin(measured: Measured) -> None:
+    assert measured.where(group="a").rate("yes") >= measured.where(group="b").rate("yes").value - 0.2
+
+
+def rounded_bound(measured: Measured) -> None:
+    assert measured.where(group="a").rate("yes") >= round(measured.where(group="c").rate("yes").low, 1)
+
+
+def bound_of_groups(measured: Measured) -> None:
+    assert measured.rate("yes") >= 0.5 * min(measured.difference("yes", by="group", of="a", to="b").groups.values())
+
+
+def bound_that_is_chosen(measured: Measured) -> None:
+    rate = measured.rate("yes")
+    assert rate >= (0.6 if rate.value < 0.6 else 0.5)
+
+
+def branch_that_is_chosen(measured: Measured) -> None:
+    rate = measured.rate("yes")
+    if rate.value < 0.5:
+        assert rate >= 0.6
+    else:
+        assert rate >= 0.5
+
+
+def assert_that_is_skipped(measured: Measured) -> None:
+    rate = measured.where(group="c").rate("yes")
+    if rate.value < 0.45:
+        assert rate >= 0.45
+    assert measured.rate("yes") >= 0.4
+
+
+def best_member(measured: Measured) -> None:
+    ratios = measured.ratios("yes", by="group")
+    best = max(ratios, key=lambda pair: ratios[pair].value)
+    assert ratios[best] >= 0.6
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        bound_less_a_margin,
+        rounded_bound,
+        bound_of_groups,
+        bound_that_is_chosen,
+        branch_that_is_chosen,
+        assert_that_is_skipped,
+        best_member,
+    ],
+)
+def test_comparison_by_numbers_read_is_invalid(body: Callable[[Measured], None]) -> None:
+    measured = three_groups()
+    judgment = judge(lambda: body(measured))
+    assert judgment.verdict is Verdict.INVALID
+    assert "depends on numbers of estimates that the test reads" in judgment.reason
+
+
+def test_numbers_that_are_only_read_change_no_verdict() -> None:
+    measured = three_groups()
+
+    def body() -> None:
+        rate = measured.rate("yes")
+        difference = measured.difference("yes", by="group", of="a", to="b")
+        assert f"{rate.value:.2f} {difference.groups}"
+        assert math.log(rate.value) < 0 < rate.low < rate.high < 1
+        assert rate >= 0.5, f"{rate.error}"
+        assert difference <= 0.5
+
+    assert judge(body).verdict is Verdict.FAIR
+
+
 def test_infinite_and_nan_bounds_are_refused() -> None:
     for bound in (math.inf, -math.inf, math.nan):
         with pytest.raises(TypeError, match="compared with a finite number"):

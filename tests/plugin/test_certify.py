@@ -153,7 +153,9 @@ def test_gate_with_wrong_error_rates_breaks_the_promise(project: Project) -> Non
     ratio = f'ratio = measured.ratio("hired", {PAIR})'
     write(
         project,
-        project_sources.threshold(f"{ratio}\nassert ratio >= (0.8 if ratio.value < 0.8 else 0.5)", name="test_it"),
+        project_sources.threshold(
+            f"{ratio}\nassert ratio >= (0.8 if float(f'{{ratio:.6f}}') < 0.8 else 0.5)", name="test_it"
+        ),
     )
     measure(project, "simulated:x?base=0.6&of=woman&ratio=0.6")
     result = certify(project)
