@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -14,11 +14,18 @@ import numpy.typing as npt
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
-from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.calibration.labels import Calibration
 from pytest_fairness.stats.columns import Columns, Floats, Rows
+from pytest_fairness.stats.grade_numbers import (
+    PLAIN_TYPES,
+    grade_number,
+    grade_numbers,
+    graded_options,
+    is_value,
+    refuse_look_alike,
+)
 from pytest_fairness.stats.hypothetical_grades import NeedsError, hypothetical
 from pytest_fairness.stats.outcome_vectors import Outcome, OutcomeVector, is_binary, refuse_outside
 
@@ -26,7 +33,6 @@ Extremes = Mapping[str, Callable[[Prompt], Sequence[Any]]]
 """Per grade: from a prompt to the extreme values that an ungraded answer to it could have had."""
 
 NO_ATTEMPTS = "this sample holds no attempts to compute an outcome from: name a grade"
-_PLAIN = (bool, int, float)
 _FEWEST_SCORES = 8
 """Number of values between 0 and 1 from which the range of scores without declared extremes is taken to be 0 to 1. Of
 five log-normal values with a median of 1, all lie below 1 in 3% of samples: each time a mean on its bound would be
@@ -128,8 +134,8 @@ class OutcomeReader:
             if possible and str(label) not in possible:
                 raise FairnessError(f"a label of {grade!r} is {label!r}: {did_you_mean(str(label), possible)}")
             if equals is not None:
-                _refuse_alike(f"a label of {grade}", label, equals)
-            label_number = _grade_number(grade, label, equals)
+                refuse_look_alike(f"a label of {grade}", label, equals)
+            label_number = grade_number(grade, label, equals)
             if span is not None and not span[0] <= label_number <= span[1]:
                 low, high = span
                 raise FairnessError(f"a label of {grade!r} is {label!r}: the grade goes from {low:g} to {high:g}")
@@ -144,7 +150,7 @@ class OutcomeReader:
             if not (values := self._declared(grade, attempt.prompt)):
                 return set()
             declared.update(map(str, values))
-        return declared | {str(value) for value in _options(self.values(grade))}
+        return declared | {str(value) for value in graded_options(self.values(grade))}
 
     def computed(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats:
         """Return functions of these attempts, shape (rows, functions); a row that is ungraded in one is nan throughout.
@@ -287,7 +293,9 @@ class OutcomeReader:
             return outcome
         self._check(outcome)
         grade = outcome
-        return (lambda attempt: attempt[grade]) if equals is None else (lambda attempt: _same(attempt[grade], equals))
+        return (
+            (lambda attempt: attempt[grade]) if equals is None else (lambda attempt: is_value(attempt[grade], equals))
+        )
 
     def _read_named(self, grade: str, equals: Any) -> OutcomeVector:
         self._check(grade)
@@ -300,7 +308,7 @@ class OutcomeReader:
         if equals is not None:
             self._check_value(grade, equals)
         raw = self.values(grade)
-        values = _grade_numbers(grade, raw, equals)
+        values = grade_numbers(grade, raw, equals)
         propensities_by_row = [value if type(value) is Propensities else None for value in raw]
         weights = (
             np.array([1.0 if shares is None else shares.graded for shares in propensities_by_row])
@@ -311,10 +319,10 @@ class OutcomeReader:
         def ends(row: int) -> list[float]:
             propensities, prompt = propensities_by_row[row], self._columns.prompt(row)
             if propensities is None:
-                return [_grade_number(grade, value, equals) for value in self._extreme_values(grade, prompt)]
-            sure = propensities.expected(lambda value: _grade_number(grade, value, equals))
+                return [grade_number(grade, value, equals) for value in self._extreme_values(grade, prompt)]
+            sure = propensities.expected(lambda value: grade_number(grade, value, equals))
             possible = self._ends(grade, prompt, propensities)
-            return [sure + propensities.outside * _grade_number(grade, value, equals) for value in possible]
+            return [sure + propensities.outside * grade_number(grade, value, equals) for value in possible]
 
         outside = np.array([0.0 if shares is None else shares.outside for shares in propensities_by_row])
         declared = None if equals is not None else self._declared_span(grade)
@@ -337,11 +345,11 @@ class OutcomeReader:
 
     def _check_value(self, grade: str, equals: Any) -> None:
         """Raise `FairnessError` for a value that a grade never has: its rate of zero must not pass for a result."""
-        values = {str(value): value for value in _options(self.values(grade))}
+        values = {str(value): value for value in graded_options(self.values(grade))}
         seen = set(values)
         for value in values.values():
-            _refuse_alike(grade, value, equals)
-        if any(_same(value, equals) for value in values.values()):
+            refuse_look_alike(grade, value, equals)
+        if any(is_value(value, equals) for value in values.values()):
             return
         for attempt in self._columns.attempts:
             if str(equals) in seen:
@@ -429,7 +437,7 @@ def _impute(
 
 def _default_extremes(values: Sequence[Any]) -> tuple[tuple[Any, ...], bool]:
     """Return default extremes of a grade, 0, 1 and the values observed, and whether these are all possible values."""
-    observed = list({repr(value): value for value in _options(values) if value == value}.values())
+    observed = list({repr(value): value for value in graded_options(values) if value == value}.values())
     if all(isinstance(value, bool | np.bool_) for value in observed):
         return (False, True), True
     if all(isinstance(value, Real) for value in observed):
@@ -437,43 +445,8 @@ def _default_extremes(values: Sequence[Any]) -> tuple[tuple[Any, ...], bool]:
     return tuple(sorted(observed, key=str)), False
 
 
-def _options(values: Iterable[Any]) -> Iterator[Any]:
-    """Yield the values of grades; for propensities, their options."""
-    for value in values:
-        if isinstance(value, Propensities):
-            yield from (option for option, _ in value.shares)
-        elif value is not None:
-            yield value
-
-
-def _grade_numbers(grade: str, values: Sequence[Any], equals: Any) -> Floats:
-    """Return the values of a grade as numbers, each distinct one read once; nan where ungraded."""
-    kinds = set(map(type, values)) - {type(None)}
-    if equals is None and kinds.issubset(_PLAIN):
-        return np.array(values, dtype=np.float64)
-    if kinds <= {str}:
-        numbers = {value: _grade_number(grade, value, equals) for value in dict.fromkeys(values)}
-        return np.array([numbers[value] for value in values], dtype=np.float64)
-    return np.array([_grade_number(grade, value, equals) for value in values], dtype=np.float64)
-
-
-def _grade_number(grade: str, value: Any, equals: Any) -> float:
-    if value is None:
-        return np.nan
-    if isinstance(value, Propensities):
-        expected = value.expected(lambda option: _grade_number(grade, option, equals))
-        return expected / value.graded if value.graded > 0 else np.nan
-    if equals is not None:
-        return float(_same(value, equals))
-    if type(value) in _PLAIN:  # the common case, checked first for speed
-        return float(value)
-    if isinstance(value, Real | np.bool_):
-        return float(value)
-    raise FairnessError(f"the grade {grade!r} holds {value!r}, which is no number: say which value counts, equals=...")
-
-
 def _number(function: Callable[..., Any], value: Any) -> float:
-    if type(value) in _PLAIN:
+    if type(value) in PLAIN_TYPES:
         return value  # type: ignore[no-any-return]
     if value is None:
         return np.nan
@@ -481,16 +454,6 @@ def _number(function: Callable[..., Any], value: Any) -> float:
         return float(value)
     name = outcome_name(function)
     raise FairnessError(f"the outcome {name} gave {value!r}: it must give true, false or a number")
-
-
-def _same(value: Any, equals: Any) -> bool:
-    return bool(value == equals) or str(value) == str(equals)
-
-
-def _refuse_alike(what: str, value: Any, equals: Any) -> None:
-    """Raise `FairnessError` for a value that looks like the one that is counted, but is not equal to it."""
-    if plain_name(str(value)) == plain_name(str(equals)) and not _same(value, equals):
-        raise FairnessError(f"{what} is {value!a}, which looks like {equals!a} and is not counted: write one of them")
 
 
 def _around(values: Floats) -> tuple[float, float]:
