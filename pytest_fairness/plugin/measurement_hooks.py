@@ -12,7 +12,7 @@ from pytest_fairness.core.results import ExpectedThreshold, RunResults
 from pytest_fairness.plugin import threshold_rows, thresholds
 from pytest_fairness.plugin.baseline import choose_latest_baseline
 from pytest_fairness.plugin.collected_tests import CollectedTests, format_unjudged_lines
-from pytest_fairness.plugin.collection import get_item_parameter, is_marked, name_of, uses_named_model
+from pytest_fairness.plugin.collection import get_item_parameter, get_model_name, is_marked, uses_named_model
 from pytest_fairness.plugin.declarative import BrokenDeclaration
 from pytest_fairness.plugin.identity import ItemParameter, sample_of
 from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_sigterm
@@ -56,7 +56,7 @@ class MeasurementHooks:
             self._state.attempt(lambda: runs.expect_thresholds(run, rows))
 
     def _plan(self, item: pytest.Function, expected: dict[str, ExpectedThreshold]) -> None:
-        name = name_of(item)
+        name = get_model_name(item)
         may_skip = any(item.get_closest_marker(mark) for mark in ("skip", "skipif"))
         if (measured := get_item_parameter(item)) is not None:
             if isinstance(measured, ItemParameter) and not may_skip:
@@ -86,7 +86,7 @@ class MeasurementHooks:
             choose_latest_baseline(self._fairness, items)
             names = set[str]()
             for item in marked:
-                if (name := name_of(item)) and name not in names and uses_named_model(item):
+                if (name := get_model_name(item)) and name not in names and uses_named_model(item):
                     names.add(name)
             calls = state.work.prepare(sorted(names))
         except FairnessError as error:
