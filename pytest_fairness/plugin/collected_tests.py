@@ -55,7 +55,7 @@ class CollectedTests:
                 if is_threshold(node):
                     self._thresholds[node.nodeid] = node
                 else:
-                    self._probes.add(_probe_of(node))
+                    self._probes.add(_get_probe_id(node))
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Deselect all tests but those of ``--fairness-test``, if it is given."""
@@ -70,7 +70,7 @@ class CollectedTests:
         if not report.passed and report.nodeid.endswith(".py"):
             self._skipped_files[report.nodeid] = unjudged_fields(report)
 
-    def uncollected(self, root: Path) -> dict[str, ExpectedThreshold]:
+    def uncollected_rows(self, root: Path) -> dict[str, ExpectedThreshold]:
         """Return the rows of the thresholds in the source of files that were skipped or could not be imported."""
         return {
             f"{file}::{name}": uncollected_row(f"{file}::{name}", line, title).unjudged(fields)
@@ -78,7 +78,7 @@ class CollectedTests:
             for name, line, title in _find_thresholds(root / file)
         }
 
-    def unselected(self, selected: Collection[str]) -> Iterator[pytest.Function]:
+    def unselected_thresholds(self, selected: Collection[str]) -> Iterator[pytest.Function]:
         """Yield the thresholds that were not selected."""
         for node in self._classes:  # grows by nested classes
             if node not in self._collected and _has_thresholds(node.obj):
@@ -89,9 +89,9 @@ class CollectedTests:
     def mismatch_note(self, selected: Sequence[pytest.Item]) -> str:
         """Return a note on selected items without their thresholds, or thresholds without items; else an empty text."""
         tests = {item.nodeid for item in selected}
-        measured = {_probe_of(item) for item in selected if is_marked(item) and not is_threshold(item)}
-        judged = [_probe_of(item) for test, item in self._thresholds.items() if test in tests]
-        unjudged = [_probe_of(item) for test, item in self._thresholds.items() if test not in tests]
+        measured = {_get_probe_id(item) for item in selected if is_marked(item) and not is_threshold(item)}
+        judged = [_get_probe_id(item) for test, item in self._thresholds.items() if test in tests]
+        unjudged = [_get_probe_id(item) for test, item in self._thresholds.items() if test not in tests]
         unselected = sum(probe in measured and probe not in judged for probe in unjudged)
         without_items = sum(probe in self._probes and probe not in measured for probe in judged)
         notes = []
@@ -127,7 +127,7 @@ def _literal_title(mark: ast.Call) -> str:
     return texts[0].strip() if texts else ""
 
 
-def _probe_of(item: pytest.Item) -> int | None:
+def _get_probe_id(item: pytest.Item) -> int | None:
     sample = sample_of(item)
     return None if sample is None else id(sample.probe)
 

@@ -105,7 +105,7 @@ class ItemHooks:
         value = yield
         if self._is_ours and fixturedef.argname in ("model", "judge") and self._fairness.test is not None:
             for model in value if isinstance(value, list | tuple) else [value]:
-                source, label = self._fairness.probes.maker_of(model, fixturedef, request, self._fairness.test)
+                source, label = self._fairness.probes.find_model_source(model, fixturedef, request, self._fairness.test)
                 if is_subject or label:  # the name of a judge identifies it, unless several fixtures make it
                     self._fairness.models.record_maker(model, source, label)
         return value

@@ -185,7 +185,7 @@ class FlipFinder:
     def _search_session(self, item: pytest.Item, pair: TextPair, grader: object, n: int, calls: int) -> SearchSession:
         from pytest_fairness.flip_search.search import Search
 
-        # A grader that is written in the test is a new one for each example.
+        # By fingerprint, since a grader in the body of the test is a new object for each example.
         key = id(pair.space), fingerprint_of(grader) or type(grader), n, calls
         searches = item.stash[SEARCHES]
         if key not in searches:
@@ -198,10 +198,12 @@ class FlipFinder:
         return searches[key]
 
     def _graders(self, item: pytest.Item, grader: object) -> dict[str, Any]:
-        chosen = self._request.getfixturevalue("grader") if grader is None else grader
-        if not any(callable(getattr(chosen, name, None)) for name in ("grade", "grade_item", "grade_batch", "graders")):
-            pytest.fail(f"the grader of flips is {chosen!r:.80}: it has no grade(prompt, answer)", pytrace=False)
-        graders = resolve_judge_graders({"decision": chosen}, item.name, self._request)
+        decision = self._request.getfixturevalue("grader") if grader is None else grader
+        if not any(
+            callable(getattr(decision, name, None)) for name in ("grade", "grade_item", "grade_batch", "graders")
+        ):
+            pytest.fail(f"the grader of flips is {decision!r:.80}: it has no grade(prompt, answer)", pytrace=False)
+        graders = resolve_judge_graders({"decision": decision}, item.name, self._request)
         if len(graders) > 1:
             pytest.fail(
                 f"the grader of flips gives {len(graders)} grades ({', '.join(graders)}): "

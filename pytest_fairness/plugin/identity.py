@@ -137,7 +137,7 @@ class Probes:
 
     def _home(self, test: pytest.Item, function: Callable[..., object], graders: Iterable[str]) -> tuple[Path, str]:
         """Return the file of a probe and its name there; with graders of a class it is a probe of that class."""
-        path, name = home_of(function, test)
+        path, name = find_home(function, test)
         owner = providing_class(test, graders)
         if owner is None or any(_is_same(value, function) for value in vars(owner.obj).values()):
             return path, name
@@ -189,13 +189,13 @@ class Probes:
                         f"override `{name}` as well"
                     )
 
-    def maker_of(
+    def find_model_source(
         self, value: object, fixture: pytest.FixtureDef[Any], request: pytest.FixtureRequest, test: pytest.Item
     ) -> tuple[str, str]:
         """Return the source of the user's model, for its key, and a label of the source, for its name.
 
-        Each module or class with the fixture, and each of its parameters, makes a model of its own. A function of another
-        module may make several: then only the label distinguishes their names.
+        Each module or class with the fixture, and each of its parameters, makes a model of its own. One function of
+        another module may make several: then only the label distinguishes their names.
         """
         levels = [node for node in _levels(test) if _sees(node, fixture)]
         # The outermost level that sees the fixture defines it, unless the folder of the module sees it, too.
@@ -243,24 +243,24 @@ def plain_function(function: Callable[..., object]) -> Callable[..., object]:
     return plain
 
 
-def file_of(function: Callable[..., object]) -> Path:
+def find_source_file(function: Callable[..., object]) -> Path:
     """Return the file of a function's source, even if a decorator of another file wraps it."""
     plain: Any = plain_function(inspect.unwrap(function))
     return Path(plain.__code__.co_filename)
 
 
-def home_of(function: Callable[..., object], test: pytest.Item) -> tuple[Path, str]:
+def find_home(function: Callable[..., object], test: pytest.Item) -> tuple[Path, str]:
     """Return the file and the name of the probe of a test or threshold.
 
     It is the name of the function, if its module binds it to that name. Functions of a factory or a loop share a name:
     the name is then that of their variable in the module, or in the test's module if the factory is in another one.
     """
     if bound := bound_name(function, sys.modules.get(function.__module__)):
-        return file_of(function), bound
+        return find_source_file(function), bound
     module = test.getparent(pytest.Module)
     if module is not None and (bound := bound_name(function, module.obj)):
         return module.path, bound
-    return file_of(function), function.__qualname__
+    return find_source_file(function), function.__qualname__
 
 
 def bound_name(function: Callable[..., object], module: ModuleType | None) -> str | None:

@@ -46,7 +46,7 @@ MARKS = (
 )
 
 
-def checked_repetitions(value: object) -> int:
+def check_repetitions(value: object) -> int:
     """Return the attempts per prompt.
 
     Raises:
@@ -57,7 +57,7 @@ def checked_repetitions(value: object) -> int:
     return value
 
 
-def checked_expected(value: object) -> Mapping[str, Any]:
+def check_expected(value: object) -> Mapping[str, Any]:
     """Return the answers that are expected of a fair model.
 
     Raises:
@@ -67,7 +67,9 @@ def checked_expected(value: object) -> Mapping[str, Any]:
         raise FairnessError(f"expected is {value!r:.60}: write expected={{'grade': {{value: share}}}}")
     for name, shares in value.items():
         numbers = list(shares.values()) if isinstance(shares, Mapping) else [shares]
-        are_shares = all(isinstance(n, int | float) and not isinstance(n, bool) and 0 <= n <= 1 for n in numbers)
+        are_shares = all(
+            isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number <= 1 for number in numbers
+        )
         if not numbers or not are_shares or sum(numbers) > 1 + 1e-9:
             raise FairnessError(
                 f"expected: {name} is {shares!r:.60}: write the share of true, or {{value: share}} of at most 1 in all"
@@ -75,7 +77,7 @@ def checked_expected(value: object) -> Mapping[str, Any]:
     return value
 
 
-def checked_graders(value: object) -> Mapping[str, Any]:
+def check_graders(value: object) -> Mapping[str, Any]:
     """Return the graders of a mark by grade, fixtures as their names.
 
     Raises:
@@ -96,7 +98,7 @@ def check_grader(name: str, grader: object) -> None:
         )
 
 
-def checked_confidence(value: object) -> float:
+def check_confidence(value: object) -> float:
     """Return the confidence of intervals.
 
     Raises:

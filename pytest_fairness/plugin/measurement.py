@@ -18,7 +18,7 @@ from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import resolve_judge_graders, summarize_judges
 from pytest_fairness.plugin.look_sample import LookSample
-from pytest_fairness.plugin.markers import check_grader, checked_graders
+from pytest_fairness.plugin.markers import check_grader, check_graders
 from pytest_fairness.plugin.named_runs import conditions
 from pytest_fairness.plugin.probe import DEFAULT_GRADERS
 from pytest_fairness.plugin.profiles import SMOKE
@@ -58,7 +58,7 @@ def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> dict[str, G
         pytest.fail.Exception: A grader is malformed, or its judge cannot be built.
     """
     try:
-        declared = checked_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
+        declared = check_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
         graders = {
             name: request.getfixturevalue(grader) if isinstance(grader, str) else grader
             for name, grader in declared.items()

@@ -70,9 +70,9 @@ class MeasurementHooks:
 
     def _expect_left_out(self, selected: Sequence[pytest.Item], expected: dict[str, ExpectedThreshold]) -> None:
         """Expect the thresholds as well that were collected and are not selected."""
-        for item in self._selection.unselected({item.nodeid for item in selected}):
+        for item in self._selection.unselected_thresholds({item.nodeid for item in selected}):
             expected[item.nodeid] = threshold_rows.expected_row(item).unjudged(not_judged(NOT_SELECTED, "not run"))
-        expected |= self._selection.uncollected(self._fairness.settings.root)
+        expected |= self._selection.uncollected_rows(self._fairness.settings.root)
         expected |= {
             item.nodeid: threshold_rows.expected_row(item) for item in selected if isinstance(item, BrokenDeclaration)
         }

@@ -66,8 +66,8 @@ class ModelResolver:
         """
         from pytest_fairness.models.callable_model import as_model
 
-        held = self._wrapped.get(id(value))
-        if held is None:
+        entry = self._wrapped.get(id(value))
+        if entry is None:
             _, fixture, label = self._made_by.get(id(value), (value, "", ""))
             model = as_model(
                 value,
@@ -78,8 +78,8 @@ class ModelResolver:
                 label=label,
             )
             self._check(model)
-            held = self._wrapped[id(value)] = (value, model)
-        return held[1]
+            entry = self._wrapped[id(value)] = (value, model)
+        return entry[1]
 
     @property
     def system_prompts(self) -> dict[str, str]:

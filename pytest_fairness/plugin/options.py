@@ -103,8 +103,8 @@ class Option:
         if self.check is not None and value is not None and (rule := self.check(value)):
             raise pytest.UsageError(f"{self.flag_text} {rule}")
 
-    def parsed(self, value: Any, folders: RunFolders) -> Any:
-        """Return a value as the settings hold it.
+    def parse_value(self, value: Any, folders: RunFolders) -> Any:
+        """Return the value of the setting.
 
         Args:
             value: The value of the command line or the ini file.
@@ -348,15 +348,15 @@ class Options:
     )
 
 
-def _declared() -> tuple[Option, ...]:
+def _declare_options() -> tuple[Option, ...]:
     """Return the options of the fields, in order."""
     return tuple(
-        Option(**{"name": declared.name.replace("_", "-"), **declared.metadata["option"], "field": declared.name})
-        for declared in fields(Options)
+        Option(**{"name": field.name.replace("_", "-"), **field.metadata["option"], "field": field.name})
+        for field in fields(Options)
     )
 
 
-OPTIONS = _declared()
+OPTIONS = _declare_options()
 BY_NAME = {option.name: option for option in OPTIONS}
 
 

@@ -28,7 +28,7 @@ from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import ONLY, BoundsOverride, Span
 from pytest_fairness.core.pyproject import TOOL, Pyproject
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.markers import checked_confidence, checked_repetitions
+from pytest_fairness.plugin.markers import check_confidence, check_repetitions
 from pytest_fairness.plugin.probe import Probe
 
 T = TypeVar("T")
@@ -147,8 +147,8 @@ class ThresholdOverrides:
             where,
             read("bounds", lambda value: BoundsOverride(_spans(value), where)),
             read("scale", _scale),
-            read("repetitions", checked_repetitions),
-            read("confidence", checked_confidence),
+            read("repetitions", check_repetitions),
+            read("confidence", check_confidence),
         )
 
     def _location(self, name: str, table: str) -> str:
@@ -172,7 +172,7 @@ class ThresholdOverrides:
         """Refuse a key that names no threshold, in this run or in a file that is no part of it."""
         head, _, name = key.partition("::")
         collected = {threshold.file.resolve() for threshold in self._collected.values()}
-        shipped = {file.resolve() for file in _files(_shipped())}
+        shipped = {file.resolve() for file in _files(_shipped_suites_folder())}
         files = {file for file in shipped | {file.resolve() for file in _files(self._root)} if _is_called(file, head)}
         if any(name.rpartition("::")[2] in thresholds_in(file) for file in files - collected):
             return
@@ -245,7 +245,7 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (Path(top, name) for name in names if name.endswith(".py") or suite_in(name))
 
 
-def _shipped() -> Path:
+def _shipped_suites_folder() -> Path:
     """Return the folder of this plugin's suites: in the package when it is installed, next to it in a clone."""
     inside = _PACKAGE / "suites"
     return inside if inside.is_dir() else _PACKAGE.parent / "suites"

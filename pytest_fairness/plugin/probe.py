@@ -23,11 +23,11 @@ from pytest_fairness.counterfactual.lint import LintReport, lint_all
 from pytest_fairness.plugin.markers import (
     PROBE_ARGUMENTS,
     check_arguments,
+    check_confidence,
+    check_expected,
     check_grader,
-    checked_confidence,
-    checked_expected,
-    checked_graders,
-    checked_repetitions,
+    check_graders,
+    check_repetitions,
 )
 from pytest_fairness.plugin.profiles import SMOKE, read_sample_size
 from pytest_fairness.plugin.settings import Settings
@@ -158,10 +158,10 @@ class Probe:
 
     def _build_items(self, settings: Settings, sample: int | None) -> list[ProbeItem]:
         check_arguments("probe", self.arguments, PROBE_ARGUMENTS, required="items")
-        checked_repetitions(self.repetitions)
-        checked_confidence(self.confidence)
-        checked_expected(self.expected)
-        for name, grader in checked_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
+        check_repetitions(self.repetitions)
+        check_confidence(self.confidence)
+        check_expected(self.expected)
+        for name, grader in check_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
             if not isinstance(grader, str) and not hasattr(grader, "graders"):  # a judge stands for several graders
                 check_grader(name, grader)
         if self.arguments.get("sources", "random") not in ("random", "fixed"):
@@ -231,7 +231,7 @@ class Probe:
         from pytest_fairness.graders.choice import Choice
         from pytest_fairness.graders.yes_no import YesNo
 
-        for name, grader in checked_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
+        for name, grader in check_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
             if not isinstance(grader, Choice | YesNo) or self.is_propensity:
                 raise FairnessError(
                     f"formats need answers that Choice() or YesNo() reads in each, and the grader of {name!r} is "

@@ -56,7 +56,7 @@ class Settings(Options):
         arguments = []
         for option in OPTIONS:
             value = getattr(self, option.field)
-            is_default = value == option.parsed(option.default_value, self.folders)
+            is_default = value == option.parse_value(option.default_value, self.folders)
             is_wanted = getattr(self, BY_NAME[option.repeat].field) if isinstance(option.repeat, str) else option.repeat
             if is_wanted and not is_default:
                 arguments += option.arguments(value, folder)
@@ -87,37 +87,39 @@ def read_settings(config: pytest.Config, file: IniFile) -> Settings:
     with file.locating_errors():
         file.check_keys()
         given = given_options(config)
-        chosen = {}
+        values: dict[str, Any] = {}
         for option in OPTIONS:
             option.refuse_empty(given.get(option.name))
             value = given[option.name] if option.name in given else file.value(option)
-            chosen[option.name] = option.default_value if value is None else value
+            values[option.name] = option.default_value if value is None else value
             option.refuse_out_of_range(value)
-        _refuse_contradictions(chosen, given)
-        settings = _settings(config, given, chosen)
+        _refuse_contradictions(values, given)
+        settings = _settings(config, given, values)
         _refuse_missing_folders(settings)
         _refuse_other_files(settings)
         return settings
 
 
-def _settings(config: pytest.Config, given: Mapping[str, Any], chosen: Mapping[str, Any]) -> Settings:
-    here = config.invocation_params.dir
+def _settings(config: pytest.Config, given: Mapping[str, Any], values: Mapping[str, Any]) -> Settings:
+    folder = config.invocation_params.dir
     # Without an ini file the rootdir is the common folder of the tests, which may be anywhere.
-    folders = RunFolders(here, config.rootpath if config.inipath else here)
-    run = chosen["run"] or ("ci" if chosen["shard"] else None)
-    values = {option.field: option.parsed({**chosen, "run": run}[option.name], folders) for option in OPTIONS}
-    return Settings(**values, root=config.rootpath, folders=folders, call=Call.of(config), given=frozenset(given))
+    folders = RunFolders(folder, config.rootpath if config.inipath else folder)
+    run = values["run"] or ("ci" if values["shard"] else None)
+    parsed = {option.field: option.parse_value({**values, "run": run}[option.name], folders) for option in OPTIONS}
+    return Settings(
+        **parsed, root=config.rootpath, folders=folders, call=Call.from_config(config), given=frozenset(given)
+    )
 
 
-def _refuse_contradictions(chosen: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def _refuse_contradictions(values: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     for option in OPTIONS:
-        needed = option.requires
-        if needed and option.name in given and not chosen[needed]:
+        required = option.requires
+        if required and option.name in given and not values[required]:
             raise pytest.UsageError(
-                f"{option.flag_text} needs --fairness-{needed}: give it too, or drop {option.flag_text}"
+                f"{option.flag_text} needs --fairness-{required}: give it too, or drop {option.flag_text}"
             )
         for other in option.excludes:
-            if chosen[option.name] and chosen[other]:
+            if values[option.name] and values[other]:
                 raise pytest.UsageError(f"{option.flag_text} and --fairness-{other} cannot be in one run: drop one")
 
 
@@ -125,8 +127,8 @@ def _refuse_missing_folders(settings: Settings) -> None:
     """Refuse a data folder of the command line that does not exist."""
     for suite, folder in settings.data.items() if "data" in settings.given else ():
         if isinstance(folder, Path) and not folder.is_dir():
-            shown = relative_to(folder, settings.folders.invocation)
-            raise pytest.UsageError(f"--fairness-data {suite}={shown}: there is no such folder")
+            path = relative_to(folder, settings.folders.invocation)
+            raise pytest.UsageError(f"--fairness-data {suite}={path}: there is no such folder")
 
 
 def _refuse_other_files(settings: Settings) -> None:

@@ -63,27 +63,30 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
     from pytest_fairness.stats.flip_probability import outside_probability
     from pytest_fairness.stats.pvalues import p_fair, p_unfair
 
-    facts = _facts(item, judgment, measured, message)
+    common_fields = _common_fields(item, judgment, measured, message)
     if judgment.deciding is None:
-        return ThresholdResult(**facts)
+        return ThresholdResult(**common_fields)
     bounds, look = judgment.about_deciding, measured.look
     estimate = judgment.deciding.estimate
     # A look may spend only its share of the error, so its p-values are scaled up by that share.
     shares = {name: look.tail / tail for name, tail in (("fair", look.own_tail), ("unfair", look.strict_tail))}
     return ThresholdResult.of(
         estimate,
-        **facts,
-        comparisons=[ComparisonResult(op=c.op, bound=c.bound, decision=c.decision.value) for c in bounds],
+        **common_fields,
+        comparisons=[
+            ComparisonResult(op=comparison.op, bound=comparison.bound, decision=comparison.decision.value)
+            for comparison in bounds
+        ],
         bounds=judgment.bounds,
         flip_probability=flip_probability(estimate, [comparison.bound for comparison in bounds]),
         outside_probability=outside_probability(bounds),
-        p_value=_scaled(p_unfair(judgment.comparisons, judgment.asserted), shares["unfair"]),
-        p_fair=_scaled(p_fair(judgment.comparisons), shares["fair"]),
+        p_value=_scale_p_value(p_unfair(judgment.comparisons, judgment.asserted), shares["unfair"]),
+        p_fair=_scale_p_value(p_fair(judgment.comparisons), shares["fair"]),
         **_breakdown_fields(item, judgment, measured.probe, estimate),
     )
 
 
-def _facts(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> dict[str, Any]:
+def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> dict[str, Any]:
     """Return the fields of a result that need no deciding estimate."""
     look = measured.look
     return {
@@ -150,10 +153,10 @@ def _failing_estimate(comparisons: Sequence[Comparison]) -> FailingEstimate:
 
 
 def restrictions(probe: Probe, settings: Settings) -> list[str]:
-    """Return the options that make the sample another than the one that the probe's author has declared."""
+    """Return the options by which the sample differs from the declared one."""
     has_other_repetitions = settings.repetitions not in (None, probe.repetitions) and not probe.is_propensity
     return [
-        *(f"--fairness-where={chosen}" for chosen in probe.chosen),
+        *(f"--fairness-where={value}" for value in probe.chosen),
         *([f"--fairness-profile={SMOKE}"] if settings.profile == SMOKE else []),
         *([settings.sampling] if probe.reserve and (settings.sample or settings.profile != SMOKE) else []),
         *([f"--fairness-repetitions={settings.repetitions}"] if has_other_repetitions else []),
@@ -237,7 +240,7 @@ def influences_of(judgment: Judgment) -> InfluenceResult | None:
     return InfluenceResult(log=breakdown.log, error=finite(error), values=dict(breakdown.influences))
 
 
-def _scaled(p_value: float | None, share: float) -> float | None:
+def _scale_p_value(p_value: float | None, share: float) -> float | None:
     return None if p_value is None else min(1.0, p_value * share)
 
 
@@ -269,14 +272,16 @@ def threshold_title(item: pytest.Item) -> str:
         value = callspec.params[key]
         if key not in ("model_name", "measured", "flips"):
             parameters.append(
-                f"{key}={_shortened(str(value))}" if isinstance(value, str | int | float | None) else f"{key} {index}"
+                f"{key}={_shorten_value(str(value))}"
+                if isinstance(value, str | int | float | None)
+                else f"{key} {index}"
             )
     sample = sample_of(item)
     parameters += ["propensities"] if sample is not None and sample.probe.is_propensity else []
     return f"{name} ({', '.join(parameters)})" if parameters else name
 
 
-def _shortened(value: str) -> str:
+def _shorten_value(value: str) -> str:
     """Return a parameter's value, without the middle of a long one: values often differ at either end."""
     return (
         value

@@ -170,12 +170,12 @@ def finish_threshold(
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
     if influences := influences_of(judgment):
         measured.keep_influences(item.nodeid, influences)
-    broken = _not_excused(item, judgment, flaky, result, history)
+    broken = _apply_flaky_mark(item, judgment, flaky, result, history)
     if judgment.verdict is Verdict.UNDECIDED and not broken:
         item.stash[EXCUSE] = f"flaky: {message}"
         result = replace(result, flaky=item.stash[EXCUSE])
     result = replace(result, accepted=item.config.stash[SESSION].acceptances.applied_to(result))
-    broken = _unless_accepted(item, result, broken)
+    broken = _apply_acceptance(item, result, broken)
     item.stash[METRICS] = [
         MetricResult.of(estimate, suite=result.suite, probe=result.probe, model=result.model)
         for estimate in judgment.estimates
@@ -214,14 +214,14 @@ def _raise_verdict(judgment: Judgment, message: str, remark: str) -> NoReturn:
     text = _COMMAND.sub(r"\\u000a", text)
     exception = _EXCEPTIONS[judgment.verdict]
     text += remark
-    traceback = _users_part(judgment.failure)
+    traceback = _user_traceback(judgment.failure)
     if traceback is None:  # no line of the user's to show
         _fail(f"{exception.__name__}: {text}")
     raise exception(text).with_traceback(traceback) from None
 
 
-def _unless_accepted(item: pytest.Function, result: ThresholdResult, broken: bool | str) -> bool | str:  # noqa: FBT001
-    """Return whether a verdict still fails its test under the acceptance of it, and what the message adds."""
+def _apply_acceptance(item: pytest.Function, result: ThresholdResult, broken: bool | str) -> bool | str:  # noqa: FBT001
+    """Return whether a verdict fails its test in spite of its acceptance; a text is added to the message."""
     accepted = result.accepted
     if not broken or accepted is None or expects_failure(item):
         return broken
@@ -232,11 +232,11 @@ def _unless_accepted(item: pytest.Function, result: ThresholdResult, broken: boo
 
 
 def _fail(text: str) -> NoReturn:
-    # Not hidden from tracebacks: pytest remarks on a failure of which every entry is.
+    # Not hidden from tracebacks: pytest warns if every entry is.
     pytest.fail(text, pytrace=False)
 
 
-def _users_part(failure: BaseException | None) -> TracebackType | None:
+def _user_traceback(failure: BaseException | None) -> TracebackType | None:
     """Return the traceback down to the user's own line, without the frames of this package below it."""
     traceback = failure.__traceback__ if failure else None
     last, entry = None, traceback
@@ -250,10 +250,10 @@ def _users_part(failure: BaseException | None) -> TracebackType | None:
     return traceback
 
 
-def _not_excused(
+def _apply_flaky_mark(
     item: pytest.Function, judgment: Judgment, flaky: FlakyMark | None, result: ThresholdResult, history: History
 ) -> str | bool:
-    """Return whether the verdict breaks the build, with a remark where a flaky mark does not help."""
+    """Return whether a verdict fails its test in spite of a flaky mark; a text is added to the message."""
     if judgment.verdict is not Verdict.UNDECIDED or flaky is None or expects_failure(item):
         return judgment.verdict is not Verdict.FAIR
     if judgment.deciding is None:
