@@ -31,7 +31,7 @@ from pytest_fairness.report.escaping import escape_controls
 
 
 class CollectionHooks:
-    """Hooks that make the tests of probes and thresholds, and print the planned work."""
+    """Hooks that generate the tests of probes and thresholds, and print the planned work."""
 
     def __init__(self, state: RunState) -> None:
         self._state = state
@@ -68,7 +68,7 @@ class ItemHooks:
         self._state = state
         self._fairness = state.fairness
         self._is_ours = False
-        """Whether the test that is being set up is a probe's, a threshold or a search."""
+        """Whether the current test belongs to a probe, or is a threshold or a search."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -148,7 +148,7 @@ class ReportHooks:
 
 
 class ControllerHooks:
-    """Hooks that give workers of xdist their part, and print the work that they have planned."""
+    """Hooks of xdist's controller: pass settings to workers, and print the work that they have planned."""
 
     def __init__(self, state: RunState) -> None:
         self._state = state
@@ -180,7 +180,7 @@ class ControllerHooks:
         if "refusal" in work:
             state.is_refused = True
             pytest.exit(work["refusal"], returncode=pytest.ExitCode.USAGE_ERROR)
-        if work.get("baseline"):  # the workers have chosen the run for `latest`
+        if work.get("baseline"):  # the run that the workers chose for `latest`
             state.fairness.settings = replace(state.fairness.settings, baseline=work["baseline"])
         if (reporter := state.config.pluginmanager.get_plugin("terminalreporter")) is not None:
             writer = state.config.get_terminal_writer()

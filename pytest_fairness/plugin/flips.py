@@ -36,12 +36,12 @@ SEARCHES: pytest.StashKey[dict[tuple[object, ...], SearchSession]] = pytest.Stas
 
 
 def is_search(item: pytest.Item) -> bool:
-    """Return whether a test takes the `flips` fixture."""
+    """Return whether a test uses the `flips` fixture."""
     return {"flips", "model_name"} <= set(getattr(item, "fixturenames", ()))  # another plugin may have a `flips`
 
 
 def begin(item: pytest.Item) -> None:
-    """Prepare a test to run, or run again, without hypothesis' deadline: that would count the time of the model."""
+    """Prepare a test for a run or rerun, without hypothesis' deadline, which would include the time of the model."""
     item.stash[SEARCHES] = {}
     function = getattr(item, "obj", None)
     declared = hypothesis_settings(function)
@@ -56,18 +56,18 @@ class SearchSession:
 
     def __init__(self, fairness: FairnessSession, space: TextSpace, model: Model, graders: Mapping[str, Any]) -> None:
         self._fairness = fairness
-        self.space = space  # also keeps its id from being given to another
+        self.space = space  # a reference, so that its id is not reused
         self.model = model
         self._graders = graders
         self.graded: list[GradedAttempt] = []
         self.search: Search
         self.broken: BaseException | None = None
-        """Raised for every later example too: hypothesis calls a test that ends differently flaky."""
+        """The error of an example, raised for later ones as well: else hypothesis would report a flaky test."""
         self.passed: set[tuple[Any, ...]] = set()
-        """Pairs without a flip before it broke; for the same reason they go on passing."""
+        """Pairs without a flip before the error, which continue to pass for the same reason."""
 
     def ask(self, prompts: Sequence[tuple[Prompt, int, int]]) -> list[list[Any]]:
-        """Return the decisions on prompts, which are requested all at once.
+        """Return the decisions on prompts, which are requested together.
 
         Args:
             prompts: Each with its first repetition and their number.
@@ -98,13 +98,13 @@ class SearchSession:
 
     @property
     def error(self) -> str:
-        """The reason that the search cannot continue; empty where it can."""
+        """The reason why the search cannot continue; empty if it can."""
         errors = [graded.attempt.error for graded in self.graded if graded.attempt.error is not None]
         count = len(self.graded)
         return f"{len(errors)} of {count} attempts could not be made: {escape_controls(errors[0])}" if errors else ""
 
     def result(self, item: pytest.Item) -> SearchResult:
-        """Return the search as the results file has it."""
+        """Return the search for the results file."""
         flip = self.search.flip
         return SearchResult(
             id=item.nodeid,
@@ -131,14 +131,14 @@ def _flip_result(flip: Flip) -> FlipResult:
 
 
 def command(item: pytest.Item, fairness: FairnessSession) -> str:
-    """Return the command that runs one test again; hypothesis begins with the examples that it has stored."""
+    """Return the command that reruns a test; hypothesis begins with its stored examples."""
     settings = fairness.settings
     run = RunResult(id=fairness.run, started="", command=settings.arguments, **asdict(settings.call))
     return command_of_test(item.nodeid, item.location[0], run)
 
 
 class FlipFinder:
-    """``flips(pair)``: the flip that a pair holds, shrunk and confirmed, or None; the value of the fixture.
+    """Value of the fixture `flips`: ``flips(pair)`` returns the flip of a pair, shrunk and confirmed, or None.
 
     ``grader`` reads the decision from an answer, as in the mark of a probe (default: the `grader` fixture). ``n``
     repetitions confirm a flip, and one test makes at most ``calls`` calls. `Search` describes the error probability.

@@ -58,9 +58,9 @@ class MeasurementHooks:
     def _plan(self, item: pytest.Function, expected: dict[str, ExpectedThreshold]) -> None:
         name = get_model_name(item)
         may_skip = any(item.get_closest_marker(mark) for mark in ("skip", "skipif"))
-        if (measured := get_item_parameter(item)) is not None:
-            if isinstance(measured, ItemParameter) and not may_skip:
-                self._fairness.work.tests.append(PlannedTest(name, measured.sample, (measured.index,)))
+        if (parameter := get_item_parameter(item)) is not None:
+            if isinstance(parameter, ItemParameter) and not may_skip:
+                self._fairness.work.tests.append(PlannedTest(name, parameter.sample, (parameter.index,)))
         elif thresholds.is_threshold(item):
             expected[item.nodeid] = threshold_rows.expected_row(item)
             sample = sample_of(item)
@@ -69,18 +69,18 @@ class MeasurementHooks:
                 self._fairness.work.tests.append(PlannedTest(name, sample, indices))
 
     def _expect_left_out(self, selected: Sequence[pytest.Item], expected: dict[str, ExpectedThreshold]) -> None:
-        """Expect the thresholds as well that were collected and are not selected."""
+        """Add the collected thresholds that are not selected to the expected ones."""
         for item in self._selection.unselected_thresholds({item.nodeid for item in selected}):
             expected[item.nodeid] = threshold_rows.expected_row(item).unjudged(not_judged(NOT_SELECTED, "not run"))
         expected |= self._selection.uncollected_rows(self._fairness.settings.root)
         expected |= {
             item.nodeid: threshold_rows.expected_row(item) for item in selected if isinstance(item, BrokenDeclaration)
         }
-        if not self._fairness.settings.shard:  # a shard leaves items to others
+        if not self._fairness.settings.shard:  # other shards have the other items
             self._state.work.notes.append(self._selection.mismatch_note(selected))
 
     def _prepare_work(self, items: Sequence[pytest.Item], marked: Sequence[pytest.Function]) -> str | None:
-        """Prepare the measurements and show them; return why they cannot be made."""
+        """Prepare the work and print it; return the reason if it cannot be done."""
         state = self._state
         try:
             choose_latest_baseline(self._fairness, items)
@@ -128,7 +128,7 @@ class MeasurementHooks:
         is_deferred = settings.shard is not None and (state.outcomes.deferred or not has_judged)
         if is_deferred and has_run:
             self._written = [state.outcomes.shard_line(str(settings.shard), run)]
-        # Rows without a test exist only where the selection has tests of this plugin, or names its results file.
+        # Rows without a test exist only if tests of this plugin, or a results file, were requested.
         if not (state.must_write or ((has_measured or rows) and not is_deferred)):
             return
         results = compile_results(
@@ -145,7 +145,7 @@ class MeasurementHooks:
         )
         outputs.add_to_junit(state.config, results)
         self._results = None if is_deferred or state.is_refused else with_distinct_titles(results)
-        # Where nothing is worth a report, the one of the last run stays.
+        # Without anything to report, the report of the last run stays.
         has_report = has_measured and not is_deferred
         has_report = has_report and (has_judged or not state.is_stopped or settings.is_report_requested)
         self._write(results, has_report=bool(has_report))
@@ -163,7 +163,7 @@ class MeasurementHooks:
         except Exception as error:  # an error of this plugin must not hide the verdicts
             detail = f"{type(error).__name__}: {error}"
             raise FairnessError(
-                f"the report could not be made, by a mistake of pytest-fairness ({detail}); the run is in the store"
+                f"the report could not be made, because of a bug in pytest-fairness ({detail}); the run is in the store"
             ) from error
 
     def _write_line(self, line: str) -> None:

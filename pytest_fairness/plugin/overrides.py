@@ -41,7 +41,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 @dataclass(frozen=True, slots=True)
 class ThresholdOverride:
-    """The overrides of one threshold; None for what the suite decides."""
+    """The overrides of one threshold; None for a value of the suite."""
 
     where: str = ""
     bounds: BoundsOverride | None = None
@@ -55,10 +55,10 @@ NOTHING = ThresholdOverride()
 
 @dataclass(frozen=True, slots=True)
 class CollectedThreshold:
-    """A threshold that was collected."""
+    """A collected threshold."""
 
     test: str
-    """Its id, without parameters."""
+    """The id of its test, without parameters."""
     file: Path
     probe: Probe
 
@@ -69,17 +69,17 @@ class CollectedThreshold:
 
     @property
     def short(self) -> str:
-        """``SUITE::TEST``."""
+        """Its short name, ``SUITE::TEST``."""
         return f"{self.probe.suite}::{self.name}"
 
     def is_called(self, key: str) -> bool:
-        """Return whether a key of pyproject.toml names this threshold."""
-        # By its path: the id of a test outside of the rootdir may start with any folder.
+        """Return whether a key of pyproject.toml is a name of this threshold."""
+        # Compare the path: the id of a test outside of the rootdir may start with any folder.
         return key == self.short or f"{self.file.as_posix()}::{self.name}".endswith(f"/{key}")
 
 
 class ThresholdOverrides:
-    """The overrides of a project, matched to the ids of the thresholds that are collected."""
+    """The overrides of a project, matched to the collected thresholds."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -91,15 +91,14 @@ class ThresholdOverrides:
         self._collected[test] = CollectedThreshold(test, file, probe)
 
     def of(self, test: str) -> ThresholdOverride:
-        """Return the override of the threshold of this id, whatever its parameters."""
+        """Return the override of a threshold by the id of its test, without parameters."""
         return self._overrides.get(test, NOTHING)
 
     def resolve(self) -> None:
-        """Match the tables to thresholds, once all are collected, and change the probes.
+        """Match the tables to the collected thresholds, and change the probes.
 
         Raises:
-            FairnessError: For a table that is malformed, names no threshold or several, and for two that contradict
-                each other, in one line.
+            FairnessError: A table is malformed, or names no threshold or several; or two contradict each other.
         """
         if not self._collected:
             return
@@ -155,7 +154,7 @@ class ThresholdOverrides:
         return f"{self._file.path.name}:{self._file.line_of(name, table)}"
 
     def _find_threshold(self, key: str) -> str | None:
-        """Return the threshold that a key names; None for one that exists and is not in this run."""
+        """Return the threshold that a key names; None if it exists but is not part of this run."""
         collected = self._collected
         matches = (
             [key] if key in collected else [test for test, threshold in collected.items() if threshold.is_called(key)]
@@ -169,7 +168,11 @@ class ThresholdOverrides:
         return matches[0] if matches else None
 
     def _refuse_unknown(self, key: str) -> None:
-        """Refuse a key that names no threshold, in this run or in a file that is no part of it."""
+        """Check that a key names a threshold in a file outside of this run.
+
+        Raises:
+            FairnessError: There is no such threshold.
+        """
         head, _, name = key.partition("::")
         collected = {threshold.file.resolve() for threshold in self._collected.values()}
         shipped = {file.resolve() for file in _files(_shipped_suites_folder())}
@@ -217,7 +220,7 @@ def _scale(value: object) -> MarkScale:
 
 
 def thresholds_in(file: Path) -> set[str]:
-    """Return the names of the thresholds in the source of a file, without running it."""
+    """Return the names of the thresholds in a file, which is parsed and not imported."""
     try:
         if suite_in(file):
             from pytest_fairness.declarative.probe import read_probes
@@ -233,7 +236,7 @@ def thresholds_in(file: Path) -> set[str]:
 
 
 def _is_called(file: Path, head: str) -> bool:
-    """Return whether the first part of an id names a file: by the end of its path, or by its suite."""
+    """Return whether the first part of an id is the end of a file's path, or its suite."""
     suites = {file.parent.name, file.stem.removeprefix("test_"), suite_in(file)}
     return head in suites or file.as_posix().endswith(f"/{head}")
 
@@ -246,6 +249,6 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _shipped_suites_folder() -> Path:
-    """Return the folder of this plugin's suites: in the package when it is installed, next to it in a clone."""
-    inside = _PACKAGE / "suites"
-    return inside if inside.is_dir() else _PACKAGE.parent / "suites"
+    """Return the folder of this plugin's suites: inside an installed package, next to it in a clone."""
+    installed = _PACKAGE / "suites"
+    return installed if installed.is_dir() else _PACKAGE.parent / "suites"

@@ -169,7 +169,7 @@ def finish_threshold(
     result = _checked_row(item, judgment, measured, message, runs)
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
     if influences := influences_of(judgment):
-        measured.keep_influences(item.nodeid, influences)
+        measured.store_influences(item.nodeid, influences)
     broken = _apply_flaky_mark(item, judgment, flaky, result, history)
     if judgment.verdict is Verdict.UNDECIDED and not broken:
         item.stash[EXCUSE] = f"flaky: {message}"
