@@ -11,7 +11,7 @@ from pytest_fairness.core.acceptance_results import AcceptanceResult
 from pytest_fairness.core.acceptances import FILE, Acceptance, read_acceptances
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import ThresholdResult
-from pytest_fairness.plugin.overrides import thresholds_in
+from pytest_fairness.plugin.overrides import find_threshold_names
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.report.release import NOT_JUDGED
 
@@ -40,7 +40,7 @@ class Acceptances:
         for entry in self._entries.values():
             file, _, name = entry.threshold.partition("[")[0].partition("::")
             path = self._root / file
-            names = thresholds_in(path) if name and "::" not in name and path.is_file() else set()
+            names = find_threshold_names(path) if name and "::" not in name and path.is_file() else set()
             if names and name not in names:
                 nearest = difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.0)[0]
                 raise FairnessError(f"{entry.where}: {file} has no threshold {name!r}; the nearest is {nearest!r}")
@@ -67,7 +67,7 @@ class Acceptances:
             return f"{file} is gone: remove the entry, or correct its threshold ({entry.where})"
         if entry.threshold in unjudged:
             return "the threshold was not judged in this run"
-        if not thresholds_in(path):
+        if not find_threshold_names(path):
             return f"{file} has no thresholds: remove the entry, or correct its threshold ({entry.where})"
         return "this run has no such threshold on this model"
 

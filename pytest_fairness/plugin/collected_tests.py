@@ -12,8 +12,8 @@ import pytest
 
 from pytest_fairness.core.results import ExpectedThreshold, RunResults, Unjudged
 from pytest_fairness.plugin.collection import is_marked
-from pytest_fairness.plugin.identity import sample_of
-from pytest_fairness.plugin.markers import mark_of
+from pytest_fairness.plugin.identity import get_sample
+from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.outcomes import unjudged_fields
 from pytest_fairness.plugin.threshold_rows import uncollected_row
 from pytest_fairness.plugin.thresholds import is_threshold
@@ -128,14 +128,14 @@ def _literal_title(mark: ast.Call) -> str:
 
 
 def _get_probe_id(item: pytest.Item) -> int | None:
-    sample = sample_of(item)
+    sample = get_sample(item)
     return None if sample is None else id(sample.probe)
 
 
 def _has_thresholds(cls: object, depth: int = 5) -> bool:
     members = [value for name, value in inspect.getmembers_static(cls) if not name.startswith("__")]
     nested = any(_has_thresholds(value, depth - 1) for value in members if inspect.isclass(value) and depth)
-    return nested or any(mark_of(getattr(value, "__func__", value), "threshold") is not None for value in members)
+    return nested or any(get_mark(getattr(value, "__func__", value), "threshold") is not None for value in members)
 
 
 def _count_thresholds(count: int) -> str:

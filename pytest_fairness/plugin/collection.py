@@ -16,12 +16,12 @@ from pytest_fairness.plugin.identity import (
     ItemParameter,
     SampleParameter,
     bound_name,
+    find_parameters,
+    get_sample,
     grader_fixtures,
-    parameters_of,
-    sample_of,
     visible_fixtures,
 )
-from pytest_fairness.plugin.markers import mark_of, threshold_probe
+from pytest_fairness.plugin.markers import get_mark, threshold_probe
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.session import FairnessSession
 
@@ -59,7 +59,7 @@ def lists_only(config: pytest.Config) -> bool:
 def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     """Parametrize a probe by its items, a threshold by its probe, and both by the models of the run."""
     function = metafunc.function
-    is_probe, is_threshold = (mark_of(function, mark) is not None for mark in ("probe", "threshold"))
+    is_probe, is_threshold = (get_mark(function, mark) is not None for mark in ("probe", "threshold"))
     if not (is_probe or is_threshold or "flips" in metafunc.fixturenames):
         return
     fairness.use()
@@ -86,7 +86,7 @@ def _model_ids(names: Sequence[ModelName]) -> list[str]:
 
 def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, both: bool) -> None:
     try:
-        sample = fairness.probes.sample_of(metafunc.definition, metafunc.function)
+        sample = fairness.probes.get_sample(metafunc.definition, metafunc.function)
     except FairnessError as error:
         if "probe_item" in metafunc.fixturenames:
             metafunc.parametrize("probe_item", [CollectionError(str(error))], ids=["items"], indirect=True)
@@ -109,7 +109,7 @@ def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, 
 def _parametrize_measured(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     value: SampleParameter | CollectionError
     try:
-        value = fairness.probes.sample_of(metafunc.definition, threshold_probe(metafunc.function))
+        value = fairness.probes.get_sample(metafunc.definition, threshold_probe(metafunc.function))
         fairness.overrides.add(metafunc.definition.nodeid, metafunc.definition.path, value.probe)
     except FairnessError as error:
         value = CollectionError(str(error))
@@ -141,7 +141,7 @@ def uses_named_model(item: pytest.Function) -> bool:
 def check_fixture(item: pytest.Function) -> str | None:
     """Return an error for a marked test without the fixture of its mark."""
     for mark, fixture in (("probe", "probe_item"), ("threshold", "measured")):
-        if mark_of(item.function, mark) is not None and fixture not in item.fixturenames:
+        if get_mark(item.function, mark) is not None and fixture not in item.fixturenames:
             return format_missing_fixture(mark, item.function, fixture)
     return None
 
@@ -186,7 +186,7 @@ def check_forks(items: Sequence[pytest.Item]) -> str | None:
 
 def get_item_parameter(item: pytest.Function) -> ItemParameter | CollectionError | None:
     """Return the parameter of a probe's test: its item; None for any other test."""
-    if mark_of(item.function, "probe") is None or not hasattr(item, "callspec"):
+    if get_mark(item.function, "probe") is None or not hasattr(item, "callspec"):
         return None
     return cast("ItemParameter | CollectionError | None", item.callspec.params.get("probe_item"))
 
@@ -213,9 +213,9 @@ def check_shared_results(items: Sequence[pytest.Item]) -> str | None:
 
 def graders_with_parameters(item: pytest.Function) -> Iterator[str]:
     """Yield the grader fixtures of a marked test that have parameters."""
-    if (sample := sample_of(item)) and (graders := grader_fixtures(sample.probe.function)):
+    if (sample := get_sample(item)) and (graders := grader_fixtures(sample.probe.function)):
         # Graders may depend on the parameters of the model, since each model has a sample of its own.
-        yield from parameters_of(item, graders).keys() - parameters_of(item, ["model", "model_name"]).keys()
+        yield from find_parameters(item, graders).keys() - find_parameters(item, ["model", "model_name"]).keys()
 
 
 def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
@@ -223,10 +223,10 @@ def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
     if not isinstance(item, pytest.Function):
         return False
     function = item.function  # looked up once: the attribute of a method is a new object each time
-    return mark_of(function, "probe") is not None or mark_of(function, "threshold") is not None
+    return get_mark(function, "probe") is not None or get_mark(function, "threshold") is not None
 
 
 def selected_probes(items: Iterable[pytest.Item]) -> list[Probe]:
     """Return the different probes of the selected tests."""
-    samples = (sample_of(item) for item in items if is_marked(item))
+    samples = (get_sample(item) for item in items if is_marked(item))
     return list({id(sample.probe): sample.probe for sample in samples if sample is not None}.values())

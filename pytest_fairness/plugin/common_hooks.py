@@ -24,7 +24,7 @@ from pytest_fairness.plugin.compat import fail_fixture
 from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.flips import begin, is_search
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
-from pytest_fairness.plugin.markers import mark_of
+from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.report.ci.junit import shown_properties
 from pytest_fairness.report.escaping import escape_controls
@@ -43,7 +43,7 @@ class CollectionHooks:
     def pytest_pycollect_makeitem(
         self, collector: pytest.Module | pytest.Class, obj: object
     ) -> list[pytest.Item] | None:
-        if not any(mark_of(obj, mark) for mark in ("probe", "threshold")):
+        if not any(get_mark(obj, mark) for mark in ("probe", "threshold")):
             return None
         return [] if is_imported(collector, obj) else None
 
@@ -88,7 +88,7 @@ class ItemHooks:
             if reason := check_fixture(item):
                 pytest.fail(reason, pytrace=False)
             if not self._state.lists_only and (cause := refusal or check_model(item)):
-                self._fairness.causes.end(item, cause, self._fairness.work.attempts_of(get_item_parameter(item)))
+                self._fairness.causes.end(item, cause, self._fairness.work.count_attempts(get_item_parameter(item)))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(

@@ -44,11 +44,11 @@ class CostEstimate:
 def estimate_costs(fairness: FairnessSession) -> list[CostEstimate]:
     """Return the costs on each model of the options that has a price, or that a cap limits."""
     names = [str(name) for name in fairness.models.names() if name]
-    models = [fairness.models.named(name) for name in names]
+    models = [fairness.models.resolve(name) for name in names]
     return [
         _estimate(fairness, name, model)
         for name, model in zip(names, models, strict=True)
-        if fairness.backend.caps or fairness.models.price_of(model) != (0.0, 0.0)
+        if fairness.backend.caps or fairness.models.find_price(model) != (0.0, 0.0)
     ]
 
 
@@ -56,7 +56,7 @@ def unavailable_model(fairness: FairnessSession, names: Iterable[str], estimates
     """Return why one of these models cannot answer what the store lacks, where that is known in advance."""
     calls = {estimate.model: estimate.calls for estimate in estimates}
     for name in names:
-        model = fairness.models.named(name)
+        model = fairness.models.resolve(name)
         try:
             getattr(model, "preflight", lambda: None)()
         except FatalError as error:
@@ -75,7 +75,7 @@ def _estimate(fairness: FairnessSession, name: str, model: Model) -> CostEstimat
     drawn = 1 - propensities / max(1, len(tokens))
     output = missing * (drawn * length + 1 - drawn)  # a propensity takes one token of output
     sent = sum(tokens.values()) * missing / max(1, len(tokens))
-    price = fairness.models.price_of(model)
+    price = fairness.models.find_price(model)
     usd = None if price is None else cost(price, sent, output)
     return CostEstimate(name, missing, len(tokens) - missing, sent, output, usd)
 
@@ -93,7 +93,7 @@ def _input_tokens(fairness: FairnessSession, name: str, model: Model) -> tuple[d
         if test.model_name != name or probe.error:
             continue
         if probe.id not in first_repetitions:
-            first_repetitions[probe.id] = fairness.work.first_of(probe, model)
+            first_repetitions[probe.id] = fairness.work.first_probe_repetition(probe, model)
         prompts = [prompt for index in test.items for prompt in probe.items[index].prompts]
         repetitions = fairness.work.repetitions(probe)
         for request in build_requests(prompts, model, repetitions, first_repetitions[probe.id]):

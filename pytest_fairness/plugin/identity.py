@@ -17,7 +17,7 @@ from pytest_fairness.core.shared_prompts import sharing
 from pytest_fairness.counterfactual.confounds import find_confounds
 from pytest_fairness.counterfactual.lint import LintReport
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.markers import arguments_of, mark_of
+from pytest_fairness.plugin.markers import get_mark, get_mark_arguments
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.settings import Settings
 
@@ -107,7 +107,7 @@ class Probes:
         remarks = {probe.function.__name__: sharing(probe.items) for probe in self._probes.values()}
         return [f"{name}: {remark}" for name, remark in remarks.items() if remark]
 
-    def sample_of(self, test: pytest.Item, function: Callable[..., object]) -> SampleParameter:
+    def get_sample(self, test: pytest.Item, function: Callable[..., object]) -> SampleParameter:
         """Return the sample that a test measures.
 
         Args:
@@ -151,7 +151,7 @@ class Probes:
         suite = getattr(function, "fairness_suite", None) or suite_in(path)
         in_root = path.parent == self._settings.root
         suite = suite or (path.stem.removeprefix("test_") if in_root else path.parent.name)
-        mark = mark_of(function, "probe")
+        mark = get_mark(function, "probe")
         assert mark is not None  # noqa: S101 - called for probes only
         try:
             if probe_id in self._files:
@@ -160,7 +160,7 @@ class Probes:
                     f"two probes have the id {probe_id!r} ({' and '.join(files)}): bind each to a name of its own in "
                     "its module, in a folder of its own name where that lies outside of the rootdir"
                 )
-            probe = Probe(function, probe_id, suite, arguments_of(mark))
+            probe = Probe(function, probe_id, suite, get_mark_arguments(mark))
         except FairnessError as error:
             return Probe(function, probe_id, suite, {}, error=str(error))
         self._files[probe_id] = path
@@ -201,14 +201,14 @@ class Probes:
         # The outermost level that sees the fixture defines it, unless the folder of the module sees it, too.
         owner = levels[0] if levels and not (levels[0].parent and _sees(levels[0].parent, fixture)) else None
         classes = [_class_name(owner)] if isinstance(owner, pytest.Class) else []
-        numbers = parameters_of(test, [fixture.argname])
+        numbers = find_parameters(test, [fixture.argname])
         parameters = [f"{name}{index}" for name, index in numbers.items() if index and name != "model_name"]
         module = owner and owner.getparent(pytest.Module)
         is_foreign = module is not None and getattr(value, "__module__", None) != module.obj.__name__
         files = [file_id(module.path, self._settings.root)] if module and is_foreign else []
         label = "::".join([*files, *classes, *parameters])
         source = fixture.baseid
-        if code := _code_of(fixture):
+        if code := _get_code(fixture):
             file = file_id(Path(code.co_filename), self._settings.root)
             # For files outside of the rootdir, pytest gives the base id of the rootdir, or of one another.
             if self._settings.root / file != Path(code.co_filename):
@@ -218,7 +218,7 @@ class Probes:
         return f"{source}#{index}{other_parameters}", label
 
     def _location(self, fixture: pytest.FixtureDef[Any] | None) -> str:
-        if fixture is None or (code := _code_of(fixture)) is None:
+        if fixture is None or (code := _get_code(fixture)) is None:
             return "another's"
         return f"{file_id(Path(code.co_filename), self._settings.root)}:{code.co_firstlineno}"
 
@@ -318,7 +318,7 @@ def _find_fixtures(node: pytest.Item | pytest.Collector, names: Iterable[str]) -
     return visible
 
 
-def parameters_of(test: pytest.Item, names: Iterable[str]) -> dict[str, int]:
+def find_parameters(test: pytest.Item, names: Iterable[str]) -> dict[str, int]:
     """Return the indices of the parameters on which some fixtures of a test depend, by name."""
     indices = test.callspec.indices if hasattr(test, "callspec") else {}
     visible = visible_fixtures(test, names)
@@ -326,7 +326,7 @@ def parameters_of(test: pytest.Item, names: Iterable[str]) -> dict[str, int]:
     return {name: indices[name] for name in used if name in indices}
 
 
-def _code_of(fixture: pytest.FixtureDef[Any]) -> CodeType | None:
+def _get_code(fixture: pytest.FixtureDef[Any]) -> CodeType | None:
     """Return the code of a fixture's function; None for another callable."""
     code: CodeType | None = getattr(plain_function(inspect.unwrap(fixture.func)), "__code__", None)
     return code
@@ -353,7 +353,7 @@ def _class_name(owner: pytest.Class) -> str:
     return ".".join(node.name for node in owner.listchain() if isinstance(node, pytest.Class))
 
 
-def sample_of(test: pytest.Item) -> SampleParameter | None:
+def get_sample(test: pytest.Item) -> SampleParameter | None:
     """Return the sample of a collected test; None for a test that measures nothing."""
     parameters = test.callspec.params if hasattr(test, "callspec") else {}
     parameter = parameters.get("measured", parameters.get("probe_item"))
@@ -364,14 +364,14 @@ def sample_of(test: pytest.Item) -> SampleParameter | None:
 def model_source(test: pytest.Item) -> str:
     """Return the source of a test's model as a text: tests with the same text measure one model."""
     fixture = visible_fixtures(test, ["model"])["model"]
-    code = _code_of(fixture)
+    code = _get_code(fixture)
     source = fixture.baseid, code and (code.co_filename, code.co_firstlineno)
-    return repr((source, parameters_of(test, ["model"])))
+    return repr((source, find_parameters(test, ["model"])))
 
 
 def grader_fixtures(probe: Callable[..., object]) -> list[str]:
     """Return the names of the fixtures that may grade a probe's answers."""
-    mark = mark_of(probe, "probe")
+    mark = get_mark(probe, "probe")
     declared = mark.kwargs.get("grade", {"answer": "grader"}) if mark else {}
     graders = list(declared.values()) if isinstance(declared, Mapping) else []
     names = [grader for grader in graders if isinstance(grader, str)]

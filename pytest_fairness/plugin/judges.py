@@ -30,7 +30,7 @@ def resolve_judge_graders(graders: Mapping[str, Any], probe: str, request: pytes
             if hasattr(grader, "bind_models"):  # a grader that sends requests of its own
                 fairness = request.config.stash[SESSION]
                 judge = fairness.settings.judge
-                grader.bind_models(fairness.models.named, fairness.models.named(judge) if judge else None)
+                grader.bind_models(fairness.models.resolve, fairness.models.resolve(judge) if judge else None)
             added = grader.graders(name, resolve_judge_models(grader, request)) if is_judge(grader) else {name: grader}
         except FairnessError as error:
             pytest.fail(f"probe {probe}: {error}", pytrace=False)
@@ -63,7 +63,7 @@ def resolve_judge_models(judge: Judge, request: pytest.FixtureRequest) -> list[M
         fixture = request.getfixturevalue("judge")
         models = fixture if isinstance(fixture, Sequence) and not isinstance(fixture, str) else [fixture]
     return [
-        fairness.models.named(model) if isinstance(model, str) else fairness.models.wrap(model, None)
+        fairness.models.resolve(model) if isinstance(model, str) else fairness.models.wrap(model, None)
         for model in models
     ]
 

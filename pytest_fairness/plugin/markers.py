@@ -122,7 +122,7 @@ _KEYWORDS = {"probe": {"items", "grade"}, "threshold": {"probe"}}
 _FIXTURES = {"probe_item", "measured"}
 
 
-def mark_of(function: object, name: str) -> pytest.Mark | None:
+def get_mark(function: object, name: str) -> pytest.Mark | None:
     """Return the mark of this name on a test function itself.
 
     A project may have marks of the same names: those of this plugin have one of its keywords, or the test takes one of
@@ -140,7 +140,7 @@ def _takes_ours(function: object) -> bool:
         return False
 
 
-def arguments_of(mark: pytest.Mark) -> Mapping[str, Any]:
+def get_mark_arguments(mark: pytest.Mark) -> Mapping[str, Any]:
     """Return the keywords of a mark.
 
     Raises:
@@ -157,12 +157,12 @@ def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
     Raises:
         FairnessError: The mark names no probe.
     """
-    mark = mark_of(function, "threshold")
+    mark = get_mark(function, "threshold")
     assert mark is not None  # noqa: S101 - called for thresholds only
-    arguments = arguments_of(mark)
+    arguments = get_mark_arguments(mark)
     check_arguments("threshold", arguments, THRESHOLD_ARGUMENTS, required="probe")
     probe: Callable[..., object] = arguments["probe"]
-    if mark_of(probe, "probe") is None:
+    if get_mark(probe, "probe") is None:
         raise FairnessError(f"threshold {function.__name__}: its probe is {probe!r}, which is not marked as a probe")
     threshold_scale(function)
     title = arguments.get("title")
@@ -176,7 +176,7 @@ def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
 
 def declared_title(function: object) -> str:
     """Return the title that a threshold's mark gives; empty where it gives none, or an invalid one."""
-    mark = mark_of(function, "threshold")
+    mark = get_mark(function, "threshold")
     title = None if mark is None else mark.kwargs.get("title")
     return title.strip() if isinstance(title, str) and not title_fault(title) else ""
 
@@ -187,7 +187,7 @@ def threshold_scale(function: Callable[..., object]) -> MarkScale | None:
     Raises:
         FairnessError: The mark gives something other than a scale.
     """
-    mark = mark_of(function, "threshold")
+    mark = get_mark(function, "threshold")
     scale = None if mark is None else mark.kwargs.get("scale")
     if not isinstance(scale, MarkScale | None):
         raise FairnessError(
@@ -214,7 +214,7 @@ class FlakyMark:
         mark = item.get_closest_marker("flaky_threshold")
         if mark is None:
             return None
-        arguments = dict(arguments_of(mark))
+        arguments = dict(get_mark_arguments(mark))
         check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="reason")
         check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="until")
         until = arguments["until"]

@@ -211,7 +211,7 @@ class LazyMeasured:
         if self.look.anytime is not None:  # its intervals are valid at every size
             return False
         items, attempts = self._sample.items, len(self._sample.attempts)
-        if self.look.of > 1:
+        if self.look.total > 1:
             planned = self.look.plan[-1]
             items, attempts = max(items, planned.items), max(attempts, planned.attempts)
         declared_items, declared_attempts = self.probe.declared
@@ -324,7 +324,7 @@ class LazyMeasured:
             self.subject.name,
             self.subject.key,
             attempts,
-            self.arguments | {"calibration": labels} if (labels := self.labels_of(attempts)) else self.arguments,
+            self.arguments | {"calibration": labels} if (labels := self.read_labels(attempts)) else self.arguments,
             self.fingerprints,
             self.extremes,
             self._fairness.settings.judge,
@@ -338,7 +338,7 @@ class LazyMeasured:
 
         from pytest_fairness.stats.measured import Measured
 
-        arguments = {**self.arguments, "calibration": self.labels_of(attempts)}
+        arguments = {**self.arguments, "calibration": self.read_labels(attempts)}
         same_conditions = conditions(self.subject.name, self.fingerprints, self._fairness.settings.judge)
         earlier = self._history
         extremes = earlier.extremes(self.extremes)
@@ -354,7 +354,7 @@ class LazyMeasured:
         runs, key = self._fairness.store.runs, self.subject.key
         return load_earlier_answers(runs, self._fairness.settings.adjust, self.probe, key, list(self.graders))
 
-    def labels_of(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:
+    def read_labels(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:
         """Return a human's labels of this sample's grades, if any."""
         if not self.probe.labels:
             return ()

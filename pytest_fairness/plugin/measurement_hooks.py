@@ -14,7 +14,7 @@ from pytest_fairness.plugin.baseline import choose_latest_baseline
 from pytest_fairness.plugin.collected_tests import CollectedTests, format_unjudged_lines
 from pytest_fairness.plugin.collection import get_item_parameter, get_model_name, is_marked, uses_named_model
 from pytest_fairness.plugin.declarative import BrokenDeclaration
-from pytest_fairness.plugin.identity import ItemParameter, sample_of
+from pytest_fairness.plugin.identity import ItemParameter, get_sample
 from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_sigterm
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.settings import secret_redactor
@@ -63,7 +63,7 @@ class MeasurementHooks:
                 self._fairness.work.tests.append(PlannedTest(name, parameter.sample, (parameter.index,)))
         elif thresholds.is_threshold(item):
             expected[item.nodeid] = threshold_rows.expected_row(item)
-            sample = sample_of(item)
+            sample = get_sample(item)
             if sample is not None and not may_skip:
                 indices = self._fairness.work.item_indices(sample.probe)
                 self._fairness.work.tests.append(PlannedTest(name, sample, indices))

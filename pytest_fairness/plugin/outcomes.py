@@ -16,7 +16,7 @@ from pytest_fairness.core.results import ExpectedThreshold, MetricResult, Sample
 from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
 from pytest_fairness.plugin.flips import properties as search_properties
-from pytest_fairness.plugin.identity import model_source, sample_of
+from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.measurement import STOPPED, LazyMeasured
 from pytest_fairness.plugin.shard_hooks import DEFERRED
 from pytest_fairness.plugin.threshold_rows import PREFIX, from_properties
@@ -234,7 +234,7 @@ def _subject(item: pytest.Item) -> str | None:
     measured = getattr(item, "funcargs", {}).get("measured")
     if isinstance(measured, LazyMeasured):
         return measured.subject.name
-    name = dict(item.user_properties).get(PREFIX + "model") if sample_of(item) else None
+    name = dict(item.user_properties).get(PREFIX + "model") if get_sample(item) else None
     return None if name is None else str(name)
 
 

@@ -72,7 +72,7 @@ class CollectedThreshold:
         """Its short name, ``SUITE::TEST``."""
         return f"{self.probe.suite}::{self.name}"
 
-    def is_called(self, key: str) -> bool:
+    def is_named(self, key: str) -> bool:
         """Return whether a key of pyproject.toml is a name of this threshold."""
         # Compare the path: the id of a test outside of the rootdir may start with any folder.
         return key == self.short or f"{self.file.as_posix()}::{self.name}".endswith(f"/{key}")
@@ -157,7 +157,7 @@ class ThresholdOverrides:
         """Return the threshold that a key names; None if it exists but is not part of this run."""
         collected = self._collected
         matches = (
-            [key] if key in collected else [test for test, threshold in collected.items() if threshold.is_called(key)]
+            [key] if key in collected else [test for test, threshold in collected.items() if threshold.is_named(key)]
         )
         if len(matches) > 1:
             raise FairnessError(
@@ -176,11 +176,13 @@ class ThresholdOverrides:
         head, _, name = key.partition("::")
         collected = {threshold.file.resolve() for threshold in self._collected.values()}
         shipped = {file.resolve() for file in _files(_shipped_suites_folder())}
-        files = {file for file in shipped | {file.resolve() for file in _files(self._root)} if _is_called(file, head)}
-        if any(name.rpartition("::")[2] in thresholds_in(file) for file in files - collected):
+        files = {
+            file for file in shipped | {file.resolve() for file in _files(self._root)} if _is_file_named(file, head)
+        }
+        if any(name.rpartition("::")[2] in find_threshold_names(file) for file in files - collected):
             return
-        ids = {f"{head}::{test}" for file in files for test in thresholds_in(file)}
-        ids |= {f"{file.parent.name}::{test}" for file in shipped if not files for test in thresholds_in(file)}
+        ids = {f"{head}::{test}" for file in files for test in find_threshold_names(file)}
+        ids |= {f"{file.parent.name}::{test}" for file in shipped if not files for test in find_threshold_names(file)}
         ids |= {threshold.test if "/" in head else threshold.short for threshold in self._collected.values()}
         nearest = difflib.get_close_matches(key, sorted(ids), n=1, cutoff=0.0)
         raise FairnessError(f"{self._tables[key].where}: no threshold is called {key!r}; the nearest is {nearest[0]!r}")
@@ -219,7 +221,7 @@ def _scale(value: object) -> MarkScale:
     return MarkScale(**ranges)
 
 
-def thresholds_in(file: Path) -> set[str]:
+def find_threshold_names(file: Path) -> set[str]:
     """Return the names of the thresholds in a file, which is parsed and not imported."""
     try:
         if suite_in(file):
@@ -235,7 +237,7 @@ def thresholds_in(file: Path) -> set[str]:
     return {node.name for node in functions if any("threshold(" in ast.unparse(mark) for mark in node.decorator_list)}
 
 
-def _is_called(file: Path, head: str) -> bool:
+def _is_file_named(file: Path, head: str) -> bool:
     """Return whether the first part of an id is the end of a file's path, or its suite."""
     suites = {file.parent.name, file.stem.removeprefix("test_"), suite_in(file)}
     return head in suites or file.as_posix().endswith(f"/{head}")

@@ -98,7 +98,7 @@ def table(
     rows = worst_first(row for row in rows if not _is_not_selected(row))
     if not rows:
         return
-    shared = _shared_advice(_undecided(rows, causes))
+    shared = _shared_advice(_format_undecided(rows, causes))
     digits = max(map(_decimals, rows))
     titles = [escape_controls(row.threshold) for row in rows]
     values = max(len(_value(row, digits)) for row in rows)
@@ -165,7 +165,7 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
 
 def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> Iterator[str]:
     """Yield lines that several thresholds share: needs, judges, and reasons without a section of their own."""
-    for part, count in _shared_advice(_undecided(rows, causes)).items():
+    for part, count in _shared_advice(_format_undecided(rows, causes)).items():
         yield from wrap_text(f"{count} undecided thresholds: {part}", width)
     beginnings = _beginnings(causes)
     reasons: dict[str, list[str]] = {}  # several thresholds may share one cause
@@ -187,7 +187,7 @@ def _beginnings(causes: CauseCounts) -> tuple[str, ...]:
     return tuple(begin + in_line(cause)[:_LONG_CAUSE] for cause, _ in causes for begin in begins)
 
 
-def _undecided(rows: Sequence[ThresholdResult], causes: CauseCounts) -> list[ThresholdResult]:
+def _format_undecided(rows: Sequence[ThresholdResult], causes: CauseCounts) -> list[ThresholdResult]:
     beginnings = _beginnings(causes)
     return [row for row in rows if row.verdict == "undecided" and not row.message.startswith(beginnings)]
 

@@ -31,8 +31,8 @@ from pytest_fairness.core.results import (
     scale_result,
 )
 from pytest_fairness.core.verdicts import Judgment, flip_probability
-from pytest_fairness.plugin.evaluation import override_of
-from pytest_fairness.plugin.identity import model_source, sample_of
+from pytest_fairness.plugin.evaluation import get_override
+from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.markers import declared_title, threshold_scale
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.probe import Probe
@@ -109,7 +109,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
         "risk": measured.tail,
         "looks": LooksResult(
             number=look.number,
-            of=look.of,
+            of=look.total,
             first=measured.first_attempts,
             run=look.run,
             plan=look.plan,
@@ -170,7 +170,7 @@ def _overrides(item: pytest.Function, judgment: Judgment, probe: Probe) -> dict[
     }
     if judgment.bounds_of_test is not None:
         overrides["bounds"] = OverrideResult(set=list(judgment.bounds), instead_of=list(judgment.bounds_of_test))
-    if (scale := override_of(item).scale) is not None:
+    if (scale := get_override(item).scale) is not None:
         suite_scale = threshold_scale(item.function)
         overrides["scale"] = OverrideResult(set=scale_result(scale), instead_of=scale_result(suite_scale))
     return overrides
@@ -228,7 +228,7 @@ def _side_result(side: ExampleSide) -> ExampleSideResult:
     )
 
 
-def influences_of(judgment: Judgment) -> InfluenceResult | None:
+def get_influences(judgment: Judgment) -> InfluenceResult | None:
     """Return the influence of each item or source on the deciding estimate; None where it is not known."""
     estimate = judgment.deciding.estimate if judgment.deciding else None
     if estimate is None or estimate.breakdown is None:
@@ -276,7 +276,7 @@ def threshold_title(item: pytest.Item) -> str:
                 if isinstance(value, str | int | float | None)
                 else f"{key} {index}"
             )
-    sample = sample_of(item)
+    sample = get_sample(item)
     parameters += ["propensities"] if sample is not None and sample.probe.is_propensity else []
     return f"{name} ({', '.join(parameters)})" if parameters else name
 
@@ -297,7 +297,7 @@ def _title_of_name(name: str) -> str:
 def expected_row(item: pytest.Item) -> ExpectedThreshold:
     """Return the row of a threshold before it runs."""
     parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
-    sample, model = sample_of(item), parameters.get("model_name")
+    sample, model = get_sample(item), parameters.get("model_name")
     return ExpectedThreshold(
         id=item.nodeid,
         suite="" if sample is None else sample.probe.suite,

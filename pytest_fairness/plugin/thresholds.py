@@ -30,11 +30,11 @@ from pytest_fairness.plugin.evaluation import (
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
 from pytest_fairness.plugin.look_sequence import looks, record_decision
-from pytest_fairness.plugin.markers import FlakyMark, mark_of
+from pytest_fairness.plugin.markers import FlakyMark, get_mark
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.sequential_looks import explain_items_limit
 from pytest_fairness.plugin.session import SESSION
-from pytest_fairness.plugin.threshold_rows import influences_of, threshold_row, to_properties
+from pytest_fairness.plugin.threshold_rows import get_influences, threshold_row, to_properties
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
 
@@ -168,7 +168,7 @@ def finish_threshold(
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
     result = _checked_row(item, judgment, measured, message, runs)
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
-    if influences := influences_of(judgment):
+    if influences := get_influences(judgment):
         measured.store_influences(item.nodeid, influences)
     broken = _apply_flaky_mark(item, judgment, flaky, result, history)
     if judgment.verdict is Verdict.UNDECIDED and not broken:
@@ -271,4 +271,4 @@ def _apply_flaky_mark(
 
 def is_threshold(item: pytest.Item) -> bool:
     """Return whether a test is marked ``threshold``."""
-    return isinstance(item, pytest.Function) and mark_of(item.function, "threshold") is not None
+    return isinstance(item, pytest.Function) and get_mark(item.function, "threshold") is not None
