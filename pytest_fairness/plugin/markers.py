@@ -1,4 +1,4 @@
-"""Marks of test functions: what they declare of probes, thresholds and flaky thresholds, checked."""
+"""Marks of probes, thresholds and flaky thresholds, with checks of their arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROBE_ARGUMENTS = (
 THRESHOLD_ARGUMENTS = ("probe", "title", "scale")
 FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
 _LONGEST_FLAKY = timedelta(days=366)
-"""The longest time that a flaky mark may last."""
+"""The longest duration of a flaky mark."""
 
 MARKS = (
     (
@@ -58,7 +58,7 @@ def check_repetitions(value: object) -> int:
 
 
 def check_expected(value: object) -> Mapping[str, Any]:
-    """Return the answers that are expected of a fair model.
+    """Return the expected answers of a fair model.
 
     Raises:
         FairnessError: The value is malformed.
@@ -78,7 +78,7 @@ def check_expected(value: object) -> Mapping[str, Any]:
 
 
 def check_graders(value: object) -> Mapping[str, Any]:
-    """Return the graders of a mark by grade, fixtures as their names.
+    """Return the graders of a mark by grade; a fixture is given by its name.
 
     Raises:
         FairnessError: The value is malformed.
@@ -89,7 +89,11 @@ def check_graders(value: object) -> Mapping[str, Any]:
 
 
 def check_grader(name: str, grader: object) -> None:
-    """Raise `FairnessError` for a grader without a method that grades, and for a class in place of its object."""
+    """Check that a grader is an object with a method that grades.
+
+    Raises:
+        FairnessError: It is not.
+    """
     grades = any(callable(getattr(grader, method, None)) for method in ("grade", "grade_item", "grade_batch"))
     if not grades or isinstance(grader, type):
         raise FairnessError(
@@ -110,7 +114,11 @@ def check_confidence(value: object) -> float:
 
 
 def check_arguments(mark: str, arguments: Mapping[str, Any], allowed: tuple[str, ...], *, required: str) -> None:
-    """Raise `FairnessError` for an argument of a mark that is unknown, or missing."""
+    """Check the names of a mark's arguments.
+
+    Raises:
+        FairnessError: An argument is unknown, or missing.
+    """
     for name in arguments:
         if name not in allowed:
             raise FairnessError(f"@pytest.mark.{mark} has no argument {name!r}; {did_you_mean(name, allowed)}")
@@ -123,7 +131,7 @@ _FIXTURES = {"probe_item", "measured"}
 
 
 def get_mark(function: object, name: str) -> pytest.Mark | None:
-    """Return the mark of this name on a test function itself.
+    """Return the mark of a name on a test function itself.
 
     A project may have marks of the same names: those of this plugin have one of its keywords, or the test takes one of
     its fixtures.
@@ -175,14 +183,14 @@ def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def declared_title(function: object) -> str:
-    """Return the title that a threshold's mark gives; empty where it gives none, or an invalid one."""
+    """Return the title of a threshold's mark; empty if it is missing or invalid."""
     mark = get_mark(function, "threshold")
     title = None if mark is None else mark.kwargs.get("title")
     return title.strip() if isinstance(title, str) and not title_fault(title) else ""
 
 
 def threshold_scale(function: Callable[..., object]) -> MarkScale | None:
-    """Return the scale that a threshold's mark gives to all its estimates, if it does.
+    """Return the mark scale of a threshold's mark for all its estimates, if it has one.
 
     Raises:
         FairnessError: The mark gives something other than a scale.
@@ -198,7 +206,7 @@ def threshold_scale(function: Callable[..., object]) -> MarkScale | None:
 
 @dataclass(frozen=True, slots=True)
 class FlakyMark:
-    """The mark of a flaky threshold: its reason, its last day, and the flips that it allows."""
+    """The mark of a flaky threshold: its reason, last day and allowed flip probability."""
 
     reason: str
     until: date

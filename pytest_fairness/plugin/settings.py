@@ -41,17 +41,17 @@ class Settings(Options):
 
     @property
     def is_one_pipeline(self) -> bool:
-        """Return whether the sessions of the run are jobs of one pipeline, or shards: their application is the same."""
+        """Whether the sessions of the run are jobs of one pipeline, or shards, with the same application."""
         return self.shard is not None or self.run == read_ci_run_id()
 
     @property
     def is_report_requested(self) -> bool:
-        """Return whether the user named the report: only then is a file that cannot be written an error."""
+        """Whether the user named the report, so that failing to write it is an error."""
         return "report" in self.given or self.report != self.folders.home / DEFAULT_REPORT
 
     @property
     def arguments(self) -> list[str]:
-        """Arguments that make pytest measure the same samples again from the rootdir; they name no file to write."""
+        """The arguments that make pytest measure the same samples from the rootdir, without output files."""
         folder = self.root if self.call.folder == "" else None
         arguments = []
         for option in OPTIONS:
@@ -64,12 +64,12 @@ class Settings(Options):
 
     @property
     def sampling(self) -> str:
-        """The argument that sets how many items of a probe are measured."""
+        """The argument for the number of measured items."""
         return f"--fairness-sample={self.sample}" if self.sample else f"--fairness-profile={self.profile}"
 
     @property
     def filters(self) -> list[str]:
-        """Arguments that select items by their attributes."""
+        """The arguments that select items by attributes."""
         return BY_NAME["where"].arguments(self.where, None)
 
 
@@ -102,7 +102,7 @@ def read_settings(config: pytest.Config, file: IniFile) -> Settings:
 
 def _settings(config: pytest.Config, given: Mapping[str, Any], values: Mapping[str, Any]) -> Settings:
     folder = config.invocation_params.dir
-    # Without an ini file the rootdir is the common folder of the tests, which may be anywhere.
+    # Without an ini file, the rootdir is the common folder of the tests, which is not the project's.
     folders = RunFolders(folder, config.rootpath if config.inipath else folder)
     run = values["run"] or ("ci" if values["shard"] else None)
     parsed = {option.field: option.parse_value({**values, "run": run}[option.name], folders) for option in OPTIONS}
@@ -124,7 +124,11 @@ def _refuse_contradictions(values: Mapping[str, Any], given: Mapping[str, Any]) 
 
 
 def _refuse_missing_folders(settings: Settings) -> None:
-    """Refuse a data folder of the command line that does not exist."""
+    """Check that every data folder of the command line exists.
+
+    Raises:
+        pytest.UsageError: One does not.
+    """
     for suite, folder in settings.data.items() if "data" in settings.given else ():
         if isinstance(folder, Path) and not folder.is_dir():
             path = relative_to(folder, settings.folders.invocation)
@@ -132,7 +136,11 @@ def _refuse_missing_folders(settings: Settings) -> None:
 
 
 def _refuse_other_files(settings: Settings) -> None:
-    """Refuse files to write that exist and are of another kind."""
+    """Check that no output file exists with another kind of content.
+
+    Raises:
+        pytest.UsageError: One does.
+    """
     files = [("json", settings.json, RESULTS)]
     if settings.is_report_requested:
         files.append(("report", settings.report, PAGE))
@@ -148,7 +156,7 @@ def _refuse_other_files(settings: Settings) -> None:
 
 
 def secret_redactor(settings: Settings) -> Callable[[str], str]:
-    """Return a function that removes the keys of this machine from a text, and what looks like one."""
+    """Return a function that removes API keys, and texts that look like keys, from a text."""
     from pytest_fairness.core.secrets import redacted, secrets_in
     from pytest_fairness.models.env_file import read_environment
 

@@ -1,4 +1,4 @@
-"""The result of a threshold, from its judgment, and as the properties that cross between processes."""
+"""Results of thresholds: from judgments, and as the properties that workers send."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.plugin.shard_hooks import find_other_test
 
 PROPENSITIES = "propensities)"
-"""The end of the title of a threshold that was judged by propensities."""
+"""The end of a threshold's title if it was judged by propensities."""
 PREFIX = "fairness_"
-"""Prefix of the JUnit properties that carry a result."""
+"""The prefix of JUnit properties with a result."""
 _VERDICTS = {Decision.FALSE: "unfair", Decision.INVALID: "invalid", Decision.UNDECIDED: "undecided"}
-"""Verdicts of one estimate by its decisions, the worst first."""
+"""The verdicts of an estimate by its decisions, the worst first."""
 LONGEST_PARAMETER = 60
 """The most characters of a parameter's value in a threshold's title."""
 
 
 def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> ThresholdResult:
-    """Return the result of a threshold that was judged.
+    """Return the result of a judged threshold.
 
     Args:
         item: Its test.
@@ -87,7 +87,7 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
 
 
 def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> dict[str, Any]:
-    """Return the fields of a result that need no deciding estimate."""
+    """Return the fields of a result that do not depend on a deciding estimate."""
     look = measured.look
     return {
         "id": item.nodeid,
@@ -122,7 +122,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
 
 
 def failing_estimates(judgment: Judgment) -> list[FailingEstimate]:
-    """Return each estimate, with its bounds, that a threshold compared and that did not hold them for certain."""
+    """Return the compared estimates that are not certainly within their bounds, with these bounds."""
     compared: dict[str, list[Comparison]] = {}
     for comparison in judgment.comparisons:
         for member in comparison.of_members():
@@ -177,7 +177,7 @@ def _overrides(item: pytest.Function, judgment: Judgment, probe: Probe) -> dict[
 
 
 def _breakdown_fields(item: pytest.Function, judgment: Judgment, probe: Probe, estimate: Estimate) -> dict[str, Any]:
-    """Return the fields of the groups, and, where the verdict is not fair, of the item that shows it best."""
+    """Return the fields of the groups and, if the verdict is not fair, of the clearest example."""
     if estimate.breakdown is None:
         return {}
     breakdown = estimate.breakdown()
@@ -198,10 +198,10 @@ def _breakdown_fields(item: pytest.Function, judgment: Judgment, probe: Probe, e
 
 
 def _bad_side(judgment: Judgment, estimate: Estimate) -> int:
-    """Return 1 where a value too high for the nearest bound is unfair, or may be; -1 where one too low is."""
+    """Return 1 if high values may be unfair by the nearest bound, -1 if low ones may be."""
     nearest = min(judgment.about_deciding, key=lambda comparison: abs(estimate.value - comparison.bound))
     if judgment.verdict is Verdict.UNFAIR and estimate.value != nearest.bound:
-        return 1 if estimate.value > nearest.bound else -1  # whichever operator the test uses
+        return 1 if estimate.value > nearest.bound else -1  # for every operator
     return -1 if nearest.op in (">", ">=") else 1
 
 
@@ -229,7 +229,7 @@ def _side_result(side: ExampleSide) -> ExampleSideResult:
 
 
 def get_influences(judgment: Judgment) -> InfluenceResult | None:
-    """Return the influence of each item or source on the deciding estimate; None where it is not known."""
+    """Return the influence of each item or source on the deciding estimate, if it is known."""
     estimate = judgment.deciding.estimate if judgment.deciding else None
     if estimate is None or estimate.breakdown is None:
         return None
@@ -245,7 +245,7 @@ def _scale_p_value(p_value: float | None, share: float) -> float | None:
 
 
 def location(item: pytest.Item, failure: BaseException | None = None) -> tuple[str, int]:
-    """Return the file of a threshold, from the rootdir, and the line of the failed assert, or else of its function."""
+    """Return the file of a threshold, relative to the rootdir, and the line of the failed assert or of its function."""
     file, line, _ = item.location
     number = (line or 0) + 1
     entry = failure.__traceback__ if failure else None
@@ -257,7 +257,7 @@ def location(item: pytest.Item, failure: BaseException | None = None) -> tuple[s
 
 
 def threshold_title(item: pytest.Item) -> str:
-    """Return a threshold's title, with the parameters that are not its model's.
+    """Return a threshold's title, with its parameters except the model.
 
     The test's name stands in for a title that its mark does not give: ``test_women_and_men_advance_alike[openai:x]``
     is ``women and men advance alike``, and ``test_reach[0.8]`` is ``reach (bound=0.8)``.
@@ -282,7 +282,7 @@ def threshold_title(item: pytest.Item) -> str:
 
 
 def _shorten_value(value: str) -> str:
-    """Return a parameter's value, without the middle of a long one: values often differ at either end."""
+    """Return a parameter's value; a long one loses its middle, since values often differ at their ends."""
     return (
         value
         if len(value) <= LONGEST_PARAMETER
@@ -311,7 +311,7 @@ def expected_row(item: pytest.Item) -> ExpectedThreshold:
 
 
 def uncollected_row(test: str, line: int, title: str) -> ExpectedThreshold:
-    """Return the row of a threshold whose file was read and not imported.
+    """Return the row of a threshold in a file that was parsed and not imported.
 
     Args:
         test: The id of its test.
@@ -326,7 +326,7 @@ def uncollected_row(test: str, line: int, title: str) -> ExpectedThreshold:
 
 @cache
 def _texts() -> frozenset[str]:
-    """Return the fields of a result that hold text: properties have them as they are, everything else as JSON."""
+    """Return the text fields of a result, which are properties as they are; others are JSON."""
     return frozenset(name for name, kind in get_type_hints(ThresholdResult).items() if kind is str)
 
 
@@ -340,7 +340,7 @@ def to_properties(result: ThresholdResult) -> list[tuple[str, str]]:
 
 
 def from_properties(properties: Sequence[tuple[str, Any]], outcome: str) -> ThresholdResult | None:
-    """Return the result that a report carries; None where it carries none."""
+    """Return the result in a report's properties, if there is one."""
     content = {name.removeprefix(PREFIX): value for name, value in properties if name.startswith(PREFIX)}
     if "id" not in content:
         return None

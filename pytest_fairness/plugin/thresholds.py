@@ -1,4 +1,4 @@
-"""Runs of threshold tests, whose verdicts decide their outcomes."""
+"""Runs of threshold tests, and the outcomes that follow from their verdicts."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from pytest_fairness.report.escaping import escape_controls
 _PACKAGE = str(Path(__file__).parents[1])
 
 EXCUSE: pytest.StashKey[str] = pytest.StashKey()
-"""The reason that a test's report reads *flaky* or *accepted*."""
+"""The reason why a test's report is *flaky* or *accepted*."""
 SURE = 0.9
-"""Probability from which a history shows that a threshold is more flaky than its mark allows."""
+"""The probability from which a history shows that a threshold is more flaky than its mark allows."""
 METRICS: pytest.StashKey[list[MetricResult]] = pytest.StashKey()
-"""Every estimate that a test recorded: sent with its report, but too many for its JUnit properties."""
+"""All recorded estimates of a test, in its report but not in its JUnit properties."""
 _COMMAND = re.compile(r"\n(?=\s*(::|##))")
 
 
@@ -57,7 +57,7 @@ class ThresholdFailure(AssertionError):
     """
 
     def __init_subclass__(cls) -> None:
-        cls.__module__ = "builtins"  # pytest shows the name alone
+        cls.__module__ = "builtins"  # so that pytest prints the name without a module
 
 
 class Unfair(ThresholdFailure):
@@ -69,14 +69,14 @@ class Undecided(ThresholdFailure):
 
 
 class Invalid(ThresholdFailure):
-    """Nothing can be concluded from what was measured."""
+    """Nothing can be concluded from the measurements."""
 
 
 _EXCEPTIONS = {Verdict.UNFAIR: Unfair, Verdict.UNDECIDED: Undecided, Verdict.INVALID: Invalid}
 
 
 def run_threshold(item: pytest.Function) -> None:
-    """Call the test, judge its comparisons, and raise where the verdict is not fair.
+    """Call the test, judge its comparisons, and raise if the verdict is not fair.
 
     Args:
         item: The test of a threshold, set up.
@@ -100,7 +100,7 @@ def run_threshold(item: pytest.Function) -> None:
             measured.look = replace(look, run=runs.look.number if runs else 1)
             try:
                 measured.load()
-            except BudgetExceededError as error:  # a part that is measured may be the fairer one
+            except BudgetExceededError as error:  # the measured part may be the fairer one
                 measured.look = previous_look
                 judgment = replace(judgment, reason=str(error))
                 break
@@ -119,9 +119,9 @@ def run_threshold(item: pytest.Function) -> None:
 
 
 def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
-    """Return the verdict on the sample of this look; one that is undecided for a reason needs no further look."""
+    """Return the verdict on the sample of a look; with a reason, an undecided one needs no further look."""
     if judgment.verdict in (Verdict.INVALID, Verdict.UNDECIDED) and measured.cause is not None:
-        # No need for more items or grades is reported, and no flaky mark excuses requests that were not made.
+        # No needs are reported, and a flaky mark does not excuse requests that were not made.
         cause, count = measured.cause
         return Judgment(judgment.verdict, reason=f"{cause} ({count:,} attempts not made)")
     if judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED) and measured.is_tryout:
@@ -132,7 +132,7 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
 
 
 def tryout(measured: LazyMeasured) -> str:
-    """Return the reason that a threshold on a small sample is undecided."""
+    """Return the reason why a threshold on a small sample is undecided."""
     declared, _ = measured.probe.declared
     items = len(measured.probe.items)
     if measured.is_smoke:
@@ -146,7 +146,7 @@ def tryout(measured: LazyMeasured) -> str:
 def finish_threshold(
     item: pytest.Function, judgment: Judgment, measured: LazyMeasured, flaky: FlakyMark | None, runs: JudgedRuns | None
 ) -> None:
-    """Record the verdict on the test, and raise where it breaks the build.
+    """Record the verdict on the test, and raise if it fails the test.
 
     Args:
         item: The test of the threshold.
@@ -200,7 +200,7 @@ def _checked_row(
     if judgment.deciding.estimate.attempts <= MOST_CHECKED:
         clustering = check_clustering(item, measured.load(), judgment, CHECK_SECONDS)
         result = replace(result, clustering=clustering)
-    # A replay has one answer for all formats.
+    # A replayed model has one answer for all formats.
     if not measured.subject.name.startswith("replay:"):
         result = replace(result, formats=estimate_format_effects(item, measured.load(), judgment))
     return result
@@ -209,13 +209,13 @@ def _checked_row(
 def _raise_verdict(judgment: Judgment, message: str, remark: str) -> NoReturn:
     """Fail the test at the user's line."""
     __tracebackhide__ = True
-    # On CI pytest prints a message whole, and a line of it that begins with :: is a command to the runner.
+    # On CI pytest prints the whole message, in which a line that begins with :: would be a command to the runner.
     text = escape_controls(message.removeprefix(f"{judgment.verdict}: "), lines=judgment.deciding is None)
     text = _COMMAND.sub(r"\\u000a", text)
     exception = _EXCEPTIONS[judgment.verdict]
     text += remark
     traceback = _user_traceback(judgment.failure)
-    if traceback is None:  # no line of the user's to show
+    if traceback is None:  # without a line of the user's
         _fail(f"{exception.__name__}: {text}")
     raise exception(text).with_traceback(traceback) from None
 
@@ -237,7 +237,7 @@ def _fail(text: str) -> NoReturn:
 
 
 def _user_traceback(failure: BaseException | None) -> TracebackType | None:
-    """Return the traceback down to the user's own line, without the frames of this package below it."""
+    """Return the traceback down to the user's line, without later frames of this package."""
     traceback = failure.__traceback__ if failure else None
     last, entry = None, traceback
     while entry is not None:
