@@ -41,7 +41,7 @@ def module_of(
     name: str,
     extra: str,
     oldest: tuple[int, ...],
-    undisturbed: Callable[[], AbstractContextManager[None]],
+    undisturbed: Callable[[], AbstractContextManager[object]],
 ) -> Any:
     """Return a module of a package, imported within a block that keeps the import from changing the process.
 

@@ -1,4 +1,4 @@
-"""Attempts: answers of models, and their grades."""
+"""Attempts: the answers of models, and their grades."""
 
 from __future__ import annotations
 
@@ -13,30 +13,28 @@ from pytest_fairness.core.tools import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of a model to one prompt.
-
-    ``finish_reason`` is "stop", "length" (cut off at the token limit), "content_filter"
-    or the provider's own word. ``reasoning`` is what a reasoning model thought before it
-    answered, where the provider names it. ``usage`` counts tokens: "input", "output" and,
-    where known, "reasoning". ``latency`` is in seconds.
-    """
+    """The answer of a model to one prompt."""
 
     text: str
     finish_reason: str = "stop"
+    """"stop", "length" (cut off at the token limit), "content_filter" or the provider's own word."""
     reasoning: str | None = None
+    """The reasoning of the model before its answer; None where the provider does not report it."""
     usage: Mapping[str, int] = field(default_factory=dict)
+    """Numbers of tokens: "input", "output" and, where known, "reasoning"."""
     latency: float = 0.0
+    """Seconds from the request to the answer."""
     served_by: str | None = None
-    """The model name that the provider says has answered; it can differ from the one asked for."""
+    """The name of the model that answered, as the provider reports it; it can differ from the requested one."""
     actions: Sequence[ToolCall] = ()
-    """Its calls of tools, in order."""
+    """Its tool calls, in order."""
     provider_state: str | None = field(default=None, repr=False)
-    """State that the provider wants back beside the results of the calls, in the form of its own class: encrypted
-    reasoning, signatures. It goes into `calls_message`, and is nothing to grade."""
+    """State that the provider requires back with the results of the calls, in its own form: encrypted
+    reasoning, signatures. It becomes part of `calls_message`, and is not graded."""
 
     @property
     def transcript(self) -> str:
-        """The text and the calls of tools, each in a line of its own.
+        """The text and the tool calls, each on its own line.
 
         >>> print(Answer("I will look.", actions=[ToolCall("look_up", {"id": 7})]).transcript)
         I will look.
@@ -49,7 +47,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One repetition of one prompt on one model: an answer, or why there is none."""
+    """One repetition of one prompt on one model: an answer, or the error in place of it."""
 
     key: str
     repetition: int
@@ -57,7 +55,7 @@ class Attempt:
     error: str | None = None
     from_store: bool = False
     at: float | None = None
-    """When it was answered, in seconds since 1970 on the store's clock; None where this run asked it."""
+    """The time of the answer, in seconds since 1970 on the store's clock; None for a request of this run."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -84,8 +82,8 @@ class Grade:
         """The value.
 
         Raises:
-            UngradedError: Where it is ungraded: a comparison such as ``grade.value is True`` would otherwise count it
-                as a negative. ``grade.ungraded`` says whether it is, and why.
+            UngradedError: The grade is ungraded: a comparison such as ``grade.value is True`` would otherwise count it
+                as a negative. ``grade.ungraded`` is the reason, or None.
         """
         if self.ungraded is not None:
             raise UngradedError(f"the grade has no value: it is ungraded ({self.ungraded})", self.ungraded)
@@ -93,7 +91,12 @@ class Grade:
 
     @classmethod
     def none(cls, reason: UngradedReason, detail: str = "") -> Grade:
-        """Return a grade without a value, for this reason; ``detail`` shows the evidence."""
+        """Return a grade without a value.
+
+        Args:
+            reason: The reason.
+            detail: The evidence for it, such as the end of the answer.
+        """
         return cls(None, reason, detail)
 
     def __repr__(self) -> str:
@@ -103,19 +106,19 @@ class Grade:
 
 
 def stored_value(grade: Grade) -> Any:
-    """Return the value of a grade as JSON knows it, None where it is ungraded."""
+    """Return the value of a grade as JSON; None where it is ungraded."""
     value = value_or_none(grade)
     return value.to_json() if hasattr(value, "to_json") else value
 
 
 def value_or_none(grade: Grade) -> Any:
-    """Return the value of a grade, None where it is ungraded: for tables and files, where both stand in one column."""
-    return grade._value  # which is None where it is ungraded; many times as fast as to ask for both
+    """Return the value of a grade; None where it is ungraded."""
+    return grade._value  # None where it is ungraded; many times as fast as reading both attributes
 
 
 @dataclass(frozen=True, slots=True)
 class GradedAttempt:
-    """One attempt with its grades: one row of what a metric is computed from.
+    """One attempt with its grades: one row of a sample.
 
     ``attempt["advance"]`` is the value of the grade of that name.
     """
@@ -128,19 +131,21 @@ class GradedAttempt:
     def __getitem__(self, grade: str) -> Any:
         """Return the value of a grade.
 
-        Raises `UngradedError` where it is ungraded and `KeyError` where there is none of that name.
+        Raises:
+            UngradedError: The grade is ungraded.
+            KeyError: There is no grade of that name.
         """
-        value_grade = self.grades[grade]
-        if value_grade.ungraded is not None:
-            raise UngradedError(f"{grade} is ungraded ({value_grade.ungraded})", value_grade.ungraded)
-        return value_grade.value
+        own = self.grades[grade]
+        if own.ungraded is not None:
+            raise UngradedError(f"{grade} is ungraded ({own.ungraded})", own.ungraded)
+        return own.value
 
 
 JUDGED_BY = " by "
-"""Part of the name of a grade that holds the fields of one of several judges."""
+"""The part of a grade's name that is followed by one of several judges, whose fields the grade holds."""
 
 
 def judged_values(graded: GradedAttempt, grade: str) -> list[Any]:
-    """Return what each of several judges said of one grade of an attempt; empty where it has no several."""
-    fields = (value_or_none(of) for name, of in graded.grades.items() if JUDGED_BY in name)
-    return [field[grade] for field in fields if isinstance(field, Mapping) and field.get(grade) is not None]
+    """Return the values of one grade by each of several judges; empty where there are not several."""
+    judged = (value_or_none(own) for name, own in graded.grades.items() if JUDGED_BY in name)
+    return [fields[grade] for fields in judged if isinstance(fields, Mapping) and fields.get(grade) is not None]

@@ -1,4 +1,4 @@
-"""A provider's batch interface: many requests handed in together, answered within a day, at half the price."""
+"""The interface of a provider's batches: requests that are submitted together, at half the price, within a day."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 
 DISCOUNT = 0.5
-"""Price of a request in a batch over that of a single one, with OpenAI and with Anthropic."""
+"""Ratio of the price of a request in a batch to that of a single one, at OpenAI and Anthropic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +20,9 @@ class BatchState:
     """The progress of a batch at its provider."""
 
     has_ended: bool
-    """Whether nothing more is going to come."""
+    """Whether no more results follow."""
     problem: str = ""
-    """The reason that it ended early: ``expired``, ``cancelled``, ``failed: ...``.
-
-    Some of its requests have no answer then.
-    """
+    """The reason that it ended early, without answers to some requests: ``expired``, ``cancelled``, ``failed: ...``."""
 
 
 class BatchInterface(Protocol):
@@ -34,30 +31,33 @@ class BatchInterface(Protocol):
     most_requests: int
     """Largest number of requests in one batch."""
     most_bytes: int
-    """Largest size of its requests, as JSON with a character for the end of each."""
+    """Largest size of a batch in bytes: its requests as JSON, each with a line feed."""
 
     def request(self, key: str, prompt: Prompt, repetition: int) -> Mapping[str, Any]:
-        """Return the JSON of one request, which the provider tells from the others by ``key``."""
+        """Return the JSON of one request, which ``key`` identifies within its batch."""
         ...
 
     async def submit(self, id: str, requests: Sequence[Mapping[str, Any]]) -> str:
-        """Hand in a batch; the provider's name of it. ``id`` is this side's."""
+        """Submit a batch, and return the provider's name of it; ``id`` is our own."""
         ...
 
     async def find(self, id: str, since: float, count: int, reserved: Collection[str]) -> str | None:
-        """Return the name of a batch that was perhaps handed in: its name was never heard, and is not among the
-        reserved ones.
+        """Return the name of a batch that may have been submitted before its name was stored; None where there is none.
 
-        ``since`` is when it was about to be, in seconds since 1970; ``count`` how many requests it has.
+        Args:
+            id: Our own name of the batch.
+            since: The time before its submission, in seconds since 1970.
+            count: The number of its requests.
+            reserved: The provider's names of other batches.
         """
         ...
 
     async def state(self, name: str) -> BatchState | None:
-        """Return how far it is; None where the provider knows no such batch, or no more."""
+        """Return the progress of a batch; None where the provider has no such batch, or has deleted it."""
         ...
 
     def results(self, name: str) -> AsyncIterator[tuple[str, Answer | ModelError]]:
-        """Return the results of a batch that has ended, by the keys of its requests. Some may be missing."""
+        """Yield the results of a batch that has ended, by the keys of its requests; some may be missing."""
         ...
 
 

@@ -84,7 +84,7 @@ def install(extra: str) -> str:
     return f'pip install "./pytest-fairness[{extra}]"'
 
 
-def did_you_mean(word: str, words: Iterable[str]) -> str:
+def did_you_mean(word: object, words: Iterable[str]) -> str:
     r"""Name the known words nearest to a mistyped one, as the end of an error message.
 
     >>> did_you_mean("opnai", ["openai", "anthropic"])
@@ -93,7 +93,7 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     Known: a\x1b]0;bell\x07
     """
     names = sorted(name if name.isprintable() else repr(name)[1:-1] for name in words)
-    close = difflib.get_close_matches(word, names, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(str(word), names, n=3, cutoff=0.5)
     known_names = f"Known: {', '.join(names)}" if names else "None is known"
     if not close:
         return known_names

@@ -52,8 +52,8 @@ class ComparableNumber(Comparable):
             bound: A finite number.
 
         Returns:
-            As the interval decides it, at its own confidence. A threshold keeps a tenth of its error for
-            later runs: its first run has the interval of ``confidence=0.955``.
+            As the interval decides it, at its own confidence; invalid where no value could break it. A threshold
+            keeps a tenth of its error for later runs: its first run has the interval of ``confidence=0.955``.
 
         Raises:
             FairnessError: For another operator, and in a threshold's test, which compares by ``assert``.
@@ -65,7 +65,8 @@ class ComparableNumber(Comparable):
                 f"decide is for notebooks and scripts: write `assert ... {op} {bound:g}` in a threshold"
             )
         bound = _finite(bound)
-        return _VERDICTS[self.deciding(op, bound).decision(op, bound)]
+        deciding = self.deciding(op, bound)
+        return Verdict.INVALID if deciding.always(op, bound) else _VERDICTS[deciding.decision(op, bound)]
 
     def _answer(self, op: str, bound: object) -> bool:
         finite = _finite(bound)
@@ -76,12 +77,18 @@ class ComparableNumber(Comparable):
 
 
 def _finite(bound: object) -> float:
-    if not isinstance(bound, Real) or isinstance(bound, bool) or not math.isfinite(bound):
-        raise TypeError(
-            f"an estimate is compared with a finite number, not with {bound!r}; "
-            "for two estimates take their difference or ratio as a metric of its own"
-        )
-    return float(bound)
+    given = ""
+    if isinstance(bound, Real) and not isinstance(bound, bool):
+        try:
+            number = float(bound)
+        except OverflowError:
+            number, given = math.inf, "one that is too large"
+        if math.isfinite(number):
+            return number
+    raise TypeError(
+        f"an estimate is compared with a finite number, not with {given or repr(bound)}; "
+        "for two estimates take their difference or ratio as a metric of its own"
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -143,6 +150,8 @@ class Estimate(ComparableNumber):
     repetition_share: float | None = None
     """The share of the squared error that more repetitions could remove, 0 to 1; None where it is not known."""
     kind: MetricKind = MetricKind.CUSTOM
+    span: tuple[float, float] | None = None
+    """The lowest and the highest value that the metric can have, whatever is answered; None where not known."""
     absolute: bool = False
     """Whether the value is a size, without its sign: ``abs(estimate)``."""
     signed: Estimate | None = None
@@ -276,6 +285,10 @@ class Estimate(ComparableNumber):
             object.__setattr__(watched, declared.name, getattr(self, declared.name))
         return watched
 
+    def always(self, op: str, bound: float) -> bool:
+        """Return whether every value that the metric can have satisfies a comparison."""
+        return self.span is not None and all(OPERATORS[op](end, bound) for end in self.span)
+
     def decision(self, op: str, bound: float) -> Decision:
         """Return the decision of the interval on a comparison with a finite number."""
         if self.invalid or math.isnan(self.value):
@@ -304,6 +317,10 @@ class Estimate(ComparableNumber):
     def __repr__(self) -> str:
         numbers = f"invalid: {self.invalid}" if self.invalid else self.text()
         return f"<{format_subject(self)}: {numbers}; {self.counts}>"
+
+    def __format__(self, spec: str) -> str:
+        """Return the value as a number is formatted, for messages: ``f"the ratio is {ratio:.2f}"``."""
+        return format(self.value, spec) if spec else str(self)
 
     def text(self, bounds: Iterable[float] = ()) -> str:
         """Return ``0.712 (95% CI 0.634 to 0.798)``, with enough digits to distinguish it from the bounds."""
@@ -335,6 +352,7 @@ class Estimate(ComparableNumber):
             metric=f"abs {self.metric}",
             base=self.base or self.metric,
             family=f"abs {self.family}" if self.family else "",
+            span=None if self.span is None else ends(*self.span),
             absolute=True,
             signed=self if self.signed is None else self.signed,
             negated=False,
@@ -356,6 +374,7 @@ class Estimate(ComparableNumber):
             metric=f"minus {self.metric}",
             base=self.base or self.metric,
             family=f"minus {self.family}" if self.family else "",
+            span=None if self.span is None else (-self.span[1], -self.span[0]),
             negated=not self.negated,
             parity=None if self.parity is None else -self.parity,
             log_scale=False,

@@ -1,4 +1,4 @@
-"""Finish reasons: one word for the many that providers use, and which answers are complete enough to be graded."""
+"""Finish reasons: the words of providers in one form, and the grades of answers that are not complete."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pytest_fairness.core.errors import UngradedReason
 
 STOP, LENGTH, FILTER, REFUSAL, ERROR = "stop", "length", "content_filter", "refusal", "error"
 TOOL_CALLS = "tool_calls"
-"""The finish reason of an answer that ends with calls of tools: complete for graders of these, and no text to grade."""
+"""The finish reason of an answer that ends with tool calls: complete only for graders of these."""
 LIKELIHOODS = "likelihoods"
-"""The finish reason of a reply that holds the likelihoods of options in place of an answer (`core.propensities`)."""
+"""The finish reason of a reply with the likelihoods of options in place of an answer (`core.propensities`)."""
 
 _MEANINGS: dict[str, str] = {
     **dict.fromkeys(
@@ -43,14 +43,15 @@ Mistral), of Anthropic, Gemini, Bedrock, Cohere and watsonx."""
 
 _REASONS: dict[str, UngradedReason] = {LENGTH: "truncated", FILTER: "filter", REFUSAL: "refusal", ERROR: "error"}
 _CALLING = (STOP, TOOL_CALLS, "tool_use", "function_call")
-"""The words of providers for a turn that ends with calls of tools; some have none of their own."""
+"""The finish reasons of providers for a turn that ends with tool calls; some have none of their own."""
 
 
-def normalized(word: str | None) -> str:
-    """Return `STOP`, `LENGTH`, `FILTER`, `REFUSAL` or `ERROR` for a provider's word, or the word where it is unknown.
+def normalize_reason(word: str | None) -> str:
+    """Return `STOP`, `LENGTH`, `FILTER`, `REFUSAL` or `ERROR` for a provider's word, or an unknown word unchanged.
 
-    >>> normalized("MAX_TOKENS"), normalized("content_filter: PROHIBITED_CONTENT"), normalized("tool_calls")
-    ('length', 'content_filter', 'tool_calls')
+    >>> words = ("MAX_TOKENS", "content_filter: PROHIBITED_CONTENT", "tool_calls")
+    >>> [normalize_reason(word) for word in words]
+    ['length', 'content_filter', 'tool_calls']
     """
     reason = str(word or "").strip().casefold().replace("-", "_").removeprefix("finish_reason_")
     if reason.startswith("content_filter"):
@@ -61,8 +62,8 @@ def normalized(word: str | None) -> str:
 def unfinished(answer: Answer) -> Grade | None:
     """Return the grade of an answer that is not complete, whatever its grader; None for a complete one.
 
-    One that ends with calls of tools is complete for graders that accept these alone. An unknown finish reason counts
-    as unfinished: next year's word for a failure must not pass for an answer.
+    An answer that ends with tool calls is complete only for graders that accept these. An unknown finish reason counts
+    as unfinished: it may be a new word for a failure.
 
     >>> unfinished(Answer("Yes, I would hire her, but", "tool_calls"))
     Grade.none('truncated', "unfinished: tool_calls: 'Yes, I would hire her, but'")
@@ -70,7 +71,7 @@ def unfinished(answer: Answer) -> Grade | None:
     """
     if answer.finish_reason == STOP and not answer.actions:
         return None
-    word = normalized(answer.finish_reason)
+    word = normalize_reason(answer.finish_reason)
     if answer.actions and word in _CALLING:
         return Grade.none("tool_calls", f"it ends with a tool call: {answer.transcript[-160:]!r}")
     if word in (STOP, LIKELIHOODS):

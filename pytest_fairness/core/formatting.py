@@ -49,14 +49,22 @@ def decimals(values: Iterable[float], bounds: Iterable[float]) -> int:
     return 6 if pairs else 3
 
 
-def plain_name(name: str) -> str:
-    """Return a name without its case, extra blanks and invisible characters: names that look alike are equal.
+_LATIN = str.maketrans(
+    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
+    "\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7",
+    "abekmhopctyxijsabezhikmnoptyx",
+)
+"""Cyrillic and Greek letters, and the Latin ones that they or their capitals look like."""
 
-    >>> plain_name("Fe\u200bmale  ") == plain_name("female")
-    True
+
+def plain_name(name: str) -> str:
+    """Return a name without its case, extra blanks, invisible characters and scripts: names that look alike are equal.
+
+    >>> plain_name("Fe\u200bmale  ") == plain_name("female"), plain_name("m\u0430n") == plain_name("man")
+    (True, True)
     """
     visible = (char for char in normalize("NFKC", name) if category(char) not in ("Cc", "Cf") or char.isspace())
-    return " ".join("".join(visible).casefold().split())
+    return " ".join("".join(visible).casefold().translate(_LATIN).split())
 
 
 def number(value: float, digits: int) -> str:

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
+MANY_TESTS = 1_000
+"""Number of tests from which later searches cost more than the full one of `keep_present_objects`."""
+
 
 @contextmanager
 def paused_collection() -> Iterator[None]:
@@ -36,6 +39,7 @@ def keep_present_objects() -> None:
     """Leave what exists now out of all later searches: modules and collected tests live to the end of the process.
 
     Once in a process: of a further run within it, as pytest's own tests make them, the objects do not live so long.
+    A full search comes first, so that no garbage is kept.
     """
     gc.collect()
     gc.freeze()

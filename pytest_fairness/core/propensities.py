@@ -258,20 +258,20 @@ def as_propensities(graders: Mapping[str, Any]) -> tuple[dict[str, Any] | None, 
     converted: dict[str, Any] = {}
     for name, grader in graders.items():
         convert = getattr(grader, "as_propensity", None)
-        if asks_likelihoods(grader) is None and not callable(convert):
+        if continuations_function(grader) is None and not callable(convert):
             grader_name = f"the fixture {grader!r}" if isinstance(grader, str) else type(grader).__name__
             return None, f"{name!r} is graded by {grader_name}, which reads answers only"
         converted[name] = grader if convert is None else convert()
     return converted, ""
 
 
-def asked_for(graders: Mapping[str, object], items: Sequence[ProbeItem]) -> list[ProbeItem] | None:
+def add_continuations(graders: Mapping[str, object], items: Sequence[ProbeItem]) -> list[ProbeItem] | None:
     """Return the items with the likelihoods that their graders ask for; None where all graders take answers.
 
     Raises:
         FairnessError: Some graders of a probe take answers and others likelihoods, or they ask for different ones.
     """
-    asking = {name: ask for name, grader in graders.items() if (ask := asks_likelihoods(grader)) is not None}
+    asking = {name: ask for name, grader in graders.items() if (ask := continuations_function(grader)) is not None}
     if not asking:
         return None
     if of_answers := graders.keys() - asking.keys():
@@ -290,7 +290,7 @@ def asked_for(graders: Mapping[str, object], items: Sequence[ProbeItem]) -> list
     return [replace(item, prompts=[with_question(prompt) for prompt in item.prompts]) for item in items]
 
 
-def asks_likelihoods(grader: object) -> Callable[[Prompt], Continuations] | None:
+def continuations_function(grader: object) -> Callable[[Prompt], Continuations] | None:
     """Return the function from a prompt to a grader's continuations; None for a grader of answers."""
     ask = getattr(grader, "continuations", None)
     is_asking = callable(ask) and getattr(grader, "propensity", True)

@@ -12,6 +12,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.toml_tables import parse_toml
 
 TOOL = "pytest-fairness"
+PYPROJECT = "pyproject.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Pyproject:
 
         Raises `FairnessError`, with file and line, where it cannot be read.
         """
-        path = root / "pyproject.toml"
+        path = root / PYPROJECT
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -37,6 +38,16 @@ class Pyproject:
             why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise FairnessError(f"{path} cannot be read: {why}") from None
         return cls(path, text, parse_toml(text, str(path)))
+
+    @classmethod
+    def read_ours(cls, root: Path) -> Pyproject:
+        """Return the file at ``root`` where it has words to this plugin, else an empty one."""
+        path = root / PYPROJECT
+        try:
+            is_ours = TOOL.encode() in path.read_bytes()
+        except OSError:
+            is_ours = False
+        return cls.read(root) if is_ours else cls(path)
 
     def table(self, *names: str, way_out: str) -> Mapping[str, Any]:
         """``[tool.pytest-fairness.NAMES]``; empty where it is not there.

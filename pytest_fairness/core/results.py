@@ -8,18 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEstimate
-from pytest_fairness.core.agreement_results import AgreementResult
-from pytest_fairness.core.dry_run_results import CertifyResult, PlanResult, VerifyResult
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.evidence_results import EvidenceResult
 from pytest_fairness.core.marks import NOT_MARKED, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, json_schema, key
+
+if TYPE_CHECKING:
+    from pytest_fairness.core import agreement_results, dry_run_results, evidence_results, search_results
+    from pytest_fairness.core.estimates import Estimate
 
 SCHEMA = 2
 """Schema 1 was that of version 0.1; it has fewer fields and is read."""
@@ -442,19 +441,24 @@ class RunResults(JsonRecord):
     marks: Sequence[MarkResult] = ()
     thresholds: Sequence[ThresholdResult] = ()
     metrics: Sequence[MetricResult] = ()
-    searches: Sequence[SearchResult] = ()
-    agreements: Sequence[AgreementResult] | None = field(default=None, metadata=OPTIONAL)
+    searches: Sequence[search_results.SearchResult] = ()
+    agreements: Sequence[agreement_results.AgreementResult] | None = field(default=None, metadata=OPTIONAL)
     """Probes of which the store has propensities and drawn answers; None where there are none."""
     acceptances: Sequence[AcceptanceResult] | None = field(default=None, metadata=OPTIONAL)
     """The entries of the file of accepted verdicts, unused ones too; None where there are none."""
-    evidence: Sequence[EvidenceResult] | None = field(default=None, metadata=OPTIONAL)
+    evidence: Sequence[evidence_results.EvidenceResult] | None = field(default=None, metadata=OPTIONAL)
     """Clauses of laws and standards on which thresholds bear; None where there are none."""
-    plan: PlanResult | None = field(default=None, metadata=OPTIONAL)
-    """Section of a run that only plans."""
-    certify: CertifyResult | None = field(default=None, metadata=OPTIONAL)
-    """Section of a run that only certifies."""
-    verify: VerifyResult | None = field(default=None, metadata=OPTIONAL)
-    """Section of a run that only verifies."""
+    plan: dry_run_results.PlanResult | None = field(default=None, metadata=OPTIONAL)
+    certify: dry_run_results.CertifyResult | None = field(default=None, metadata=OPTIONAL)
+    verify: dry_run_results.VerifyResult | None = field(default=None, metadata=OPTIONAL)
+    """Sections of runs that only plan, certify or verify."""
+
+    @classmethod
+    def late_modules(cls) -> Mapping[str, Any]:
+        from pytest_fairness.core import agreement_results, dry_run_results, evidence_results, search_results
+
+        modules = (agreement_results, dry_run_results, evidence_results, search_results)
+        return {module.__name__.rpartition(".")[2]: module for module in modules}
 
 
 def read_results(content: Any, where: str) -> RunResults:

@@ -84,9 +84,18 @@ class JsonRecord:
         except _RefusalError as refusal:
             raise refusal.error(where) from None
 
+    @classmethod
+    def late_modules(cls) -> Mapping[str, Any]:
+        """Return by name the modules in its annotations that are imported only where a record is read or described."""
+        return {}
+
 
 def _key(member: Any) -> str:
     return str(member.metadata.get("key", member.name))
+
+
+def _hints(kind: type[JsonRecord]) -> dict[str, Any]:
+    return get_type_hints(kind, localns=dict(kind.late_modules()))
 
 
 @cache
@@ -216,7 +225,7 @@ def _mapping_decoder(decode_one: Decoder) -> Decoder:
 
 
 def _record_decoder(kind: type[JsonRecord], *, strict: bool) -> Decoder:
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     members = {_key(member): (member.name, _decoder(hints[member.name], strict=strict)) for member in fields(kind)}
     needed = [
         _key(member) for member in fields(kind) if member.default is MISSING and member.default_factory is MISSING
@@ -256,7 +265,7 @@ def json_schema(kind: type[JsonRecord], title: str) -> dict[str, Any]:
 
 
 def _object_schema(kind: type[JsonRecord], definitions: dict[str, Any]) -> dict[str, Any]:
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     return {
         "description": (kind.__doc__ or "").partition("\n")[0],
         "type": "object",

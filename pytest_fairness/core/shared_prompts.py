@@ -1,4 +1,4 @@
-"""Prompts that stand in several items: they are asked once, and one answer is one observation."""
+"""Prompts that occur in several items: they are sent once, and one answer is one observation."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ from collections.abc import Hashable, Iterable, Sequence
 from pytest_fairness.core.items import ProbeItem
 
 
-def merged(held: Iterable[tuple[int, Hashable]], size: int) -> list[int]:
-    """Return, for each of ``size`` numbered things the smallest that it is one with.
+def connected_components(memberships: Iterable[tuple[int, Hashable]], size: int) -> list[int]:
+    """Return the smallest node in the connected component of each node, by union-find.
 
-    Those that hold something in common.
+    Args:
+        memberships: Pairs of a node and a set that contains it; nodes of one set are connected.
+        size: The number of nodes, which are numbered from 0.
 
-    A union-find: what two of them share with a third makes the two one as well.
-
-    >>> merged([(0, "a"), (1, "b"), (2, "b"), (2, "c"), (3, "c")], 4)
+    >>> connected_components([(0, "a"), (1, "b"), (2, "b"), (2, "c"), (3, "c")], 4)
     [0, 1, 1, 1]
     """
     parents = list(range(size))
 
-    def root(thing: int) -> int:
-        while parents[thing] != thing:
-            parents[thing] = thing = parents[parents[thing]]
-        return thing
+    def root(node: int) -> int:
+        while parents[node] != node:
+            parents[node] = node = parents[parents[node]]
+        return node
 
-    holders: dict[Hashable, int] = {}
-    for thing, what in held:
-        first, second = sorted((root(holders.setdefault(what, thing)), root(thing)))
+    first_nodes: dict[Hashable, int] = {}
+    for node, group in memberships:
+        first, second = sorted((root(first_nodes.setdefault(group, node)), root(node)))
         parents[second] = first
-    return [root(thing) for thing in range(size)]
+    return [root(node) for node in range(size)]
 
 
-def sharing(items: Sequence[ProbeItem]) -> str:
+def describe_sharing(items: Sequence[ProbeItem]) -> str:
     """Return how many items count as one, since they share prompts, in one line; empty where none do.
 
     >>> from pytest_fairness.core.items import Prompt
-    >>> sharing([ProbeItem("a", [Prompt("Who?"), Prompt("Why?")]), ProbeItem("b", [Prompt("Who?")])])
+    >>> describe_sharing([ProbeItem("a", [Prompt("Who?"), Prompt("Why?")]), ProbeItem("b", [Prompt("Who?")])])
     '1 prompt stands in several items: 2 items count as 1'
     """
-    holders: dict[Hashable, set[int]] = {}
+    items_by_text: dict[Hashable, set[int]] = {}
     for number, item in enumerate(items):
         for prompt in item.prompts:
             text = tuple((message["role"], message["content"]) for message in prompt.messages)
-            holders.setdefault(text, set()).add(number)
-    shared = {text: numbers for text, numbers in holders.items() if len(numbers) > 1}
+            items_by_text.setdefault(text, set()).add(number)
+    shared = {text: numbers for text, numbers in items_by_text.items() if len(numbers) > 1}
     if not shared:
         return ""
-    held = [(number, text) for text, numbers in shared.items() for number in sorted(numbers)]
-    counts = len(set(merged(held, len(items))))
+    memberships = [(number, text) for text, numbers in shared.items() for number in sorted(numbers)]
+    counts = len(set(connected_components(memberships, len(items))))
     prompts = "1 prompt stands" if len(shared) == 1 else f"{len(shared):,} prompts stand"
     return f"{prompts} in several items: {len(items):,} items count as {counts:,}"

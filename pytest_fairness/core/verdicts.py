@@ -175,7 +175,7 @@ def _judge_conditions(evaluator: Evaluator, first: Evaluation, passing: Evaluati
     asserted = _count_asserted(conditions.values())
     needed = {key: condition.as_needed(dependence.needs[key], asserted) for key, condition in conditions.items()}
     comparisons = [comparison for condition in needed.values() for comparison in condition.comparisons]
-    if problem := _contradiction(comparisons):
+    if problem := _contradiction(comparisons) or _tautology(comparisons):
         return replace(_invalid(first, problem, dependence), mistake=problem)
 
     def with_decision(decision: Decision) -> list[Comparison]:
@@ -244,6 +244,21 @@ def _contradiction(comparisons: Iterable[Comparison]) -> str:
         if least.get(key, -math.inf) > most.get(key, math.inf):
             bounds = f"at least {least[key]:g} and at most {most[key]:g}"
             return f"no value is {bounds}: {comparison.estimate.metric} can never be fair"
+    return ""
+
+
+def _tautology(comparisons: Iterable[Comparison]) -> str:
+    """Return why no value could break the comparisons of one metric; empty where some value could."""
+    by_metric: dict[str, list[Comparison]] = {}
+    for comparison in comparisons:
+        by_metric.setdefault(_metric_key(comparison.estimate), []).append(comparison)
+    for of_metric in by_metric.values():
+        if all(comparison.estimate.always(comparison.op, comparison.bound) for comparison in of_metric):
+            low, high = of_metric[0].estimate.span or (-math.inf, math.inf)
+            bounds = " and ".join(f"{comparison.op} {comparison.bound:g}" for comparison in of_metric)
+            percent = high == 1 and any(comparison.bound > 1 for comparison in of_metric)
+            hint = "; a share of 5% is 0.05" if percent else ""
+            return f"{of_metric[0].estimate.metric} has values from {low:g} to {high:g}: {bounds} always holds{hint}"
     return ""
 
 

@@ -155,6 +155,8 @@ def _value(node: ast.expr, measured: Any) -> Any:
 
 def _evaluate_call(node: ast.Call, name: str, measured: Any) -> Any:
     keywords = {str(keyword.arg): _literal(keyword.value) for keyword in node.keywords}
+    if "by" in keywords:  # the names of groups are texts, those of numbers too
+        keywords |= {word: spelled(keywords[word]) for word in ("of", "to") if word in keywords}
     grades = map(_literal, node.args)
     if name in MEASURES or name == "where":
         return getattr(measured, name)(*grades, **keywords)

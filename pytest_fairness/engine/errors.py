@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pytest_fairness.core.errors import FairnessError
 
+STOPPED = "the run was stopped"
+"""The reason that a threshold was not judged because another test's failure, or the user, ended the run."""
+
 
 class RunStoppedError(FairnessError):
     """The run was stopped before this was answered."""

@@ -16,7 +16,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, normalized
+from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, normalize_reason
 from pytest_fairness.core.json_records import read_document
 from pytest_fairness.core.tools import ToolCall
 from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
@@ -114,7 +114,7 @@ def _ungraded(sample: Mapping[str, Any]) -> str:
     choices = output.get("choices") if isinstance(output, Mapping) else None
     choice = choices[0] if isinstance(choices, list) and choices else {}
     reason = choice.get("stop_reason") if isinstance(choice, Mapping) else None
-    if sample.get("limit") or normalized(reason) in (LENGTH, FILTER, REFUSAL, ERROR):
+    if sample.get("limit") or normalize_reason(reason) in (LENGTH, FILTER, REFUSAL, ERROR):
         return "were cut off, filtered or refused"
     return "are empty" if isinstance(choice, Mapping) and _is_empty(choice.get("message")) else ""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalized
+from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalize_reason
 from pytest_fairness.core.importer import Importer
 from pytest_fairness.core.json_records import Record, read_records
 from pytest_fairness.core.partial_files import partial_file
@@ -210,7 +210,7 @@ def _chat(where: str, body: Mapping[str, Any]) -> _ParsedAnswer | None:
         return str(refusal), REFUSAL, ()
     calls = _calls(where, message)
     content = message.get("content")
-    finish = normalized(choice.get("finish_reason"))
+    finish = normalize_reason(choice.get("finish_reason"))
     if finish == ERROR:
         return None
     if isinstance(content, list):
@@ -240,7 +240,7 @@ def _response(body: Mapping[str, Any]) -> _ParsedAnswer | None:
     if status != "incomplete":
         return None
     details = body.get("incomplete_details")
-    reason = normalized(details.get("reason")) if isinstance(details, Mapping) else LENGTH
+    reason = normalize_reason(details.get("reason")) if isinstance(details, Mapping) else LENGTH
     return text, reason if reason in (LENGTH, FILTER) else LENGTH, calls
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.finish_reasons import STOP, normalized
+from pytest_fairness.core.finish_reasons import STOP, normalize_reason
 from pytest_fairness.core.json_records import Record, read_document, read_records
 from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
 
@@ -85,7 +85,7 @@ def _ungraded(result: Mapping[str, Any]) -> str:
     response = result.get("response")
     if result.get("failureReason") == _FAILED or not isinstance(response, Mapping) or response.get("error"):
         return "failed"
-    if response.get("isRefusal") or normalized(response.get("finishReason")) not in (STOP, "tool_calls"):
+    if response.get("isRefusal") or normalize_reason(response.get("finishReason")) not in (STOP, "tool_calls"):
         return "were cut off, filtered or refused"
     output = response.get("output")
     return "are empty" if output is None or (isinstance(output, str) and not output.strip()) else ""

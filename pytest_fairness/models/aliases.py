@@ -27,7 +27,7 @@ def read_aliases(root: Path) -> dict[str, str]:
 
 @contextmanager
 def naming_alias(root: Path, name: str, aliases: Mapping[str, str]) -> Iterator[None]:
-    """Put file and line of an alias before what is wrong with the model that it means."""
+    """Prefix errors about a model with the file and line of its alias."""
     try:
         yield
     except FairnessError as error:
@@ -37,7 +37,7 @@ def naming_alias(root: Path, name: str, aliases: Mapping[str, str]) -> Iterator[
 
 
 def follow(text: str, aliases: Mapping[str, str]) -> str:
-    """Return the full name that an alias leads to, over other aliases too; a full name stays as it is.
+    """Return the full name of an alias, which may be one of another alias; a full name is returned as it is.
 
     >>> follow("small", {"small": "mini", "mini": "openai:gpt-5-mini"})
     'openai:gpt-5-mini'

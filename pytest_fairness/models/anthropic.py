@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.finish_reasons import normalized
+from pytest_fairness.core.finish_reasons import normalize_reason
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.tool_replies import anthropic_calls
 from pytest_fairness.core.tools import TOOLS
@@ -73,30 +73,32 @@ class AnthropicModel(HostedModel):
         """The reason that no results of other calls than its own can be sent; empty where they can."""
         # The API wants the signed thinking of the turn that called them.
         return (
-            f"thinking={self._given['thinking']}: leave it out, or grade the first turn alone" if self._thinks else ""
+            f"thinking={self._parameters['thinking']}: leave it out, or grade the first turn alone"
+            if self._uses_thinking
+            else ""
         )
 
     @property
-    def _thinks(self) -> bool:
-        return bool(self._given.get("thinking", "disabled") != "disabled")
+    def _uses_thinking(self) -> bool:
+        return bool(self._parameters.get("thinking", "disabled") != "disabled")
 
     @property
     def _budget(self) -> int:
-        thinking = self._given.get("thinking", 0)
+        thinking = self._parameters.get("thinking", 0)
         return thinking if isinstance(thinking, int) else 0
 
     @property
     def _max_tokens(self) -> int:
-        tokens: int = self._given.get("max_tokens", _MAX_TOKENS + self._budget)
+        tokens: int = self._parameters.get("max_tokens", _MAX_TOKENS + self._budget)
         return tokens
 
     def _defaults(self) -> Mapping[str, Scalar]:
         return {"max_tokens": self._max_tokens}
 
     def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:  # noqa: ARG002
-        given = self._given
+        given = self._parameters
         body: dict[str, Any] = {
-            "model": self._asked_name,
+            "model": self._model_name,
             "max_tokens": self._max_tokens,
             "messages": anthropic_messages([message for message in prompt.messages if message["role"] not in _APART]),
             **anthropic_tools(prompt),
@@ -130,13 +132,13 @@ class AnthropicModel(HostedModel):
         blocks = reply["content"]
         return Answer(
             "".join(block["text"] for block in blocks if block["type"] == "text"),
-            normalized(reply.get("stop_reason")),
+            normalize_reason(reply.get("stop_reason")),
             "\n\n".join(block["thinking"] for block in blocks if block["type"] == "thinking") or None,
             _usage(reply.get("usage") or {}),
             latency,
             reply.get("model"),
             anthropic_calls(blocks),
-            anthropic_state(blocks, thinks=self._thinks),
+            anthropic_state(blocks, thinks=self._uses_thinking),
         )
 
 

@@ -45,7 +45,7 @@ class AnthropicBatches:
         return {"custom_id": key, "params": self._model.request(prompt, repetition)}
 
     async def submit(self, id: str, requests: Sequence[Mapping[str, Any]]) -> str:  # noqa: ARG002
-        async with self._model.client_of_batches() as client:
+        async with self._model.batch_client() as client:
             batch = await client.messages.batches.create(requests=requests)
             name: str = batch.id
             return name
@@ -54,7 +54,7 @@ class AnthropicBatches:
         # The API stores no id of ours with a batch. The results of a stranger's batch hold no key of ours: then the
         # requests are submitted again.
         latest: str | None = None
-        async with self._model.client_of_batches() as client:
+        async with self._model.batch_client() as client:
             async for batch in client.messages.batches.list(limit=100):  # the latest first
                 created = batch.created_at.timestamp()
                 if created < since - _SKEW:
@@ -67,7 +67,7 @@ class AnthropicBatches:
 
     async def state(self, name: str) -> BatchState | None:
         try:
-            async with self._model.client_of_batches() as client:
+            async with self._model.batch_client() as client:
                 batch = await client.messages.batches.retrieve(name)
         except FatalError as error:
             if error.kind != "404":
@@ -82,7 +82,7 @@ class AnthropicBatches:
         return BatchState(has_ended=True, problem=next((problem for problem, count in problems.items() if count), ""))
 
     async def results(self, name: str) -> AsyncIterator[tuple[str, Answer | ModelError]]:
-        async with self._model.client_of_batches() as client:
+        async with self._model.batch_client() as client:
             batch = await client.messages.batches.retrieve(name)
             self._refuse_other_server(str(batch.results_url), str(client.base_url))
             async for line in await client.messages.batches.results(name):

@@ -37,7 +37,7 @@ class OpenAIBatches:
 
     async def submit(self, id: str, requests: Sequence[Mapping[str, Any]]) -> str:
         content = "".join(f"{json.dumps(request)}\n" for request in requests).encode()
-        async with self._model.client_of_batches() as client:
+        async with self._model.batch_client() as client:
             file = await client.files.create(file=(f"{id}.jsonl", content), purpose="batch")
             batch = await client.batches.create(
                 input_file_id=file.id, endpoint=self._endpoint, completion_window="24h", metadata={_MARK: id}
@@ -46,7 +46,7 @@ class OpenAIBatches:
             return name
 
     async def find(self, id: str, since: float, count: int, names: Collection[str]) -> str | None:  # noqa: ARG002
-        async with self._model.client_of_batches() as client:
+        async with self._model.batch_client() as client:
             async for batch in client.batches.list(limit=100):  # the latest first
                 if batch.created_at < since - _SKEW:
                     return None
@@ -71,7 +71,7 @@ class OpenAIBatches:
             if file is None:
                 continue
             async with (
-                self._model.client_of_batches() as client,
+                self._model.batch_client() as client,
                 client.files.with_streaming_response.content(file) as response,
             ):
                 async for line in response.iter_lines():
@@ -81,7 +81,7 @@ class OpenAIBatches:
     async def _batch(self, name: str) -> Any:
         """Return the provider's state of a batch; None where it has none."""
         try:
-            async with self._model.client_of_batches() as client:
+            async with self._model.batch_client() as client:
                 return await client.batches.retrieve(name)
         except FatalError as error:
             if error.kind != "404":

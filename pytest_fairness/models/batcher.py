@@ -1,4 +1,4 @@
-"""Gathers jobs that arrive one by one into batches for a device."""
+"""Batches of jobs for a device, collected from jobs that arrive one by one."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ _GATHER = 0.005
 
 
 class Batcher(Generic[_Job, _Result]):
-    """Runner of one batch at a time in a thread, of at most ``size`` jobs; jobs that come meanwhile wait.
+    """Runner of one batch at a time in a thread; jobs that arrive meanwhile wait.
 
-    ``run`` gives one result for each job, in order; what it raises is raised for every job of the batch.
+    Args:
+        run: A function from jobs to one result for each, in order; its exception is raised for every job.
+        size: The largest number of jobs of a batch.
+        threads: The thread that runs them.
     """
 
     def __init__(self, run: Callable[[Sequence[_Job]], Sequence[_Result]], size: int, threads: DaemonThreads) -> None:
@@ -27,7 +30,7 @@ class Batcher(Generic[_Job, _Result]):
         self._worker: asyncio.Task[None] | None = None
 
     async def submit(self, job: _Job) -> _Result:
-        """Return the result of one job. Call it from one event loop."""
+        """Return the result of one job; must be called from one event loop."""
         future: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((job, future))
         if self._worker is None or self._worker.done():
@@ -35,7 +38,7 @@ class Batcher(Generic[_Job, _Result]):
         return await future
 
     async def close(self) -> None:
-        """Cancel what waits, and wait for the batch that runs."""
+        """Cancel the waiting jobs, and wait for the running batch."""
         for _, future in self._waiting:
             future.cancel()
         if self._worker is not None:
@@ -45,15 +48,15 @@ class Batcher(Generic[_Job, _Result]):
         while self._waiting:
             if len(self._waiting) < self._size:
                 await asyncio.sleep(_GATHER)
-            taken, self._waiting = self._waiting[: self._size], self._waiting[self._size :]
-            batch = [(job, future) for job, future in taken if not future.done()]
+            first, self._waiting = self._waiting[: self._size], self._waiting[self._size :]
+            batch = [(job, future) for job, future in first if not future.done()]
             if batch:
-                await self._run_one(batch)
+                await self._run_batch(batch)
 
-    async def _run_one(self, batch: list[tuple[_Job, asyncio.Future[_Result]]]) -> None:
+    async def _run_batch(self, batch: list[tuple[_Job, asyncio.Future[_Result]]]) -> None:
         try:
             results = await self._threads.run(self._run, [job for job, _ in batch])
-        except Exception as error:  # noqa: BLE001  # handed to whoever waits
+        except Exception as error:  # noqa: BLE001  # raised for every job of the batch
             for _, future in batch:
                 if not future.done():
                     future.set_exception(error)

@@ -1,4 +1,4 @@
-"""A team's own application as a model: any callable, sync or async, from text or messages to text."""
+"""Models that are applications in Python: any callable, sync or async, from a text or messages to a text."""
 
 from __future__ import annotations
 
@@ -29,28 +29,29 @@ _LIST_WORDS = re.compile(r"(?:[\w.]+\.)?(list|List|tuple|Sequence|Iterable)\b")
 class FunctionModel:
     """A callable as a model.
 
-    It is given the text of the prompt, system messages before it by a blank line; or, where its first parameter is
-    called ``messages`` or annotated as a list, all messages as a list of dicts. It returns a text, or an `Answer`. A
-    prompt with tools needs an `Answer`, whose ``actions`` are its tool calls; a parameter called ``tools`` is given the
-    tools as a list of dicts, and an application with tools of its own needs none. It runs in threads of its own; one
-    that is async runs in an event loop that all such share, so where it blocks it holds up no other model.
+    Its argument is the text of the prompt, after system messages and a blank line; or, if its first parameter is
+    named ``messages`` or annotated as a list, all messages as a list of dicts. It returns a text, or an `Answer`. A
+    prompt with tools requires an `Answer`, whose ``actions`` are its tool calls. A parameter named ``tools`` receives
+    the tools as a list of dicts; an application with its own tools needs none. It runs in its own threads. An async
+    callable runs in an event loop that all of them share, so that it blocks no other model.
 
-    A process calls it once at a time, as it may keep state between calls; an attribute ``fairness_concurrency`` on the
-    callable, or the context, allows more. A call has the seconds of ``fairness_timeout``, or of the context.
+    A process makes one call at a time, since the callable may hold state between calls; its attribute
+    ``fairness_concurrency``, or the context, allows more. The timeout of a call is its attribute ``fairness_timeout``,
+    or that of the context.
 
-    Its answers belong to the run, or session, that made them, since nothing shows whether an application has changed;
-    an attribute ``fairness_version`` on the callable keeps them until that version changes.
+    Stored answers are used by their own run or session only, since nothing shows whether an application has changed.
+    Those of a callable with an attribute ``fairness_version`` are used until that version changes.
 
     Args:
         function: The callable.
-        run: The run, or session, that its answers belong to.
+        run: The run, or session.
         context: The run's settings for models.
-        made_by: Distinguishes callables that one function has made.
+        made_by: A text that distinguishes callables from the same factory function.
         title: The name of the model that it wraps.
-        label: Distinguishes such callables in their names.
+        label: A text that distinguishes such callables in their names.
 
     Raises:
-        FairnessError: An attribute is no such number.
+        FairnessError: An attribute is not a number above 0.
     """
 
     local, in_process = False, True
@@ -67,19 +68,19 @@ class FunctionModel:
         label: str = "",
     ) -> None:
         context = context or ModelContext()
-        named = f"function:{_title(function)}"
-        labeled = f"{named}@{label}" if label and f".{label}." not in named else named
+        name = f"function:{_title(function)}"
+        labeled = f"{name}@{label}" if label and f".{label}." not in name else name
         self.name = labeled if title is None else f"{title} through {labeled}"
         version = getattr(function, "fairness_version", None)
-        made = f"&made_by={made_by}" if made_by else ""
-        self.key = (f"{named}?run={run}" if version is None else f"{named}?version={version}") + made
-        self.unversioned = f"{named}{made}" if version is None else ""
+        factory = f"&made_by={made_by}" if made_by else ""
+        self.key = (f"{name}?run={run}" if version is None else f"{name}?version={version}") + factory
+        self.unversioned = f"{name}{factory}" if version is None else ""
         """The name of an application without a version, the same in every run; empty for one with a version."""
         self.in_flight: int = _number(function, "fairness_concurrency", int) or context.calls
         self._timeout: float = _number(function, "fairness_timeout", float) or context.timeout
         self._function = function
-        self._wants_messages = _wants_messages(function)
-        self._wants_tools = _wants_tools(function)
+        self._takes_messages = _takes_messages(function)
+        self._takes_tools = _takes_tools(function)
         self._is_async = _is_async(function)
         self._environment = context.environment
         self._threads, self._loop = DaemonThreads(self.in_flight, "fairness-model"), context.loop
@@ -88,23 +89,23 @@ class FunctionModel:
         return f"FunctionModel({self.name!r})"
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:  # noqa: ARG002
-        """Call the callable once.
+        """Return the answer to one prompt, by one call.
 
         Raises:
             PermanentError: The callable raised an exception, or returned no text.
-            TransientError: It took too long, or a request of its own met a rate limit or found no server.
-            FatalError: Earlier calls do not end.
+            TransientError: It timed out, or a request of its own met a rate limit or no server.
+            FatalError: Earlier calls have not ended.
             ModelError: The callable itself raised it.
         """
-        given = chat_messages(prompt.conversation) if self._wants_messages else self._text(prompt)
-        tools = {"tools": [tool.to_json() for tool in prompt.tools]} if self._wants_tools else {}
+        argument = chat_messages(prompt.conversation) if self._takes_messages else self._text(prompt)
+        tools = {"tools": [tool.to_json() for tool in prompt.tools]} if self._takes_tools else {}
         started = perf_counter()
-        call = _Call(functools.partial(self._function, given, **tools))
+        call = _Call(functools.partial(self._function, argument, **tools))
         try:
             async with asyncio.timeout(self._timeout):
                 if not self._is_async:
                     await self._threads.run(call.begin)
-                if self._is_async or inspect.isawaitable(call.value):  # a plain function that hands back a coroutine
+                if self._is_async or inspect.isawaitable(call.value):  # a plain function may return a coroutine
                     await self._loop.run(call.finish)
         except TimeoutError:
             if not call.is_begun:
@@ -124,7 +125,7 @@ class FunctionModel:
             return value
         if not isinstance(value, str):
             raise PermanentError(f"{self.name} returned a {type(value).__name__}: it must return a text or an Answer")
-        if prompt.tools:  # no action of an application that cannot tell any would count as a decision
+        if prompt.tools:  # no calls would count as a decision, of an application that cannot report any
             raise PermanentError(
                 f"{self.name} returned a text, and the probe is about calls of tools: return "
                 "Answer(text, actions=[ToolCall(name, arguments)]), with an empty list where there is none"
@@ -132,12 +133,12 @@ class FunctionModel:
         return Answer(value, latency=perf_counter() - started)
 
     async def close(self) -> None:
-        """Let its threads end."""
+        """End its threads after their current calls."""
         self._threads.close()
         self._loop.close()
 
     def _failure(self, error: BaseException) -> ModelError:
-        """Return what an exception of the application means, also one that ends a process or a test."""
+        """Return the model's error for any exception of the application, even one that would end the process."""
         if isinstance(error, ModelError):
             return error
         reason = redacted(" ".join(str(error).split()), secrets_in(self._environment))
@@ -145,6 +146,7 @@ class FunctionModel:
         return transient_error(error, message) or PermanentError(message)
 
     def _text(self, prompt: Prompt) -> str:
+        """Return a prompt as one text."""
         if len(prompt.conversation) == 1:
             return prompt.text
         *system, last = prompt.conversation
@@ -158,7 +160,7 @@ class FunctionModel:
 
 
 class _Call:
-    """One call of an application, and what came of it; it is made in a thread of the application's own."""
+    """One call of an application, in a thread for it, with its value or its error."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
         self._function = function
@@ -167,7 +169,7 @@ class _Call:
         self.error: BaseException | None = None
 
     def begin(self) -> None:
-        """Call it."""
+        """Call the function."""
         self.is_begun = True
         try:
             self.value = self._function()
@@ -175,13 +177,13 @@ class _Call:
             self.error = error
 
     async def finish(self) -> None:
-        """Await what it has returned; call it first, unless that is done."""
+        """Await the value, after calling the function if `begin` has not."""
         if not self.is_begun:
             self.begin()
         try:
             if inspect.isawaitable(self.value):
                 self.value = await self.value
-        except BaseException as error:  # noqa: BLE001 - its own cancellation as well
+        except BaseException as error:  # noqa: BLE001 - also its own cancellation
             self.error = error
 
 
@@ -194,10 +196,10 @@ def as_model(
     title: str | None = None,
     label: str = "",
 ) -> Model:
-    """Return the model that a ``model`` fixture returned: itself, or a wrapped callable.
+    """Return the value of a ``model`` fixture as a model: itself, or a callable wrapped as `FunctionModel`.
 
     Raises:
-        FairnessError: It is something else.
+        FairnessError: The value is neither.
     """
     if isinstance(value, Model) and not isinstance(value, type):
         return value
@@ -208,7 +210,7 @@ def as_model(
 
 
 def _number(function: Callable[..., Any], name: str, kind: type) -> Any:
-    """Return an attribute of the callable, a number above 0; None where it has none."""
+    """Return an attribute of the callable that is a number above 0; None where it has none."""
     value = getattr(function, name, None)
     if value is not None and not (type(value) in (int, kind) and 0 < value < math.inf):
         raise FairnessError(f"{name} of {_title(function)} is {value!r:.60}: it must be {_KINDS[kind]} above 0")
@@ -218,8 +220,8 @@ def _number(function: Callable[..., Any], name: str, kind: type) -> Any:
 def _title(function: Callable[..., Any]) -> str:
     while isinstance(function, functools.partial):
         function = function.func
-    named = function if hasattr(function, "__qualname__") else type(function)
-    title = f"{named.__module__}.{named.__qualname__}"
+    definition = function if hasattr(function, "__qualname__") else type(function)
+    title = f"{definition.__module__}.{definition.__qualname__}"
     return re.sub(r"[^\w.]+", "", title, flags=re.ASCII)
 
 
@@ -227,14 +229,14 @@ def _is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
 
 
-def _wants_tools(function: Callable[..., Any]) -> bool:
+def _takes_tools(function: Callable[..., Any]) -> bool:
     try:
         return "tools" in inspect.signature(function).parameters
     except (TypeError, ValueError):  # a builtin without a signature
         return False
 
 
-def _wants_messages(function: Callable[..., Any]) -> bool:
+def _takes_messages(function: Callable[..., Any]) -> bool:
     try:
         first = next(iter(inspect.signature(function).parameters.values()), None)
     except (TypeError, ValueError):  # a builtin without a signature

@@ -1,4 +1,4 @@
-"""Context of models: all that a model is given about the run."""
+"""Context of models: the run's settings for them."""
 
 from __future__ import annotations
 
@@ -11,31 +11,28 @@ from pytest_fairness.models.threads import LoopThread
 
 @dataclass(frozen=True, slots=True)
 class ModelContext:
-    """The folder and the keys of a model, and its limits.
-
-    It never shows its environment: that holds keys.
-    """
+    """The run's settings for models. Its representation leaves out the environment, which holds keys."""
 
     root: Path = field(default_factory=Path)
-    """The folder that relative file names count from: pytest's rootdir."""
+    """The folder to which file names are relative: pytest's rootdir."""
 
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The variables of the process and of a named ``.env`` file."""
 
     offline: bool = False
-    """Whether a model that would need a connection must not make one."""
+    """Whether connections are forbidden."""
 
     concurrency: int = 16
-    """Requests in flight at most, at least 1."""
+    """Largest number of requests in flight, at least 1."""
 
     run: str = ""
-    """The run, or session, that answers belong to whose model does not show when it changes."""
+    """The run, or session, that alone uses the stored answers of a model without a version."""
 
     calls: int = 1
-    """Calls at a time in this process, of an application that names no number."""
+    """Largest number of concurrent calls of an application in this process, where it sets none."""
 
     timeout: float = 300.0
-    """Seconds of a call of such an application."""
+    """Timeout in seconds of a call of an application, where it sets none."""
 
     loop: LoopThread = field(default_factory=LoopThread, repr=False, compare=False)
-    """The event loop of all applications that are async."""
+    """The event loop of all async applications."""

@@ -1,4 +1,4 @@
-"""Credentials: the key of a server, and headers of the user's own. Neither is ever part of a model's name."""
+"""Credentials: the key of a server, and the user's own headers. Neither is ever part of a model's name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARAMETERS: Mapping[str, parameters.Kind] = {
 }
 _HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 _COMMAND_TIMEOUT = 60.0
-"""Seconds."""
+"""Timeout of a key command, in seconds."""
 
 
 class Credentials:
@@ -30,10 +30,10 @@ class Credentials:
 
     Args:
         name: The model's name, for messages.
-        given: Its parameters: ``key_env`` and ``headers_env`` name variables, ``key_command`` is a command.
+        given: Its parameters: ``key_env`` and ``headers_env`` are names of variables, ``key_command`` is a command.
         environment: The variables.
-        variable: Holds the provider's own key; it is sent to the provider, and to the server that a variable names.
-        server: What the address is: the "provider"'s own, of a "variable", or of the model's "name".
+        variable: The variable with the provider's own key, which is not sent to a server in the model's name.
+        server: The origin of the server's address: "provider", "variable" or "name".
     """
 
     def __init__(
@@ -57,12 +57,12 @@ class Credentials:
 
     @property
     def key(self) -> str | None:
-        """The key as it is now; None for a server that is sent none, and before the command was run."""
+        """The current key; None for a server without a key, and before the command has run."""
         return self._environment.get(self._variable, "").strip() or None if self._variable else self._token
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers that ``headers_env`` names. Raises `FatalError` where that variable holds none."""
+        """The headers in the variable of ``headers_env``; raises `FatalError` where it holds none."""
         if self._headers_variable is None:
             return {}
         try:
@@ -81,7 +81,7 @@ class Credentials:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Texts that no message may show."""
+        """The texts that no message may contain."""
         try:
             values = self.headers.values()
         except FatalError:
@@ -90,7 +90,7 @@ class Credentials:
 
     @property
     def advice(self) -> str:
-        """A way out for a key that was refused."""
+        """The way out for a refused key."""
         if self._command:
             return "check what its key_command prints"
         if self.key is not None:
@@ -99,7 +99,7 @@ class Credentials:
         return f"no key was sent: name the variable that holds this server's by key_env=NAME{only}"
 
     def check(self) -> None:
-        """Raise `FatalError` where a key or headers are missing. Runs no command."""
+        """Raise `FatalError` where a key or headers are missing; runs no command."""
         _ = self.headers
         if self.key is None and self._variable and (self._is_named or self._server == "provider"):
             raise FatalError(
@@ -108,7 +108,7 @@ class Credentials:
             )
 
     async def renew(self, used: str | None) -> bool:
-        """Run the command for another key than the one used; return whether there is one."""
+        """Run the command for a new key in place of the one used, and return whether there is one."""
         if self._command is None:
             return False
         async with self._lock:
@@ -118,7 +118,7 @@ class Credentials:
 
     def _run(self, command: str) -> str:
         try:
-            done = subprocess.run(  # noqa: S603 - the user's own command, from the model's name
+            process = subprocess.run(  # noqa: S603 - the user's own command, from the model's name
                 shlex.split(command),
                 capture_output=True,
                 text=True,
@@ -127,11 +127,12 @@ class Credentials:
                 stdin=subprocess.DEVNULL,
                 env=dict(self._environment),
             )
-            why = f"exit status {done.returncode}: {done.stderr.strip()}" if done.returncode else "it printed nothing"
-            token = "" if done.returncode else done.stdout.strip()
+            token, problem = process.stdout.strip(), "it printed nothing"
+            if process.returncode:
+                token, problem = "", f"exit status {process.returncode}: {process.stderr.strip()}"
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            why, token = str(error), ""
+            token, problem = "", str(error)
         if not token or not token.isprintable():
-            reason = " ".join(redacted(why).split())[:300]
+            reason = " ".join(redacted(problem).split())[:300]
             raise FatalError(f"{self._model}: its key_command gave no key: {reason}")
         return token

@@ -1,4 +1,4 @@
-"""Reads a named ``.env`` file beside the variables of the process."""
+"""Environment variables of the process, and of a named ``.env`` file."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _ESCAPE = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 def read_environment(env_file: Path | None = None, process: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the variables of the process (default: ``os.environ``) and of a named file; the process wins.
+    """Return the variables of a named file and of the process (default: ``os.environ``), which has precedence.
 
     Raises:
         FairnessError: The file is missing, or a line is malformed; the message shows no value.
     """
-    named = {} if env_file is None else _read_file(env_file)
-    return named | dict(os.environ if process is None else process)
+    variables = {} if env_file is None else _read_file(env_file)
+    return variables | dict(os.environ if process is None else process)
 
 
 def _read_file(path: Path) -> dict[str, str]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise FairnessError(f"environment file {path} cannot be read: {why}") from None
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise FairnessError(f"environment file {path} cannot be read: {reason}") from None
     variables: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("#"):

@@ -1,4 +1,4 @@
-"""Loads a language model onto a device and generates from it; everything here runs in one worker thread."""
+"""Text generation with a language model on a device of this machine; everything here runs in one worker thread."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from pytest_fairness.core.tools import TOOLS, NoToolsError, Tool, ToolCall
 from pytest_fairness.models.tool_templates import call_reader, template_messages
 
 _ATTENTION_LAYERS = ("DynamicLayer", "DynamicSlidingWindowLayer")
-"""Layers of a cache whose keys and values can be taken for any of its rows; others keep a state."""
+"""Cache layers whose rows can be selected and repeated; others hold a state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """The choice of tokens: the most probable one where ``temperature`` is 0, else a draw."""
+    """The decoding parameters: with ``temperature`` 0 each token is the most probable one, else it is sampled."""
 
     max_tokens: int = 256
     temperature: float = 0.0
@@ -47,14 +47,23 @@ class Job:
 class _Row:
     job: Job
     tokens: list[int]
-    most: int
-    """New tokens at most: the model's context may leave room for fewer than were asked for."""
+    max_new_tokens: int
+    """Largest number of new tokens: fewer than the decoding's, where the prompt leaves no more of the context."""
 
 
 class Generator:
     """A tokenizer and the weights on their device.
 
-    ``stopping`` set to True ends the generation under way at its next token.
+    Args:
+        source: A folder, or a name on the hub.
+        decoding: The decoding parameters.
+        device: The device; "auto" for CUDA, else MPS, else the CPU.
+        dtype: The type of the weights.
+        options: Further arguments of ``from_pretrained``.
+        chat: Whether the tokenizer's chat template is used.
+
+    Attributes:
+        stopping: Set to True, it ends the current generation at its next token.
     """
 
     def __init__(
@@ -66,27 +75,26 @@ class Generator:
         self.device = device if device != "auto" else _best_device(torch)
         self.stopping = False
         self._decoding = decoding
-        self._chats = chat
+        self._uses_chat_template = chat
         self._tokenizer: Any = AutoTokenizer.from_pretrained(source, **options)
         model: Any = AutoModelForCausalLM.from_pretrained(source, dtype=dtype, **options)
         self._model: Any = model.to(self.device).eval()
-        self._ends, self._pad = self._special_tokens()
-        self._room: int | None = getattr(self._model.config, "max_position_embeddings", None)
+        self._end_tokens, self._padding = self._special_tokens()
+        self._context_length: int | None = getattr(self._model.config, "max_position_embeddings", None)
 
     def run(self, jobs: Sequence[Job]) -> list[Answer | PermanentError]:
         """Return an answer for each job, or why it has none."""
         rows: list[_Row | PermanentError] = [self._row(job) for job in jobs]
         answers: dict[int, Answer] = {}
-        batch = [i for i, row in enumerate(rows) if isinstance(row, _Row) and row.most == self._decoding.max_tokens]
-        # A prompt near the end of the context gets fewer tokens, and so a batch of its own.
-        alone = [[i] for i, row in enumerate(rows) if isinstance(row, _Row) and i not in batch]
-        for places in [batch, *alone]:
-            chosen = [row for i in places if isinstance(row := rows[i], _Row)]
-            answers.update(zip(places, self._generate(chosen), strict=True))
-        return [row if isinstance(row, PermanentError) else answers[i] for i, row in enumerate(rows)]
+        valid = {index: row for index, row in enumerate(rows) if isinstance(row, _Row)}
+        batch = [index for index, row in valid.items() if row.max_new_tokens == self._decoding.max_tokens]
+        # A prompt that nearly fills the context gets fewer tokens, and so a batch of its own.
+        for indices in [batch, *([index] for index in valid if index not in batch)]:
+            answers.update(zip(indices, self._generate([valid[index] for index in indices]), strict=True))
+        return [row if isinstance(row, PermanentError) else answers[index] for index, row in enumerate(rows)]
 
     def free(self) -> None:
-        """Give the memory of the device back."""
+        """Release the memory of the device."""
         import torch
 
         self._model = self._tokenizer = None
@@ -97,14 +105,14 @@ class Generator:
             torch.mps.empty_cache()
 
     def _special_tokens(self) -> tuple[set[int], int]:
-        """Return the tokens that end an answer, and the one that fills shorter rows of a batch."""
+        """Return the tokens that end an answer, and the one that pads the rows of a batch."""
         from transformers import GenerationConfig
 
         own = self._model.generation_config.eos_token_id
         ends = {*([own] if isinstance(own, int) else own or []), self._tokenizer.eos_token_id} - {None}
         pad = self._tokenizer.pad_token_id
         pad = pad if pad is not None else min(ends, default=0)
-        # Decoding is what the model's name says, not what the weights' authors recommend.
+        # The decoding is that of the model's name, not the one recommended by the authors of the weights.
         config: Any = GenerationConfig
         self._model.generation_config = config(
             eos_token_id=sorted(ends) or None, pad_token_id=pad, bos_token_id=self._tokenizer.bos_token_id
@@ -117,30 +125,30 @@ class Generator:
         return self._model
 
     @property
-    def room(self) -> int | None:
-        """The number of tokens of the model's context; None where it does not state one."""
-        return self._room
+    def context_length(self) -> int | None:
+        """The length of the model's context in tokens; None where it is unknown."""
+        return self._context_length
 
     @property
     def padding(self) -> int:
-        """The token that fills shorter rows of a batch."""
-        return self._pad
+        """The token that pads the rows of a batch."""
+        return self._padding
 
     @property
-    def start(self) -> int | None:
-        """The token that a text without context follows: that of a beginning, else of an end."""
+    def start_token(self) -> int | None:
+        """The token before a text without context: the one that begins texts, else one that ends them."""
         bos = self._tokenizer.bos_token_id
-        return bos if bos is not None else min(self._ends, default=None)
+        return bos if bos is not None else min(self._end_tokens, default=None)
 
     @cached_property
     def shares_prompts(self) -> bool:
-        """Return whether texts can continue a prompt from the cache of its attention, without running it again."""
+        """Whether texts can continue a prompt from the cache of its attention, without running it again."""
         import torch
 
         if "position_ids" not in signature(self._model.forward).parameters:
             return False
         with torch.inference_mode():
-            output = self._model(input_ids=torch.tensor([[self._pad]], device=self.device), use_cache=True)
+            output = self._model(input_ids=torch.tensor([[self._padding]], device=self.device), use_cache=True)
         layers: Any = getattr(getattr(output, "past_key_values", None), "layers", None)
         return bool(layers) and all(type(layer).__name__ in _ATTENTION_LAYERS for layer in layers)
 
@@ -149,20 +157,20 @@ class Generator:
         token_ids: list[int] = self._tokenizer(text, add_special_tokens=add_special_tokens)["input_ids"]
         return token_ids
 
-    def decoded(self, token: int) -> str:
+    def decode(self, token: int) -> str:
         """Return the text of one token."""
         return str(self._tokenizer.decode([token]))
 
     def context(self, messages: Sequence[Message]) -> tuple[str, bool]:
-        """Return the text that an answer to these messages continues, and whether its tokens need special ones."""
+        """Return the text that an answer to these messages continues, and whether the tokenizer adds special tokens."""
         tools = _tools_of(messages)
         if tools:
-            if self._chats and call_reader(self._tokenizer.chat_template) is not None:
+            if self._uses_chat_template and call_reader(self._tokenizer.chat_template) is not None:
                 return self._chat(template_messages(messages), tools), False
             raise NoToolsError(
                 "its chat template offers no tools in a form that can be read: measure weights with one, or serve them"
             )
-        if not self._chats or self._tokenizer.chat_template is None:
+        if not self._uses_chat_template or self._tokenizer.chat_template is None:
             return "\n\n".join(message["content"] for message in messages), True
         return self._chat([dict(message) for message in messages]), False
 
@@ -172,14 +180,15 @@ class Generator:
         except NoToolsError as error:
             return error
         tokens = self.tokens(text, add_special_tokens=adds_special_tokens)
-        most = self._decoding.max_tokens
-        if self._room is not None:
-            most = min(most, self._room - len(tokens))
-        if most < 1 or not tokens:
+        max_new_tokens = self._decoding.max_tokens
+        if self._context_length is not None:
+            max_new_tokens = min(max_new_tokens, self._context_length - len(tokens))
+        if max_new_tokens < 1 or not tokens:
             return PermanentError(
-                f"a prompt has {len(tokens)} tokens: the model has room for {self._room or 'any'}, answer included"
+                f"a prompt has {len(tokens)} tokens: the model has room for {self._context_length or 'any'}, "
+                "answer included"
             )
-        return _Row(job, tokens, most)
+        return _Row(job, tokens, max_new_tokens)
 
     def _chat(self, messages: list[dict[str, Any]], tools: Sequence[Tool] = ()) -> str:
         from jinja2.exceptions import TemplateError
@@ -195,7 +204,7 @@ class Generator:
         try:
             text: str = self._tokenizer.apply_chat_template(messages, **options)
         except TemplateError:
-            # Some templates know no system message: it then stands before the first message of the user.
+            # Some templates refuse system messages: their text is then put before the first message of the user.
             system = [message["content"] for message in messages if message["role"] == "system"]
             rest = [message for message in messages if message["role"] != "system"]
             if not system or not rest:
@@ -211,15 +220,15 @@ class Generator:
             return []
         started = perf_counter()
         longest = max(len(row.tokens) for row in rows)
-        padded = [[self._pad] * (longest - len(row.tokens)) + row.tokens for row in rows]
+        padded = [[self._padding] * (longest - len(row.tokens)) + row.tokens for row in rows]
         mask = [[0] * (longest - len(row.tokens)) + [1] * len(row.tokens) for row in rows]
         try:
             with torch.inference_mode():
                 output = self._model.generate(
                     input_ids=torch.tensor(padded, device=self.device),
                     attention_mask=torch.tensor(mask, device=self.device),
-                    max_new_tokens=rows[0].most,
-                    do_sample=False,  # drawing is done by the processors, one generator a row
+                    max_new_tokens=rows[0].max_new_tokens,
+                    do_sample=False,  # the processors sample, with one random generator a row
                     logits_processor=_processors(self._decoding, [row.job for row in rows]),
                     stopping_criteria=[lambda ids, _: torch.full((len(ids),), self.stopping, device=ids.device)],
                 )
@@ -232,10 +241,10 @@ class Generator:
         return [self._answer(row, new, latency) for row, new in zip(rows, output[:, longest:].tolist(), strict=True)]
 
     def _answer(self, row: _Row, new: list[int], latency: float) -> Answer:
-        end = next((index for index, token in enumerate(new) if token in self._ends), None)
+        end = next((index for index, token in enumerate(new) if token in self._end_tokens), None)
         count = len(new) if end is None else end + 1
         usage, finish = {"input": len(row.tokens), "output": count}, "length" if end is None else "stop"
-        if not self._chats:  # a text is continued: its blanks are part of it
+        if not self._uses_chat_template:  # a text is continued: its blanks are part of it
             return Answer(self._tokenizer.decode(new[:end], skip_special_tokens=True), finish, None, usage, latency)
         # First with the special tokens, among which some models have those around their thinking, or their calls.
         text, reasoning = split_thinking(self._tokenizer.decode(new[:end], skip_special_tokens=False).strip())
@@ -262,10 +271,10 @@ def _tools_of(messages: Sequence[Message]) -> tuple[Tool, ...]:
 
 
 def _processors(decoding: Decoding, jobs: Sequence[Job]) -> list[Any]:
-    """Return what turns the choice of the most probable token into a draw: the Gumbel-max trick, one generator a row.
+    """Return logits processors that sample by the Gumbel-max trick, with one random generator a row.
 
-    A token with the highest log-probability plus Gumbel noise is a draw from the distribution. The noise of a
-    row comes from (seed, messages, repetition) alone, so its neighbors in a batch do not matter.
+    The token with the highest log-probability plus Gumbel noise is a draw from the distribution. The noise of a
+    row depends on (seed, messages, repetition) alone, not on the other rows of its batch.
     """
     import torch
     from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
@@ -274,10 +283,10 @@ def _processors(decoding: Decoding, jobs: Sequence[Job]) -> list[Any]:
         return []
     generators = [torch.Generator().manual_seed(_seed(decoding.seed, job)) for job in jobs]
 
-    def noisy(_: Any, scores: Any) -> Any:
+    def add_noise(_: Any, scores: Any) -> Any:
         # On the CPU in double precision: the same noise whatever the device.
-        drawn = [torch.rand(scores.shape[-1], generator=own, dtype=torch.float64) for own in generators]
-        noise = -torch.log(-torch.log(torch.stack(drawn).clamp_min(1e-300)))
+        uniforms = [torch.rand(scores.shape[-1], generator=own, dtype=torch.float64) for own in generators]
+        noise = -torch.log(-torch.log(torch.stack(uniforms).clamp_min(1e-300)))
         return scores + noise.to(scores.device, scores.dtype)
 
     processors: list[Any] = [TemperatureLogitsWarper(float(decoding.temperature))]
@@ -285,13 +294,13 @@ def _processors(decoding: Decoding, jobs: Sequence[Job]) -> list[Any]:
         processors.append(TopKLogitsWarper(decoding.top_k))
     if decoding.top_p < 1:
         processors.append(TopPLogitsWarper(float(decoding.top_p)))
-    return [*processors, noisy]
+    return [*processors, add_noise]
 
 
 def _seed(seed: int, job: Job) -> int:
     messages = [[message["role"], message["content"]] for message in job.messages]
-    what = json.dumps([seed, messages, job.repetition]).encode()
-    return int.from_bytes(hashlib.blake2b(what, digest_size=8).digest()) >> 1
+    content = json.dumps([seed, messages, job.repetition]).encode()
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest()) >> 1
 
 
 def _best_device(torch: Any) -> str:

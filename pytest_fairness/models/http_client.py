@@ -1,4 +1,4 @@
-"""Posts JSON to one address, over connections that are kept: the way of every prompt to its provider."""
+"""HTTP connections that post JSON to one address, for the prompts of all hosted models."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     import aiohttp
 
 CONNECT = 10.0
-"""Seconds to connect at most."""
+"""Timeout for connecting, in seconds."""
 LARGEST = 32 * 2**20
-"""Bytes of a body, unpacked: no answer of a model comes near."""
+"""Largest number of bytes of a decompressed body: answers of models are far smaller."""
 _KEEP_ALIVE = 60
-"""Seconds without a byte after which the other end is asked whether it is there."""
+"""Seconds without a byte after which a TCP keep-alive probe is sent."""
 
 
 class Reply(NamedTuple):
-    """The answer of a server."""
+    """The response of a server."""
 
     status: int
     headers: Mapping[str, str]
     body: object
-    """The JSON; bytes where it is none."""
+    """The parsed JSON; the bytes of a body that is no JSON."""
 
 
 class TooLargeError(Exception):
@@ -36,37 +36,40 @@ class TooLargeError(Exception):
 
 
 class Connection:
-    """Connection that posts JSON to one URL. It opens nothing before the first post; use it from one event loop.
+    """A pool of connections that post JSON to one URL. The first post opens one; use it from one event loop.
 
-    The SDKs build and check a dozen objects at each call: over the same aiohttp that takes nearly six times the CPU
-    time (``tests/benchmarks/clients.py``), and a run makes thousands of the same call. So the few headers of the
-    protocol are sent from here. Nothing is sent again, and no redirect is followed: prompts and keys go to the named
-    server only. The proxies of the environment are used (``HTTPS_PROXY``, ``NO_PROXY``).
+    It is used in place of the SDKs, which build and check a dozen objects at each call: over the same aiohttp they take
+    nearly six times the CPU time (``tests/benchmarks/clients.py``). No request is sent again, and no redirect is
+    followed: prompts and keys go to the named server only. The proxies of the environment are used (``HTTPS_PROXY``,
+    ``NO_PROXY``).
 
     Args:
         url: The address.
-        headers: Sent with every request.
-        most: Connections at once.
+        headers: The headers of every request.
+        limit: The largest number of open connections.
         timeout: Seconds without a byte from the server.
-        timeout_total: Seconds of a request in all: some servers send blanks while it waits.
+        timeout_total: Seconds of a whole request: some servers send blanks while it waits.
     """
 
     def __init__(
-        self, url: str, headers: Mapping[str, str], *, most: int, timeout: float, timeout_total: float | None = None
+        self, url: str, headers: Mapping[str, str], *, limit: int, timeout: float, timeout_total: float | None = None
     ) -> None:
         import aiohttp
 
-        self._url, self._headers, self._most = url, headers, most
+        self._url, self._headers, self._limit = url, headers, limit
         self._timeout = aiohttp.ClientTimeout(
             total=timeout_total, sock_connect=min(timeout, CONNECT), sock_read=timeout
         )
         self._session: aiohttp.ClientSession | None = None
-        self._by_proxy = _proxy(url)
+        self._proxy_arguments = _proxy_arguments(url)
 
     async def post(self, body: Mapping[str, Any]) -> Reply:
         """Return the reply to one request.
 
-        Raises aiohttp's errors, `TooLargeError`, and ValueError for a body that is no JSON.
+        Raises:
+            TooLargeError: The body of the reply is too large.
+            ValueError: The body of the request is no JSON.
+            aiohttp.ClientError: The request failed.
         """
         data = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         return await self._request("POST", data)
@@ -78,51 +81,52 @@ class Connection:
     async def _request(self, method: str, data: bytes | None) -> Reply:
         if self._session is None:
             self._session = self._open()
-        sent = self._session.request(method, self._url, data=data, allow_redirects=False, **self._by_proxy)
-        async with sent as response:
+        request = self._session.request(method, self._url, data=data, allow_redirects=False, **self._proxy_arguments)
+        async with request as response:
             content = await _read(response)
         return Reply(response.status, response.headers, _json(content))
 
-    def send(self, headers: Mapping[str, str]) -> None:
-        """Send these headers from now on."""
+    def set_headers(self, headers: Mapping[str, str]) -> None:
+        """Replace the headers of later requests."""
         self._headers = headers
         if self._session is not None:
             self._session.headers.update(headers)
 
     async def close(self) -> None:
+        """Close all connections."""
         if self._session is not None:
             await self._session.close()
 
     def _open(self) -> aiohttp.ClientSession:
         import aiohttp
 
-        trusted = _trusted() if self._url.startswith("https:") else True
-        connector = aiohttp.TCPConnector(limit=self._most, ssl=trusted, socket_factory=_kept_alive)
+        ssl_context = _ssl_context() if self._url.startswith("https:") else True
+        connector = aiohttp.TCPConnector(limit=self._limit, ssl=ssl_context, socket_factory=_keep_alive_socket)
         return aiohttp.ClientSession(
             connector=connector, headers=self._headers, timeout=self._timeout, cookie_jar=aiohttp.DummyCookieJar()
         )
 
 
-def _kept_alive(address: tuple[Any, ...]) -> socket.socket:
-    """Open a socket that sends signs of life: networks drop what is silent, and a model thinks long."""
-    opened = socket.socket(*address[:3])
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for seconds in ("TCP_KEEPIDLE", "TCP_KEEPALIVE", "TCP_KEEPINTVL"):  # a system has two of them
-        if hasattr(socket, seconds):
-            opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, seconds), _KEEP_ALIVE)
-    return opened
+def _keep_alive_socket(address: tuple[Any, ...]) -> socket.socket:
+    """Return a socket with TCP keep-alive: networks drop silent connections, and a model can think for minutes."""
+    keep_alive_socket = socket.socket(*address[:3])
+    keep_alive_socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option in ("TCP_KEEPIDLE", "TCP_KEEPALIVE", "TCP_KEEPINTVL"):  # each system has two of them
+        if hasattr(socket, option):
+            keep_alive_socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), _KEEP_ALIVE)
+    return keep_alive_socket
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
-    """Return the body, unpacked piece by piece: a few packed kilobytes can hold gigabytes."""
-    pieces, size = [], 0
-    async for piece in response.content.iter_any():
-        pieces.append(piece)
-        size += len(piece)
+    """Return the body, decompressed chunk by chunk: a few compressed kilobytes can hold gigabytes."""
+    chunks, size = [], 0
+    async for chunk in response.content.iter_any():
+        chunks.append(chunk)
+        size += len(chunk)
         if size > LARGEST:
             response.close()
             raise TooLargeError
-    return b"".join(pieces)
+    return b"".join(chunks)
 
 
 def _json(content: bytes) -> object:
@@ -132,8 +136,11 @@ def _json(content: bytes) -> object:
         return content
 
 
-def _trusted() -> ssl.SSLContext:
-    """Trust what the system trusts, or ``SSL_CERT_FILE``, and Mozilla's list: some Pythons find no system's."""
+def _ssl_context() -> ssl.SSLContext:
+    """Return a context with the certificates of the system, or ``SSL_CERT_FILE``, and Mozilla's.
+
+    Some builds of Python do not find those of the system.
+    """
     import certifi
 
     context = ssl.create_default_context()
@@ -142,18 +149,18 @@ def _trusted() -> ssl.SSLContext:
 
 
 def basic(url: str) -> str:
-    """Return the header for a user and password in a URL."""
+    """Return the Authorization header for the user and password in a URL."""
     parts = urlsplit(url)
     pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
     return f"Basic {base64.b64encode(pair.encode()).decode()}"
 
 
-def _proxy(url: str) -> dict[str, Any]:
-    """Our own, as aiohttp's way also looks for a password in a file, at each request."""
+def _proxy_arguments(url: str) -> dict[str, Any]:
+    """Return a request's arguments for the proxy of the environment; aiohttp's own would read a file each time."""
     parts, proxies = urlsplit(url), getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     if not proxy or proxy_bypass(parts.netloc):
         return {}
-    named = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-    shown = named._replace(netloc=named.netloc.rpartition("@")[2]).geturl()
-    return {"proxy": shown, "proxy_headers": {"Authorization": basic(named.geturl())} if named.username else None}
+    split = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    address = split._replace(netloc=split.netloc.rpartition("@")[2]).geturl()
+    return {"proxy": address, "proxy_headers": {"Authorization": basic(split.geturl())} if split.username else None}

@@ -1,4 +1,4 @@
-"""Meaning of failed HTTP requests, the same for every provider: by their status and class names, without any SDK."""
+"""Errors of failed HTTP requests, for every provider: by HTTP status and exception class names, without any SDK."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, 
 from pytest_fairness.core.secrets import redacted
 from pytest_fairness.models import refusals
 
-_SHOWN = 300
-"""Characters of a server's own message that are shown: some send whole pages of HTML."""
+_LONGEST_REASON = 300
+"""Largest number of characters of a server's own message in ours: some send whole pages of HTML."""
 
 _CONNECTION_FAILURES = {
-    # First of all: what dropped a connection may be wrapped in an error that says it failed, or timed out.
+    # First, since the exception of a dropped connection may be wrapped in one of a failed connection, or of a timeout.
     "dropped connection": {
         *("BrokenPipeError", "ChunkedEncodingError", "ClientPayloadError", "ConnectionAbortedError"),
         *("ConnectionResetError", "ReadError", "RemoteProtocolError", "ServerDisconnectedError"),
@@ -35,34 +35,36 @@ _CONNECTION_FAILURES = {
 _BAD_URL = {"UnsupportedProtocol", "InvalidURL"}
 _FILTER_STATUSES = (400, 403, 422, 451)
 _LIMITED = (429, 529)
-"""The second is Anthropic's word for overloaded."""
+"""Statuses of a rate limit; 529 is Anthropic's for an overloaded server."""
 _STATUS = ("status_code", "status", "code")
 _SPENT = {"insufficient_quota", "billing_error", "enforced_spend_limit_reached", "contract_spend_limit_reached"}
 _SPENT_WORDS = ("credit balance is too low", "reached your specified API usage limits", "Out of call volume quota")
-"""Two of Anthropic's, with status 400, and one of Azure's, with 403."""
-_FULL = 498
+"""Two messages of Anthropic, with status 400, and one of Azure, with 403."""
+_NO_CAPACITY = 498
 """Groq's status for a tier without free capacity."""
 _TOO_LARGE = "request too large"
-"""Begins OpenAI's message for a request of more tokens than a minute has: status 429, and waiting does not help."""
+"""Beginning of OpenAI's message for a request of more tokens than its limit per minute: status 429, but permanent."""
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
 _UNITS = (86400, 3600, 60, 1, 0.001)
 _EPOCH = 1e9
-"""Numbers above it are seconds since 1970, and above a thousand times that milliseconds."""
+"""Smallest number that is read as seconds since 1970; from a thousand times it, as milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The server that was asked, for the messages of errors."""
+    """The server of a request, for error messages."""
 
     model: str
     base_url: str
     """The address, without credentials."""
     key_advice: str
-    """A way out for a key that was refused."""
+    """The way out for a refused key."""
     secrets: tuple[str, ...] = ()
+    """Texts that no message may contain."""
     parameters: Collection[str] = ()
-    """Those that are sent with every request."""
+    """The names of the parameters in every request."""
     has_answered: bool = False
+    """Whether it has answered a request before, so that its key is valid."""
     address: str = "the base URL"
     """The setting of the address, in words."""
     timeout: str = "timeout=SECONDS in the model's name"
@@ -73,7 +75,7 @@ class Service:
 
 
 def translate(error: Exception, service: Service) -> ModelError:
-    """Return the error of a model that an SDK's error stands for; its text never holds a key."""
+    """Return the model's error for an exception of an HTTP library or an SDK; its text never contains a key."""
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return status_error(status, getattr(error, "body", None) or str(error), service, _headers(error))
@@ -89,7 +91,7 @@ def translate(error: Exception, service: Service) -> ModelError:
     }
     if failure := _connection_failure(names, {kind: f"{at} {message}" for kind, message in messages.items()}):
         return failure
-    if "ClientResponseError" in names:  # another version of HTTP, or packed in a way that was not offered
+    if "ClientResponseError" in names:  # another version of HTTP, or another compression than was offered
         return TransientError(
             f"{at} sent a broken answer: {reason}: check {service.address}",
             sent=True,
@@ -104,9 +106,9 @@ def translate(error: Exception, service: Service) -> ModelError:
 
 
 def transient_error(error: BaseException, message: str) -> TransientError | None:
-    """Return the error of an application in which a request failed in a way that may pass; None for any other error.
+    """Return the error of an application in which a request failed temporarily; None for any other exception.
 
-    The request may be any library's: it goes by the status and the class names of the exception and its causes.
+    The request may be any library's: the status and the class names of the exception and its causes decide.
     """
     chain = list(_chain(error))
     for link in chain:
@@ -117,7 +119,9 @@ def transient_error(error: BaseException, message: str) -> TransientError | None
             wait = retry_after(_headers(link), getattr(link, "body", None))
             return TransientError(message, retry_after=wait, rate_limited=True, kind=str(status))
         if status is not None:
-            return TransientError(message, kind=str(status)) if _may_pass(status) and status not in _LIMITED else None
+            return (
+                TransientError(message, kind=str(status)) if _is_transient(status) and status not in _LIMITED else None
+            )
     names = {cls.__name__ for link in chain for cls in type(link).__mro__}
     return _connection_failure(names, dict.fromkeys(_CONNECTION_FAILURES, message))
 
@@ -131,18 +135,18 @@ def _connection_failure(names: set[str], messages: Mapping[str, str]) -> Transie
 
 
 def status_error(status: int, body: object, service: Service, headers: Mapping[str, str] | None = None) -> ModelError:
-    """Return what an HTTP status means for this prompt and for the whole model."""
+    """Return the error of an HTTP status: transient, permanent for this prompt, or fatal for the model."""
     if isinstance(body, bytes):
         body = body.decode(errors="replace")
     reason = _one_line(_message(body), service)
     at = f"{service.model}: {service.base_url}"
     kind = str(status)
     codes, message = _code(body), str(_message(body))
-    is_of_key = status == 400 and refusals.is_key_refusal(codes, message)
+    refuses_key = status == 400 and refusals.is_key_refusal(codes, message)
     if status == 402 or codes & _SPENT or any(words in message for words in _SPENT_WORDS):
         return FatalError(f"{at} has no credit left ({status}: {reason})", kind=kind)
-    # A gateway may refuse one prompt by 403: what has answered before knows the key.
-    if status == 401 or is_of_key or (status == 403 and not service.has_answered):
+    # A gateway may refuse one prompt by 403: a server that has answered before has accepted the key.
+    if status == 401 or refuses_key or (status == 403 and not service.has_answered):
         return FatalError(f"{at} refused the key ({status}: {reason}): {service.key_advice}", kind=kind)
     if 300 <= status < 400:
         return FatalError(
@@ -155,7 +159,7 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
             else f"check the name and {service.address}"
         )
         return FatalError(f"{at} knows no such model or path ({status}: {reason}): {way}", kind=kind)
-    if _may_pass(status):
+    if _is_transient(status):
         limited = status in _LIMITED
         if limited and reason.lower().startswith(_TOO_LARGE):
             return PermanentError(f"{at} refused the request ({status}: {reason})", kind=kind)
@@ -171,7 +175,7 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
 
 
 def stated_status(error: object) -> int:
-    """Return the HTTP status that an error states itself, where it was sent as an answer.
+    """Return the HTTP status in the code of an error that was sent with status 200; 500 where it has none.
 
     >>> stated_status({"code": "429"}), stated_status({"type": "rate_limit_error"}), stated_status("boom")
     (429, 429, 500)
@@ -184,39 +188,39 @@ def stated_status(error: object) -> int:
 def is_filtered(status: int, body: object) -> bool:
     """Return whether a filter of the provider, or of a gateway, refused this prompt for its content."""
     message = str(_message(body))
-    is_page = message.lstrip().startswith("<")  # of a firewall, which knows nothing of the prompt
+    is_page = message.lstrip().startswith("<")  # a firewall's page is not about the prompt
     return (
         status in _FILTER_STATUSES and not is_page and refusals.is_content_refusal(_code(body), message, _error(body))
     )
 
 
 def retry_after(headers: Mapping[str, str], body: object = None) -> float | None:
-    """Return the wait that a provider asks for, in seconds: of its headers, else of Google's ``RetryInfo`` in the body.
+    """Return the seconds to wait by the headers of a response, else by Google's ``RetryInfo`` in the body.
 
-    Where it says only when each of its limits is reset, the longest wait for those that are used up.
+    Where the headers only have the resets of several limits, the longest wait of those that are used up.
 
     >>> retry_after({"retry-after": "3"})
     3.0
     >>> retry_after({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1m30s"})
     90.0
     """
-    given = {name.lower(): value for name, value in {**_inner_headers(body), **headers}.items()}
-    now = _moment(given.get("date")) or datetime.now(UTC)  # the server's own clock, where it is sent
-    waits = [_seconds(given.get("retry-after-ms"), now, 0.001), _seconds(given.get("retry-after"), now)]
+    lowered = {name.lower(): value for name, value in {**_inner_headers(body), **headers}.items()}
+    now = _moment(lowered.get("date")) or datetime.now(UTC)  # by the server's clock, if it sends the date
+    waits = [_seconds(lowered.get("retry-after-ms"), now, 0.001), _seconds(lowered.get("retry-after"), now)]
     waits += [_seconds(detail.get("retryDelay"), now) for detail in _details(body)]
     wait = next((wait for wait in waits if wait is not None), None)
     if wait is not None:
         return wait
     resets = [
         _seconds(value, now)
-        for name, value in given.items()
-        if "ratelimit" in name and "reset" in name and given.get(name.replace("reset", "remaining")) == "0"
+        for name, value in lowered.items()
+        if "ratelimit" in name and "reset" in name and lowered.get(name.replace("reset", "remaining")) == "0"
     ]
     return max((wait for wait in resets if wait is not None), default=None)
 
 
 def _seconds(text: object, now: datetime, unit: float = 1.0) -> float | None:
-    """Return the seconds from now of a number, a duration (``1m30.5s``), a time since 1970 or a date, or None."""
+    """Return the seconds from now to a number, a duration (``1m30.5s``), a time since 1970 or a date; else None."""
     if not isinstance(text, str):
         return None
     try:
@@ -233,7 +237,7 @@ def _seconds(text: object, now: datetime, unit: float = 1.0) -> float | None:
 
 
 def _moment(text: str | None) -> datetime | None:
-    """Return the time of a date as HTTP or ISO 8601 writes it."""
+    """Return the time of a date in the format of HTTP or ISO 8601."""
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         with suppress(ValueError, TypeError):
             moment = read(text or "")
@@ -242,7 +246,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _inner_headers(body: object) -> Mapping[str, Any]:
-    """Return the headers of the provider behind OpenRouter, which it puts into its error."""
+    """Return the headers of the provider behind OpenRouter, which are in its error."""
     headers = _inner(body)
     for name in ("metadata", "headers"):
         headers = headers.get(name) if isinstance(headers, Mapping) else None
@@ -250,14 +254,14 @@ def _inner_headers(body: object) -> Mapping[str, Any]:
 
 
 def _details(body: object) -> list[Mapping[str, Any]]:
-    """Return what Google adds to an error."""
+    """Return the details that Google adds to an error."""
     inner = _inner(body)
     details = inner.get("details") if isinstance(inner, Mapping) else None
     return [detail for detail in details if isinstance(detail, Mapping)] if isinstance(details, list) else []
 
 
-def _may_pass(status: int) -> bool:
-    return status in (408, 409, 425, 429, _FULL) or status >= 500
+def _is_transient(status: int) -> bool:
+    return status in (408, 409, 425, 429, _NO_CAPACITY) or status >= 500
 
 
 def _headers(error: BaseException) -> Mapping[str, str]:
@@ -274,7 +278,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _inner(body: object) -> Any:
-    """Return the error of a reply: OpenAI's SDK has taken it out, Anthropic's has not, Gemini's is in a list."""
+    """Return the error in a reply: OpenAI's SDK extracts it, Anthropic's does not, Gemini's is in a list."""
     while isinstance(body, list) and body:
         body = body[0]
     return body.get("error", body) if isinstance(body, Mapping) else body
@@ -302,6 +306,5 @@ def _code(body: object) -> set[str]:
 
 def _one_line(reason: object, service: Service) -> str:
     text = " ".join(str(reason).split()) or type(reason).__name__
-    # Redacted before it is cut: half a key would not be found.
-    text = redacted(text, service.secrets)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    text = redacted(text, service.secrets)  # before it is cut: half a key would not be recognized
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}..."

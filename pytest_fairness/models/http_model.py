@@ -1,4 +1,4 @@
-"""Models behind an HTTP API: key, base URL, connections, and the call itself."""
+"""Hosted models: the base class of models behind an HTTP API, with key, base URL, connections and requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pytest_fairness.models.names import ModelName, Scalar
 _TIMEOUT = 300.0
 """Seconds without a byte from the server: a reasoning model can think for minutes."""
 _TIMEOUT_TOTAL = 1800.0
-"""Seconds of a request in all, but no less than its time without a byte."""
+"""Seconds of a whole request, but at least its seconds without a byte."""
 
 _SCHEMA_REFUSED = re.compile(r"response_format|json.?schema|output_config|output_format|structured", re.IGNORECASE)
 """Names in the message of HTTP 400 or 422 of a server that has no structured output, or not for this model."""
@@ -41,40 +41,40 @@ _TRANSPORT: Mapping[str, parameters.Kind] = {
 
 
 class HostedModel(ABC):
-    """A model behind an HTTP API. Construction opens nothing.
+    """A model behind an HTTP API. Its construction opens no connection.
 
-    Prompts go over a connection of our own, with the headers of the protocol as it is written down here; the provider's
-    SDK does batches and their files, in the same version of the protocol.
-    Use one from one event loop: its connections belong to the loop of the first answer.
+    Prompts are sent by `Connection`, with the headers of the protocol. The provider's
+    SDK is used for batches and their files, in the same version of the protocol.
+    A model is used from one event loop: its connections belong to the loop of the first answer.
     """
 
     local = False
     calls_tools = True
 
     sdk: ClassVar[str]
-    """The SDK's module, which does batches; also the extra that installs what prompts need."""
+    """The SDK's module, for batches; also the extra that installs the modules for prompts."""
     client: ClassVar[str]
     version_headers: ClassVar[Mapping[str, str]] = {}
-    """The version of the protocol that is spoken here, whatever the SDK's is."""
+    """The headers with the version of the protocol, for prompts and for the SDK."""
     path: ClassVar[str]
     models_path: ClassVar[str] = "/models"
     """The path of the list of models, below the base URL."""
     requires: ClassVar[tuple[str, ...]] = ("aiohttp", "certifi")
-    """Modules that prompts need."""
+    """The modules that are needed for prompts."""
     default_url: ClassVar[str]
     url_variable: ClassVar[str]
     key_variable: ClassVar[str]
     decoding: ClassVar[Mapping[str, parameters.Kind]]
-    """The parameters that decide what is answered; only these are part of the key."""
+    """The parameters that influence the answers; only these are part of the key."""
     transport: ClassVar[Mapping[str, parameters.Kind]] = _TRANSPORT
-    """The parameters that decide how it is asked."""
+    """The parameters of requests, such as timeouts."""
 
     def __init__(self, name: ModelName, context: ModelContext) -> None:
-        self._given = parameters.read(name, {**self.decoding, **self.transport})
-        self._asked_name, self._context = name.name, context
+        self._parameters = parameters.read(name, {**self.decoding, **self.transport})
+        self._model_name, self._context = name.name, context
         self._url = self._base_url(name)
         self._credentials = credentials.Credentials(
-            name, self._given, context.environment, self.key_variable, self._server
+            name, self._parameters, context.environment, self.key_variable, self._server
         )
         self.name = name.text
         self.key = self._key(name)
@@ -88,27 +88,27 @@ class HostedModel(ABC):
 
     @property
     def endpoint(self) -> str:
-        """The name of all that shares its rate limits: the model at its address, whatever the decoding."""
-        return f"{self.sdk}:{self._asked_name} at {self._shown_url}"
+        """The name of its rate limits: models of one name at one address share them, whatever the decoding."""
+        return f"{self.sdk}:{self._model_name} at {self._public_url}"
 
     @property
     def base_url(self) -> str:
         """The address of the server, without credentials."""
-        return self._shown_url
+        return self._public_url
 
     async def list_models(self, seconds: float) -> list[str]:
         """Return the names of the models that the server lists.
 
         Args:
-            seconds: How long to wait for it.
+            seconds: The timeout.
 
         Raises:
-            ModelError: It cannot be reached, refuses the key, or has no list.
+            ModelError: The server cannot be reached, refuses the key, or has no list.
         """
         await self._check()
         self._import("aiohttp", "certifi")
         connection = Connection(
-            self._shown_url + self.models_path, self._headers(), most=1, timeout=seconds, timeout_total=seconds
+            self._public_url + self.models_path, self._headers(), limit=1, timeout=seconds, timeout_total=seconds
         )
         try:
             reply = await connection.get()
@@ -120,33 +120,43 @@ class HostedModel(ABC):
             raise status_error(reply.status, reply.body, self._service(), reply.headers)
         listed = reply.body.get("data") if isinstance(reply.body, Mapping) else reply.body
         if not isinstance(listed, list):
-            raise self._unreadable("without a list of models")
+            raise self._broken_answer("without a list of models")
         return sorted(str(entry.get("id", "")) for entry in listed if isinstance(entry, Mapping))
 
     @property
     def rates(self) -> tuple[float | None, float | None]:
         """Requests and tokens a minute, by the parameters ``rpm`` and ``tpm``."""
-        return self._given.get("rpm"), self._given.get("tpm")
+        return self._parameters.get("rpm"), self._parameters.get("tpm")
 
     @property
     def billed(self) -> tuple[str, str]:
         """Its key in a list of prices: the provider's name of the model, and the address."""
-        return self._asked_name, self._shown_url
+        return self._model_name, self._public_url
 
     def preflight(self) -> None:
-        """Raise `FatalError` for what is known before the first prompt: a missing key, or a missing library."""
+        """Check the key and the libraries before the first prompt.
+
+        Raises:
+            FatalError: A key or a library is missing.
+        """
         if not self._context.offline:
             self._credentials.check()
             self._import("aiohttp", "certifi")
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
-        """Answer one prompt. Raises `TransientError`, `PermanentError` or `FatalError`.
+        """Return the answer to one prompt.
 
-        A prompt's schema is sent as the provider's structured output; a server that knows none is asked without.
+        A prompt's schema is sent as the provider's structured output; to a server without it, the prompt is sent again
+        without the schema.
+
+        Raises:
+            TransientError: The request may succeed if it is sent again.
+            PermanentError: There is no answer to this prompt.
+            FatalError: There is no answer to any prompt.
         """
-        asks_schema = prompt.schema is not None and self._has_schemas
-        reply, latency = await self._reply_to(self.request(prompt, repetition))
-        if asks_schema and _refuses_schema(reply.status, reply.body):
+        sends_schema = prompt.schema is not None and self._has_schemas
+        reply, latency = await self._send(self.request(prompt, repetition))
+        if sends_schema and _refuses_schema(reply.status, reply.body):
             self._has_schemas = False
             return await self.answer(prompt, repetition)
         outcome = self._outcome(*reply, latency)
@@ -154,7 +164,7 @@ class HostedModel(ABC):
             return outcome
         raise outcome
 
-    async def _reply_to(self, body: Mapping[str, Any], address: str | None = None) -> tuple[Reply, float]:
+    async def _send(self, body: Mapping[str, Any], address: str | None = None) -> tuple[Reply, float]:
         """Return the reply to a request, and its seconds; the default address is that of prompts."""
         await self._check()
         address, key = address or self._address, self._credentials.key
@@ -165,7 +175,7 @@ class HostedModel(ABC):
         reply = await self._post(connection, body)
         if reply.status == 401 and await self._credentials.renew(key):
             for opened in self._connections.values():
-                opened.send(self._headers())
+                opened.set_headers(self._headers())
             started = perf_counter()
             reply = await self._post(connection, body)
         return reply, perf_counter() - started
@@ -174,12 +184,12 @@ class HostedModel(ABC):
         try:
             return await connection.post(body)
         except TooLargeError:
-            raise self._unreadable(f"with more than {LARGEST >> 20} MiB") from None
+            raise self._broken_answer(f"with more than {LARGEST >> 20} MiB") from None
         except Exception as error:  # noqa: BLE001  # of any library below; each is translated
             raise translate(error, self._service()) from None
 
     def request(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
-        """Return the JSON that asks one prompt, with its schema where the server supports one."""
+        """Return the JSON of the request for one prompt, with its schema where the server supports one."""
         body = self._body(prompt, repetition)
         if prompt.schema is None or not self._has_schemas:
             return body
@@ -191,8 +201,8 @@ class HostedModel(ABC):
         return self._batches()
 
     @asynccontextmanager
-    async def client_of_batches(self) -> AsyncIterator[Any]:
-        """Open the provider's client; whatever its calls raise becomes a `ModelError`."""
+    async def batch_client(self) -> AsyncIterator[Any]:
+        """Return the provider's client; any exception of its calls becomes a `ModelError`."""
         await self._check()
         if self._client is None:
             self._client = self._open()
@@ -209,7 +219,7 @@ class HostedModel(ABC):
             raise translated from None
 
     def outcome(self, status: int, body: object) -> Answer | ModelError:
-        """Return what came of a request in a batch, by the HTTP status that it would have had by itself."""
+        """Return the outcome of a request in a batch, by the HTTP status that it would have had by itself."""
         outcome = self._outcome(status, {}, body, 0.0)
         if isinstance(outcome, ModelError) and _refuses_schema(status, body):
             self._has_schemas = False
@@ -217,7 +227,7 @@ class HostedModel(ABC):
         return outcome
 
     async def close(self) -> None:
-        """Close the connections. A model asked again afterwards opens new ones."""
+        """Close the connections. The next request opens new ones."""
         opened = [*filter(None, [self._client]), *self._connections.values()]
         self._client, self._connections = None, {}
         for client in opened:
@@ -229,7 +239,7 @@ class HostedModel(ABC):
 
     @abstractmethod
     def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
-        """Read the JSON of a reply; may raise ModelError, KeyError, IndexError, TypeError or AttributeError."""
+        """Return the answer in a reply's JSON; may raise ModelError, LookupError, TypeError or AttributeError."""
 
     @abstractmethod
     def _structured(self, schema: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
@@ -240,7 +250,7 @@ class HostedModel(ABC):
         """Return the batches of the provider."""
 
     def _defaults(self) -> Mapping[str, Scalar]:
-        """Decoding parameters that are sent, and so are part of the key, though the name lacks them."""
+        """Return the decoding parameters that are sent, and so are part of the key, though the name lacks them."""
         return {}
 
     def _outcome(
@@ -251,26 +261,27 @@ class HostedModel(ABC):
         latency: float,
         read: Callable[[Mapping[str, Any], float], Answer] | None = None,
     ) -> Answer | ModelError:
-        """Return what a reply comes to; ``read`` reads its JSON, by default as `_read` does."""
+        """Return the answer in a reply, or its error; ``read`` reads its JSON, by default `_read`."""
         if 200 <= status < 300:
             if not isinstance(body, Mapping) or not (error := body.get("error")):
-                return self._checked(body, latency, read or self._read)
+                return self._read_checked(body, latency, read or self._read)
             status = stated_status(error)  # some gateways send errors as HTTP 200
         if is_filtered(status, body):
             return Answer("", "content_filter", latency=latency)
         return status_error(status, body, self._service(), headers)
 
-    def _checked(
+    def _read_checked(
         self, reply: object, latency: float, read: Callable[[Mapping[str, Any], float], Answer]
     ) -> Answer | ModelError:
+        """Return the answer in a successful reply; an error where it has another form than the protocol's."""
         if isinstance(reply, bytes):
             start = reply[:200].decode(errors="replace").strip()
-            forms = {"": "an empty body", "<": "HTML", "data:": "a stream of events", "event:": "a stream of events"}
-            form = next((form for mark, form in forms.items() if (start.startswith(mark) if mark else not start)), None)
-            if form is not None:
-                return self._unreadable(f"with {form}, not JSON")
+            forms = {"<": "HTML", "data:": "a stream of events", "event:": "a stream of events"}
+            form = next((form for prefix, form in forms.items() if start.startswith(prefix)), None)
+            if not start or form:
+                return self._broken_answer(f"with {form or 'an empty body'}, not JSON")
             return TransientError(
-                f"{self.name}: {self._shown_url} sent a broken answer: {start!r}", sent=True, kind="broken answer"
+                f"{self.name}: {self._public_url} sent a broken answer: {start!r}", sent=True, kind="broken answer"
             )
         try:
             answer = read(reply, latency)  # type: ignore[arg-type]
@@ -280,20 +291,24 @@ class HostedModel(ABC):
         except ModelError as error:  # in a batch, others' answers follow it
             return error
         except (KeyError, IndexError, TypeError, AttributeError, ValueError):
-            return self._unreadable(f"in another form than {self.sdk}'s {self.path}: {str(reply)[:200]!r}")
+            return self._broken_answer(f"in another form than {self.sdk}'s {self.path}: {str(reply)[:200]!r}")
         self._has_answered = True
         return answer
 
-    def _unreadable(self, how: str) -> TransientError:
-        # Of a proxy now and then; a server of another kind shows at once.
+    def _broken_answer(self, how: str) -> TransientError:
+        """Return the error of a reply that cannot be read; it is transient, since proxies send some now and then."""
         return TransientError(
-            f"{self.name}: {self._shown_url} answered {how}: check the base URL", unreachable=True, kind="broken answer"
+            f"{self.name}: {self._public_url} answered {how}: check the base URL",
+            unreachable=True,
+            kind="broken answer",
         )
 
     def _base_url(self, name: ModelName) -> str:
-        url: str = self._given.get("base_url") or self._context.environment.get(self.url_variable) or self.default_url
+        url: str = (
+            self._parameters.get("base_url") or self._context.environment.get(self.url_variable) or self.default_url
+        )
         parts, model = urlsplit(url), f"{name.provider}:{name.name}"
-        if "?" in url or "#" in url:  # neither shown nor stored: it may hold a key
+        if "?" in url or "#" in url:  # the message does not show it: it may hold a key
             raise FairnessError(
                 f"model {model}: its base URL has a query or a fragment, which is no place for a key: leave it out, "
                 "name Azure's version by api_version=, and the variable that holds the key by key_env="
@@ -305,22 +320,22 @@ class HostedModel(ABC):
 
     @property
     def _server(self) -> str:
-        """The owner of the server, which decides what key it is sent."""
+        """The origin of the server's address, which decides what key it is sent: "provider", "variable" or "name"."""
         if self._url == self.default_url:
             return "provider"
-        return "name" if "base_url" in self._given else "variable"
+        return "name" if "base_url" in self._parameters else "variable"
 
     @property
-    def _shown_url(self) -> str:
+    def _public_url(self) -> str:
         return without_credentials(self._url)
 
     @property
     def _address(self) -> str:
         """The URL of prompts."""
-        return self._shown_url + self.path
+        return self._public_url + self.path
 
     def _key(self, name: ModelName) -> str:
-        """Return the canonical name with what decides the answers: not the timeout, but the server asked."""
+        """Return the canonical name with all that influences the answers: the server, but not the timeout."""
         decoding = {key: value for key, value in name.parameters.items() if key in self.decoding}
         server = {} if self._url == self.default_url else {"base_url": self._url}
         return name.with_parameters({**self._defaults(), **decoding, **server})
@@ -328,13 +343,13 @@ class HostedModel(ABC):
     def _service(self) -> Service:
         password = unquote(urlsplit(self._url).password or "")
         secrets = (*self._credentials.secrets, *filter(None, [password]), *secrets_in(self._context.environment))
-        extra = self._given.get("extra", {})
-        sent = {*self._defaults(), *extra, *(name for name in self._given if name in self.decoding)}
-        return Service(self.name, self._shown_url, self._credentials.advice, secrets, sent, self._has_answered)
+        extra = self._parameters.get("extra", {})
+        sent = {*self._defaults(), *extra, *(name for name in self._parameters if name in self.decoding)}
+        return Service(self.name, self._public_url, self._credentials.advice, secrets, sent, self._has_answered)
 
     @abstractmethod
     def _auth(self, key: str) -> dict[str, str]:
-        """Return the header that holds the key."""
+        """Return the header with the key."""
 
     def _headers(self) -> dict[str, str]:
         key, own = self._credentials.key, self._own_headers()
@@ -345,16 +360,20 @@ class HostedModel(ABC):
             **self.version_headers,
             **(self._auth(key) if key else {}),
         }
-        given = {name.casefold() for name in own}
-        return {name: value for name, value in headers.items() if name.casefold() not in given} | own
+        own_names = {name.casefold() for name in own}
+        return {name: value for name, value in headers.items() if name.casefold() not in own_names} | own
 
     def _own_headers(self) -> dict[str, str]:
-        """Return what the user adds: a password of the URL, and ``headers_env``."""
-        password = {"Authorization": basic(self._url)} if self._shown_url != self._url else {}
+        """Return the user's own headers: a password in the URL, and ``headers_env``."""
+        password = {"Authorization": basic(self._url)} if self._public_url != self._url else {}
         return {**password, **self._credentials.headers}
 
     async def _check(self) -> None:
-        """Raise `FatalError` where no request may be sent; run the command that gives the key, where it has not."""
+        """Check that requests may be sent, and run the command that prints the key if it has not run yet.
+
+        Raises:
+            FatalError: The run is offline, or there is no key.
+        """
         if self._connections or self._client is not None:
             return
         if self._context.offline:
@@ -364,6 +383,7 @@ class HostedModel(ABC):
             await self._credentials.renew(None)
 
     def _import(self, *modules: str) -> Any:
+        """Return the first module; raise `FatalError` where one is not installed."""
         try:
             first, *_ = map(import_module, modules)
         except ImportError as missing:
@@ -372,22 +392,22 @@ class HostedModel(ABC):
 
     def _connect(self, address: str) -> Connection:
         self._import("aiohttp", "certifi")
-        timeout = self._given.get("timeout", _TIMEOUT)
+        timeout = self._parameters.get("timeout", _TIMEOUT)
         return Connection(
             address,
             self._headers(),
-            most=max(self._context.concurrency, 1),
+            limit=max(self._context.concurrency, 1),
             timeout=timeout,
-            timeout_total=self._given.get("timeout_total", max(_TIMEOUT_TOTAL, timeout)),
+            timeout_total=self._parameters.get("timeout_total", max(_TIMEOUT_TOTAL, timeout)),
         )
 
     def _open(self) -> Any:
         sdk = self._import(self.sdk)
-        timeout = self._given.get("timeout", _TIMEOUT)
+        timeout = self._parameters.get("timeout", _TIMEOUT)
         return getattr(sdk, self.client)(
-            api_key=self._credentials.key or "none",  # the client insists on one
-            base_url=self._shown_url,
-            max_retries=0,  # the engine retries, and counts
+            api_key=self._credentials.key or "none",  # the client requires one
+            base_url=self._public_url,
+            max_retries=0,  # the engine retries, and counts attempts
             timeout=sdk.Timeout(timeout, connect=min(timeout, CONNECT)),
             # Prompts and keys go to the named server only, not to where it may redirect them.
             http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),

@@ -1,4 +1,4 @@
-"""``http:FILE.toml``: a deployed service in any language, asked over HTTP as its callers ask it."""
+"""``http:FILE.toml``: a deployed service in any language, which is sent the requests of its callers over HTTP."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, TransientError, install
-from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalized
+from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalize_reason
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.core.tool_replies import chat_calls
@@ -22,22 +22,29 @@ from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_client import LARGEST, Connection, Reply, TooLargeError
 from pytest_fairness.models.http_errors import Service, is_filtered, retry_after, stated_status, status_error, translate
 from pytest_fairness.models.names import ModelName
-from pytest_fairness.models.service_definition import ServiceDefinition, at_path, filled, is_url
+from pytest_fairness.models.service_definition import ServiceDefinition, expand_variables, is_url, value_at
 
 _ERROR_EVENT = re.compile(r"^event: ?error\s*$", re.MULTILINE)
-_FINISH = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")
-"""Fields for it of OpenAI, Gemini, Anthropic, Bedrock and Ollama."""
+_FINISH_FIELDS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")
+"""The names of the finish reason at OpenAI, Gemini, Anthropic, Bedrock and Ollama."""
 _UNFINISHED = (LENGTH, FILTER, REFUSAL, ERROR)
-_ABSENT = "which a reply without calls may leave out with actions_optional = true alone"
-_SHOWN = 160
-"""Characters of a reply that are shown."""
+_OPTIONAL_ADVICE = "which a reply without calls may leave out with actions_optional = true alone"
+_EXCERPT = 160
+"""Largest number of characters of a reply in a message."""
 
 
 class HttpService:
-    """A service behind a URL. Construction opens nothing.
+    """A service behind a URL. Its construction opens no connection.
 
-    Its answers belong to the run that made them, since nothing shows whether a service has changed; a ``version`` in
-    its definition keeps them until that changes.
+    Stored answers are used by their own run only, since nothing shows whether a service has changed. Those of a service
+    with a ``version`` in its definition are used until that changes.
+
+    Args:
+        name: The name of the model: ``http:`` and the definition.
+        context: The run's settings for models.
+
+    Raises:
+        FairnessError: The definition is missing or malformed.
     """
 
     local = False
@@ -53,11 +60,11 @@ class HttpService:
         except FairnessError as error:
             raise FairnessError(f"model {name}: {error}") from None
         identity = f"{self.name}?definition={self._definition.fingerprint(context.environment)}"
-        is_versioned = bool(filled(self._definition.version, context.environment))
+        is_versioned = bool(expand_variables(self._definition.version, context.environment))
         self.key = identity if is_versioned else f"{identity}&run={context.run}"
         self.unversioned = "" if is_versioned else identity
         """The name of a service without a version, the same in every run; empty for one with a version."""
-        self.endpoint = f"http:{self._definition.shown_url}"
+        self.endpoint = f"http:{self._definition.public_url}"
         self.in_flight = self._definition.concurrency
         self.rates = (self._definition.rpm, None)
         self._connection: Connection | None = None
@@ -69,18 +76,22 @@ class HttpService:
     @property
     def base_url(self) -> str:
         """The address of the service, without credentials and without a query."""
-        return self._definition.shown_url
+        return self._definition.public_url
 
     @property
     def hides_calls(self) -> str:
-        """The reason that answers without a single call prove nothing; empty where its replies state every list."""
+        """The reason that answers without a single call prove nothing; empty where its replies always list calls."""
         definition = self._definition
         if not definition.actions_optional:
             return ""
         return f"no reply had {definition.actions!r}, which actions_optional lets it leave out: check actions"
 
     def preflight(self) -> None:
-        """Raise `FatalError` for a missing variable or library."""
+        """Check the environment and the libraries.
+
+        Raises:
+            FatalError: A variable or library is missing, or the URL is none.
+        """
         if self._context.offline:
             return
         values = {name: self._context.environment.get(name, "").strip() for name in self._definition.variables}
@@ -91,9 +102,9 @@ class HttpService:
             )
         if broken := [name for name, value in values.items() if not value.isprintable()]:
             raise FatalError(f"{self.name}: {broken[0]} holds a line break or another control character: set it again")
-        if not is_url(filled(self._definition.url, self._context.environment)):
+        if not is_url(expand_variables(self._definition.url, self._context.environment)):
             raise FatalError(
-                f"{self.name}: {self._definition.shown_url} is no URL with the variables of this environment"
+                f"{self.name}: {self._definition.public_url} is no URL with the variables of this environment"
             )
         try:
             import aiohttp
@@ -103,7 +114,13 @@ class HttpService:
         _ = aiohttp, certifi
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
-        """Answer one prompt. Raises `TransientError`, `PermanentError` or `FatalError`."""
+        """Return the answer to one prompt.
+
+        Raises:
+            TransientError: The request may succeed if it is sent again.
+            PermanentError: It has no answer to this prompt.
+            FatalError: It has no answer to any prompt.
+        """
         if prompt.tools and not self._definition.actions:
             raise NoToolsError(
                 f"{self.name}: its definition has no actions, which this probe is about: write the path to the list of "
@@ -120,24 +137,24 @@ class HttpService:
         try:
             reply = await self._connection.post(self._definition.request(prompt, repetition))
         except TooLargeError:
-            raise self._unreadable(f"with more than {LARGEST >> 20} MiB") from None
+            raise self._broken_answer(f"with more than {LARGEST >> 20} MiB") from None
         except Exception as error:  # noqa: BLE001  # of any library below; each is translated
             failure = translate(error, self._service())
             if isinstance(failure, TransientError) and failure.kind == "dropped connection":
-                failure.unreachable = True  # one that never sends a whole reply is none
+                failure.unreachable = True  # a server that never sends a whole reply counts as unreachable
             raise failure from None
         answer = self._read(reply, perf_counter() - started, offers_tools=bool(prompt.tools))
         self._has_answered = True
         return answer
 
     async def reach(self, seconds: float) -> str:
-        """Return how the service answers a request without a prompt, to which many have no good answer.
+        """Return the outcome of a request without a prompt, which many services answer with an error.
 
         Args:
-            seconds: How long to wait for it.
+            seconds: The timeout.
 
         Raises:
-            ModelError: It cannot be reached, or what guards it refuses the request.
+            ModelError: The service cannot be reached, redirects, is unavailable, or refuses access.
         """
         connection = self._connect(seconds)
         try:
@@ -154,7 +171,7 @@ class HttpService:
         return f"reachable ({status} without a prompt)"
 
     async def close(self) -> None:
-        """Close the connection. A service asked again afterwards opens a new one."""
+        """Close the connection. The next request opens a new one."""
         if self._connection is not None:
             await self._connection.close()
             self._connection = None
@@ -169,28 +186,29 @@ class HttpService:
             "Content-Type": "application/json",
             "User-Agent": "pytest-fairness",
         }
-        own = {name: filled(text, self._context.environment) for name, text in self._definition.headers.items()}
-        replaced = {name.casefold() for name in own}
+        environment = self._context.environment
+        own = {name: expand_variables(text, environment) for name, text in self._definition.headers.items()}
+        own_names = {name.casefold() for name in own}
         return Connection(
-            filled(self._definition.url, self._context.environment),
-            {name: text for name, text in headers.items() if name.casefold() not in replaced} | own,
-            most=self._definition.concurrency,
+            expand_variables(self._definition.url, environment),
+            {name: text for name, text in headers.items() if name.casefold() not in own_names} | own,
+            limit=self._definition.concurrency,
             timeout=timeout,
             timeout_total=timeout,
         )
 
     def _read(self, reply: Reply, latency: float, *, offers_tools: bool) -> Answer:
+        """Return the answer in a reply; raises as `answer` does."""
         status, headers, body = reply
         if status in self._definition.refusal_status:
             return Answer("", REFUSAL, latency=latency)
         if status in self._definition.retry_status:
             raise TransientError(
-                f"{self.name}: {self._definition.shown_url} failed for now ({status})",
+                f"{self.name}: {self._definition.public_url} failed for now ({status})",
                 retry_after=retry_after(headers, body),
                 kind=str(status),
             )
-        if 200 <= status < 300 and self._states_error(body):
-            assert isinstance(body, dict)  # noqa: S101 - it states an error
+        if 200 <= status < 300 and isinstance(body, dict) and self._is_error(body):
             status = stated_status(body["error"])  # some gateways send errors as HTTP 200
         if not 200 <= status < 300:
             if is_filtered(status, body):
@@ -201,125 +219,136 @@ class HttpService:
         if not calls:
             return Answer(self._text(body), finish, latency=latency)
         try:
-            text = at_path(body, self._definition.answer) if self._definition.answer else None
+            text = value_at(body, self._definition.answer) if self._definition.answer else None
         except LookupError:
             text = None
         finish = TOOL_CALLS if finish == STOP else finish
         return Answer(text if isinstance(text, str) else "", finish, latency=latency, actions=calls)
 
     def _finish(self, body: object) -> str:
-        """Return why the answer is not whole, where a field beside it has a provider's word for that; else `STOP`.
+        """Return a provider's finish reason beside the answer, where that is not whole; else `STOP`.
 
-        A service that passes on what a provider sent passes on that it was cut off, or filtered.
+        A service may pass on a provider's reply, and with it that the answer was cut off, or filtered.
         """
         replies: list[object] = [body]
         if self._definition.stream and isinstance(body, bytes):
             replies = [_json(event) for event in _events(body.decode(errors="replace"))]
-        words = (normalized(word) for reply in replies for word in _finish_words(reply, self._definition.answer))
-        return next((word for word in words if word in _UNFINISHED), STOP)
+        reasons = (
+            normalize_reason(reason) for reply in replies for reason in _finish_reasons(reply, self._definition.answer)
+        )
+        return next((reason for reason in reasons if reason in _UNFINISHED), STOP)
 
     def _calls(self, body: object) -> tuple[ToolCall, ...]:
-        """Return the tool calls of a reply: a list that is not there is no proof that nothing was called."""
+        """Return the tool calls of a reply.
+
+        A missing list does not show that no tool was called: it is an error, unless the definition allows it. Even
+        then it is one where a key of nearly that name is there.
+        """
         path = self._definition.actions
         if isinstance(body, bytes):
-            raise self._unreadable(f"with {self._form(body.decode(errors='replace').strip())}, not JSON")
-        holder, _, last = path.rpartition(".")
+            raise self._broken_answer(f"with {self._describe(body.decode(errors='replace').strip())}, not JSON")
+        parent_path, _, key = path.rpartition(".")
         try:
-            held = at_path(body, holder)
-            is_left_out = self._definition.actions_optional and isinstance(held, Mapping) and held.get(last) is None
-            calls = [] if is_left_out and not get_close_matches(last, held.keys() - {last}) else at_path(held, last)
+            parent = value_at(body, parent_path)
+            is_omitted = self._definition.actions_optional and isinstance(parent, Mapping) and parent.get(key) is None
+            calls = [] if is_omitted and not get_close_matches(key, parent.keys() - {key}) else value_at(parent, key)
             if calls is None:
                 raise LookupError(path)
         except LookupError:
-            shown = self._shown(json.dumps(body, ensure_ascii=False))
-            raise self._unreadable(f"without {path!r}, {_ABSENT}: {shown}", "actions") from None
-        listed = [calls] if isinstance(calls, Mapping) else calls
-        read = chat_calls(listed) if isinstance(listed, list) else ()
-        if not isinstance(listed, list) or not all(call.name for call in read):
-            shown = self._shown(json.dumps(calls, ensure_ascii=False))
-            raise self._unreadable(f"with {shown} in place of a list of named calls at {path!r}")
-        return read
+            raise self._broken_answer(
+                f"without {path!r}, {_OPTIONAL_ADVICE}: {self._json_excerpt(body)}", "actions"
+            ) from None
+        entries = [calls] if isinstance(calls, Mapping) else calls
+        tool_calls = chat_calls(entries) if isinstance(entries, list) else ()
+        if not isinstance(entries, list) or not all(call.name for call in tool_calls):
+            raise self._broken_answer(f"with {self._json_excerpt(calls)} in place of a list of named calls at {path!r}")
+        return tool_calls
 
-    def _states_error(self, body: object) -> bool:
-        """Return whether a reply holds an error, beside or in place of an answer."""
-        is_answer = self._definition.answer.split(".")[0] == "error"
-        return isinstance(body, dict) and not is_answer and bool(body.get("error"))
+    def _is_error(self, body: Mapping[str, object]) -> bool:
+        """Return whether a reply has an error, next to an answer or in place of it."""
+        return self._definition.answer.split(".")[0] != "error" and bool(body.get("error"))
 
     def _text(self, body: object) -> str:
+        """Return the text of an answer."""
         if self._definition.stream:
-            return "".join(self._pieces(body))
+            return "".join(self._stream_chunks(body))
         path = self._definition.answer
         if isinstance(body, bytes):
             text = body.decode(errors="replace").strip()
             if path or not text or text.startswith("<"):
-                raise self._unreadable(f"with {self._form(text)}, not JSON")
+                raise self._broken_answer(f"with {self._describe(text)}, not JSON")
             return text
         try:
-            value = at_path(body, path)
+            value = value_at(body, path)
         except LookupError:
-            raise self._unreadable(f"without {path!r}: {self._shown(json.dumps(body, ensure_ascii=False))}") from None
+            raise self._broken_answer(f"without {path!r}: {self._json_excerpt(body)}") from None
         if isinstance(value, str):
             return value
         if value is None or isinstance(value, dict | list):
-            raise self._unreadable(
-                f"with {self._shown(json.dumps(value, ensure_ascii=False))} in place of a text at {path!r}"
-            )
+            raise self._broken_answer(f"with {self._json_excerpt(value)} in place of a text at {path!r}")
         return json.dumps(value)
 
-    def _pieces(self, body: object) -> Iterator[str]:
-        """Yield the pieces of a stream of events, or of lines of JSON. Raises `TransientError` for one cut off."""
+    def _stream_chunks(self, body: object) -> Iterator[str]:
+        """Yield the texts in a stream of events, or of lines of JSON.
+
+        Raises:
+            TransientError: The stream is cut off, has an error, or holds no text.
+        """
         text = body.decode(errors="replace") if isinstance(body, bytes) else json.dumps(body)
         if text.lstrip().startswith("<"):
-            raise self._unreadable(f"with {self._form(text.lstrip())}, not a stream of events")
+            raise self._broken_answer(f"with {self._describe(text.lstrip())}, not a stream of events")
         if error := _ERROR_EVENT.search(text):
-            raise self._failed_midway(text[error.start() :])
-        has_ended, has_piece = not self._definition.end, False
+            raise self._stream_error(text[error.start() :])
+        has_ended, has_chunk = not self._definition.end, False
         for data in _events(text):
             if data == self._definition.end or data == "[DONE]":
                 has_ended = True
                 break
             try:
                 event = json.loads(data) if self._definition.answer else data
-                piece = at_path(event, self._definition.answer)
+                chunk = value_at(event, self._definition.answer)
             except ValueError:
-                raise self._unreadable(f"with an event that is no JSON: {self._shown(data)!r}") from None
+                raise self._broken_answer(f"with an event that is no JSON: {self._excerpt(data)!r}") from None
             except LookupError:  # events of other kinds: roles, usage
-                piece = None
-            if not piece and isinstance(event, dict) and event.get("error"):
-                raise self._failed_midway(data)
-            if isinstance(piece, str):
-                has_piece = True
-                yield piece
+                chunk = None
+            if not chunk and isinstance(event, dict) and event.get("error"):
+                raise self._stream_error(data)
+            if isinstance(chunk, str):
+                has_chunk = True
+                yield chunk
         if not has_ended:
             raise TransientError(
-                f"{self.name}: {self._definition.shown_url} cut its stream off before {self._definition.end!r}: where "
+                f"{self.name}: {self._definition.public_url} cut its stream off before {self._definition.end!r}: where "
                 'its streams end otherwise, write that as end, or end = "" for no such event',
                 unreachable=True,
                 sent=True,
                 kind="broken answer",
             )
-        if not has_piece:
-            raise self._unreadable(f"with a stream without {self._definition.answer!r}: {self._shown(text)!r}")
+        if not has_chunk:
+            raise self._broken_answer(f"with a stream without {self._definition.answer!r}: {self._excerpt(text)!r}")
 
-    def _failed_midway(self, event: str) -> TransientError:
-        # What came before it is a part of an answer, even where the end of the stream follows.
-        return self._unreadable(f"with an error in its stream: {self._shown(event)!r}")
+    def _stream_error(self, event: str) -> TransientError:
+        """Return the error of a stream with an error event: its text is not whole, even if the end follows."""
+        return self._broken_answer(f"with an error in its stream: {self._excerpt(event)!r}")
 
-    def _unreadable(self, how: str, path: str = "answer") -> TransientError:
-        # Of a proxy now and then; a wrong path or URL shows at once.
+    def _broken_answer(self, how: str, path: str = "answer") -> TransientError:
+        """Return the error of a reply that cannot be read; it is transient, since proxies send some now and then."""
         return TransientError(
-            f"{self.name}: {self._definition.shown_url} answered {how}: check url and {path}",
+            f"{self.name}: {self._definition.public_url} answered {how}: check url and {path}",
             unreachable=True,
             sent=True,
             kind="broken answer",
         )
 
-    def _form(self, text: str) -> str:
-        return "HTML" if text.startswith("<") else f"{self._shown(text)!r}" if text else "an empty body"
+    def _describe(self, text: str) -> str:
+        return "HTML" if text.startswith("<") else f"{self._excerpt(text)!r}" if text else "an empty body"
 
-    def _shown(self, text: str) -> str:
-        """Return the beginning of a reply, which may repeat the headers that it was sent."""
-        return redacted(text[: 100 * _SHOWN], self._secrets())[:_SHOWN]
+    def _excerpt(self, text: str) -> str:
+        """Return the beginning of a reply without secrets: it may repeat the headers of its request."""
+        return redacted(text[: 100 * _EXCERPT], self._secrets())[:_EXCERPT]
+
+    def _json_excerpt(self, content: object) -> str:
+        return self._excerpt(json.dumps(content, ensure_ascii=False))
 
     def _secrets(self) -> tuple[str, ...]:
         environment = self._context.environment
@@ -329,7 +358,7 @@ class HttpService:
     def _service(self) -> Service:
         return Service(
             self.name,
-            self._definition.shown_url,
+            self._definition.public_url,
             "check the headers of its definition",
             self._secrets(),
             has_answered=self._has_answered,
@@ -338,13 +367,13 @@ class HttpService:
         )
 
 
-def _finish_words(reply: object, path: str) -> Iterator[str]:
-    """Yield the words for why an answer ended that stand in a reply, on the way to the text."""
-    for part in (*path.split("."), ""):
+def _finish_reasons(reply: object, path: str) -> Iterator[str]:
+    """Yield the finish reasons in a reply, in the objects on the path to the text."""
+    for key in (*path.split("."), ""):
         if isinstance(reply, Mapping):
-            yield from (word for name in _FINISH if isinstance(word := reply.get(name), str))
+            yield from (reason for name in _FINISH_FIELDS if isinstance(reason := reply.get(name), str))
         try:
-            reply = at_path(reply, part)
+            reply = value_at(reply, key)
         except LookupError:
             return
 

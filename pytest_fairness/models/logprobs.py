@@ -1,4 +1,4 @@
-"""Likelihoods in the replies of servers that speak OpenAI's protocol: read so that nothing missing becomes a number."""
+"""Likelihoods in replies of OpenAI's protocol, read so that no missing value becomes a number."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pytest_fairness.core.propensities import (
     OptionLikelihood,
 )
 
-_SHOWN = 3
-"""Most probable first tokens outside of the options that a reply names."""
+_MOST_LISTED = 3
+"""Largest number of probable first tokens outside of the options that a reply names."""
 
 
 def read_options(choice: Mapping[str, Any], question: Continuations) -> Likelihoods:
     """Return the probability that an answer begins with each option, from its first token's most probable ones.
 
-    Variants of a spelling are summed. A token that settles no option is outside. An option may also lie below the list:
-    its upper bound is what the list leaves.
+    Variants of a spelling are summed. A token that decides on no option is outside. An option may also be below the
+    list: its upper bound contains the probability of all tokens below it.
 
     Args:
         choice: The first choice of a chat completion.
@@ -36,7 +36,7 @@ def read_options(choice: Mapping[str, Any], question: Continuations) -> Likeliho
     logprobs = choice.get("logprobs")
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if content == [] and not choice.get("message", {}).get("content"):
-        # The answer ended before its first token: of this prompt nothing is known, of others it may be.
+        # The answer ended before its first token: only this prompt's likelihoods are unknown.
         return Likelihoods({name: OptionLikelihood(-math.inf, 0.0) for name in question.options}, "an empty answer")
     first = content[0] if isinstance(content, list) and content else None
     if not isinstance(first, Mapping):
@@ -53,24 +53,26 @@ def read_options(choice: Mapping[str, Any], question: Continuations) -> Likeliho
     total = sum(share for _, share in tokens)
     if total > 1 + ROUNDING:
         raise ValueError(f"log-probabilities whose sum is {total:.3f}")
-    left = max(0.0, 1 - total)
-    entries = {name: OptionLikelihood(_log(share), min(0.0, _log(share + left))) for name, share in shares.items()}
-    shown = [f"{token!r} {share:.3f}" for share, token in sorted(rest, reverse=True)[:_SHOWN] if share > ROUNDING]
-    return Likelihoods(entries, ", ".join(shown))
+    unlisted = max(0.0, 1 - total)
+    entries = {name: OptionLikelihood(_log(share), min(0.0, _log(share + unlisted))) for name, share in shares.items()}
+    listed = [
+        f"{token!r} {share:.3f}" for share, token in sorted(rest, reverse=True)[:_MOST_LISTED] if share > ROUNDING
+    ]
+    return Likelihoods(entries, ", ".join(listed))
 
 
 def _probabilities(first: Mapping[str, Any]) -> list[tuple[str, float]]:
-    """Return the tokens that an answer may begin with; the drawn one among them, also where it is below the list.
+    """Return the most probable first tokens, and the sampled one, which may be below the server's list.
 
-    An entry without a token or a number is left out: what it would hold is then left over.
+    An entry without a token or a number is left out: its probability counts as unlisted.
     """
     top = first.get("top_logprobs")
     if not isinstance(top, list) or not top:
         raise NoLikelihoodsError(f"sent no most probable tokens: {WAY_OUT}")
     entries = [entry for item in top if (entry := _entry(item)) is not None]
-    drawn = _entry(first)
-    if drawn is not None and drawn[0] not in {token for token, _ in entries}:
-        entries.append(drawn)
+    sampled = _entry(first)
+    if sampled is not None and sampled[0] not in {token for token, _ in entries}:
+        entries.append(sampled)
     return entries
 
 
@@ -92,12 +94,12 @@ def read_text(choice: Mapping[str, Any], context: str, continuation: str) -> Opt
 
     Args:
         choice: The first choice of a completion with ``echo``.
-        context: What the text follows; empty where it stands alone.
+        context: The text before it; empty for a text without context.
         continuation: The text.
 
     Raises:
         NoLikelihoodsError: The choice holds no log-probabilities of the prompt.
-        ValueError: Its tokens are not those of context and text, or one stands in both.
+        ValueError: Its tokens are not those of context and text, or one belongs to both.
     """
     logprobs = choice.get("logprobs")
     echoed: Mapping[str, Any] = logprobs if isinstance(logprobs, Mapping) else {}

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import ModelError, PermanentError, TransientError
-from pytest_fairness.core.finish_reasons import ERROR, FILTER, REFUSAL, STOP, TOOL_CALLS, normalized
+from pytest_fairness.core.finish_reasons import ERROR, FILTER, REFUSAL, STOP, TOOL_CALLS, normalize_reason
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, NoLikelihoodsError
 from pytest_fairness.core.secrets import redacted
@@ -32,34 +32,34 @@ from pytest_fairness.models.tool_messages import (
 )
 
 MOST_PROBABLE = 20
-"""First tokens that are asked for, with their log-probabilities: the most that OpenAI and vLLM give."""
-_TOP = "top_logprobs"
-_AT_ONE: Mapping[str, float] = {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0}
+"""Number of most probable first tokens in a request: the largest that OpenAI and vLLM allow."""
+_TOP_LOGPROBS = "top_logprobs"
+_NEUTRAL_DECODING: Mapping[str, float] = {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0}
 """Decoding parameters under which probabilities are those of the model."""
-_REFUSED = (400, 403, 422, 500, 501)
+_LOGPROBS_STATUSES = (400, 403, 422, 500, 501)
 """Statuses of servers that give no log-probabilities; the text names the reason."""
-_ONLY_RESPONSES = re.compile(r"(?:o\d+-pro|gpt-[\d.]+-pro|codex|gpt-[\d.]+-codex|o\d+(?:-mini)?-deep-research)\b")
+_RESPONSES_MODELS = re.compile(r"(?:o\d+-pro|gpt-[\d.]+-pro|codex|gpt-[\d.]+-codex|o\d+(?:-mini)?-deep-research)\b")
 """Names of OpenAI's models that have no chat completions."""
 _ENCRYPTION_REFUSED = re.compile(r"encrypted.content", re.IGNORECASE)
-"""The message of a server that does not encrypt reasoning, or not that of this model, which has none."""
+"""The message of a server that does not encrypt reasoning, or of a model without reasoning."""
 _LOGPROBS_REFUSED = re.compile(r"top_logprobs|log.?prob\w*|echo", re.IGNORECASE)
 
 
 class OpenAIModel(HostedModel):
-    """OpenAI, or vLLM, Ollama, llama.cpp, LiteLLM, Azure and others through a base URL.
+    """A model of OpenAI, or of vLLM, Ollama, llama.cpp, LiteLLM, Azure and others through a base URL.
 
     The base URL is the parameter ``base_url`` or the variable ``OPENAI_BASE_URL``. The key is ``OPENAI_API_KEY``, but
-    a server that the name itself gives is sent only the key that ``key_env`` or ``key_command`` names.
+    a server in the name itself is sent only the key that ``key_env`` or ``key_command`` names.
     ``api_version`` is that of Azure's deployments. Decoding: ``temperature`` (0 to 2), ``top_p`` (0 to 1),
     ``max_tokens``, ``max_completion_tokens``, ``seed``, ``stop`` (a text or a JSON list of
     texts), ``presence_penalty`` and ``frequency_penalty`` (-2 to 2), ``reasoning_effort``,
-    ``response_format`` (a JSON object) and ``extra``, a JSON object that joins the request.
-    ``api`` is ``responses`` for the Responses API, which models without chat completions are asked by anyway.
+    ``response_format`` (a JSON object) and ``extra``, a JSON object that is merged into the request.
+    ``api`` is ``responses`` for the Responses API, which is the default for models without chat completions.
     A seed is sent as seed plus repetition, so that repetitions differ. The schema of a prompt
     is sent as ``response_format``, unless the name gives one.
 
-    Likelihoods of options come from the ``top_logprobs`` (20) most probable first tokens, those of free texts from text
-    completions that echo their prompt, as vLLM's do.
+    Likelihoods of options are read from the ``top_logprobs`` (20) most probable first tokens, those of free texts from
+    text completions that echo their prompt, as vLLM's do.
     """
 
     sdk = "openai"
@@ -89,60 +89,80 @@ class OpenAIModel(HostedModel):
     }
 
     limit_parameter: ClassVar[str] = ""
-    """The name of the limit of an answer's tokens, where the server has one only."""
+    """The name of the limit of an answer's tokens, where the server takes one name only."""
 
     def __new__(cls, name: ModelName, context: ModelContext) -> Self:  # noqa: ARG004
-        """Return a model of the Responses API where the name asks for it, or the model has no other."""
-        api = name.parameters.get("api", "responses" if _ONLY_RESPONSES.match(name.name) else "chat")
-        made = ResponsesModel if cls is OpenAIModel and api == "responses" else cls
-        return cast("Self", object.__new__(made))
+        """Return a model of the Responses API where the name selects it, or the model has no other API."""
+        api = name.parameters.get("api", "responses" if _RESPONSES_MODELS.match(name.name) else "chat")
+        model_class = ResponsesModel if cls is OpenAIModel and api == "responses" else cls
+        return cast("Self", object.__new__(model_class))
 
     def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
-        decoding = {key: value for key, value in self._given.items() if key in self.decoding and key != _TOP}
+        decoding = {
+            key: value for key, value in self._parameters.items() if key in self.decoding and key != _TOP_LOGPROBS
+        }
         extra = decoding.pop("extra", {})
         if "seed" in decoding:
             decoding["seed"] += repetition
         messages = chat_messages(prompt.conversation)
-        return {"model": self._asked_name, "messages": messages, **chat_tools(prompt), **decoding, **extra}
+        return {"model": self._model_name, "messages": messages, **chat_tools(prompt), **decoding, **extra}
 
     async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:
-        """Return the likelihoods that the server gives; a bound where an option is below its list.
+        """Return the likelihoods of a question's texts; an upper bound for options below the server's list.
 
-        Raises as `answer` does, and `NoLikelihoodsError` where the server gives none.
+        Raises:
+            NoLikelihoodsError: The server gives none.
+            ModelError: As `answer` does.
         """
-        fixed = {name: self._given[name] for name in _AT_ONE if self._given.get(name, _AT_ONE[name]) != _AT_ONE[name]}
+        fixed = {
+            name: self._parameters[name]
+            for name in _NEUTRAL_DECODING
+            if self._parameters.get(name, _NEUTRAL_DECODING[name]) != _NEUTRAL_DECODING[name]
+        }
         if fixed:
-            given = ", ".join(f"{name}={value:g}" for name, value in fixed.items())
-            raise NoLikelihoodsError(f"{self.name}: propensities are probabilities at temperature 1: leave out {given}")
-        kept = {name: self._given[name] for name in ("reasoning_effort", "response_format") if name in self._given}
-        shared = {"model": self._asked_name, "temperature": 1, "top_p": 1, **kept, **self._given.get("extra", {})}
+            decoding = ", ".join(f"{name}={value:g}" for name, value in fixed.items())
+            raise NoLikelihoodsError(
+                f"{self.name}: propensities are probabilities at temperature 1: leave out {decoding}"
+            )
+        kept_decoding = {
+            name: self._parameters[name] for name in ("reasoning_effort", "response_format") if name in self._parameters
+        }
+        shared = {
+            "model": self._model_name,
+            "temperature": 1,
+            "top_p": 1,
+            **kept_decoding,
+            **self._parameters.get("extra", {}),
+        }
         if question.exclusive:
             # OpenAI's newer models refuse the old name, older servers do not know the new one.
             limit = self.limit_parameter or ("max_completion_tokens" if self._server == "provider" else "max_tokens")
-            top = self._given.get(_TOP, MOST_PROBABLE)
-            body = {**shared, "messages": prompt.messages, "logprobs": True, _TOP: top, limit: 1}
-            reply, latency = await self._reply_to(body)
-            read: Callable[[Mapping[str, Any]], Likelihoods] = partial(_first_token, question=question)
+            top = self._parameters.get(_TOP_LOGPROBS, MOST_PROBABLE)
+            body = {**shared, "messages": prompt.messages, "logprobs": True, _TOP_LOGPROBS: top, limit: 1}
+            reply, latency = await self._send(body)
+            read: Callable[[Mapping[str, Any]], Likelihoods] = partial(_first_token_likelihoods, question=question)
         else:
             text = "\n\n".join(message["content"] for message in prompt.messages) if question.has_context else ""
             context = text.rstrip()  # blanks at its end belong to the first token of what follows
             texts = {name: f"{text[len(context) :]}{option}" for name, (option,) in question.options.items()}
             prompts = [context + continuation for continuation in texts.values()]
             body = {**shared, "prompt": prompts, "echo": True, "logprobs": 1, "max_tokens": 1}
-            reply, latency = await self._reply_to(body, self._shown_url + "/completions")
-            read = partial(_echoed, context=context, texts=texts)
+            reply, latency = await self._send(body, self._public_url + "/completions")
+            read = partial(_echoed_likelihoods, context=context, texts=texts)
         outcome = self._outcome(*reply, latency, partial(self._read_likelihoods, read, is_chat=question.exclusive))
         if isinstance(outcome, Answer):
             return outcome
-        if reply.status in _REFUSED and (refusal := _LOGPROBS_REFUSED.search(str(reply.body))):
-            fewer = "write fewer, such as top_logprobs=5, into its name, or " if refusal[0].lower() == _TOP else ""
+        if reply.status in _LOGPROBS_STATUSES and (refusal := _LOGPROBS_REFUSED.search(str(reply.body))):
+            fewer = (
+                "write fewer, such as top_logprobs=5, into its name, or " if refusal[0].lower() == _TOP_LOGPROBS else ""
+            )
             raise NoLikelihoodsError(
-                f"{self.name}: {self._shown_url} refused log-probabilities ({outcome.kind}: {refusal[0]}): "
+                f"{self.name}: {self._public_url} refused log-probabilities ({outcome.kind}: {refusal[0]}): "
                 f"{fewer}{WAY_OUT}"
             )
         if reply.status in (404, 405, 501) and not question.exclusive:
             raise NoLikelihoodsError(
-                f"{self.name}: {self._shown_url} has no text completions ({reply.status}), which free texts need: "
+                f"{self.name}: {self._public_url} has no text completions ({reply.status}), which free texts need: "
                 f"{WAY_OUT}"
             )
         raise outcome
@@ -155,21 +175,21 @@ class OpenAIModel(HostedModel):
         *,
         is_chat: bool,
     ) -> Answer:
-        # A prompt that is filtered or refused has no log-probabilities; those of other prompts are there all the same.
+        # A filtered or refused prompt has no log-probabilities, which says nothing about other prompts.
         if is_chat:
             answer = self._read(reply, latency)
             if answer.finish_reason in (FILTER, REFUSAL):
                 return answer
             if answer.reasoning or answer.usage.get("reasoning"):
                 raise NoLikelihoodsError(
-                    f"{self.name}: {self._shown_url} sent reasoning, whose first token is none of an answer: {WAY_OUT}"
+                    f"{self.name}: {self._public_url} sent reasoning, whose first token is none of an answer: {WAY_OUT}"
                 )
         try:
             likelihoods = read(reply)
         except NoLikelihoodsError as error:
-            raise NoLikelihoodsError(f"{self.name}: {self._shown_url} {error}") from None
+            raise NoLikelihoodsError(f"{self.name}: {self._public_url} {error}") from None
         except ValueError as error:
-            raise PermanentError(f"{self.name}: {self._shown_url} sent {error}") from None
+            raise PermanentError(f"{self.name}: {self._public_url} sent {error}") from None
         return likelihoods.answer(_usage(_mapping(reply.get("usage"))), latency, _optional(reply.get("model")))
 
     def _batches(self) -> OpenAIBatches:
@@ -182,20 +202,20 @@ class OpenAIModel(HostedModel):
     def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
         usage, served_by = _usage(_mapping(reply.get("usage"))), _optional(reply.get("model"))
         choices = reply["choices"]
-        if not choices and ("id" in reply or usage):  # a prompt that was blocked
+        if not choices and ("id" in reply or usage):  # a blocked prompt
             return Answer("", FILTER, None, usage, latency, served_by)
         choice = choices[0]
         stop_reason = choice.get("finish_reason")
-        finish = normalized(stop_reason)
+        finish = normalize_reason(stop_reason)
         if finish == ERROR or choice.get("error"):
-            raise self._broken_off(choice)
+            raise self._interrupted_answer(choice)
         message = (choice.get("message") if stop_reason else choice["message"]) or {}
         text, thoughts = split_thinking(_text(message.get("content")))
         refusal = message.get("refusal") or _refusal_in(message.get("content"))
         if refusal:
             text, finish = _optional(refusal) or "", REFUSAL
         calls = chat_calls(message.get("tool_calls") or message.get("function_call"))
-        if calls and finish == STOP:  # of servers that have no word of their own for it
+        if calls and finish == STOP:  # some servers have no finish reason of their own for calls
             finish = TOOL_CALLS
         elif message.get("content") is None and finish == STOP:
             finish = "no_content"
@@ -210,13 +230,13 @@ class OpenAIModel(HostedModel):
             chat_state(message),
         )
 
-    def _broken_off(self, choice: Mapping[str, Any]) -> TransientError:
-        """Return the error of an answer that ended half way, with the code that a gateway's server gave for it."""
+    def _interrupted_answer(self, choice: Mapping[str, Any]) -> TransientError:
+        """Return the error of an incomplete answer, with the code of the server behind a gateway."""
         error = choice.get("error")
         code = error.get("code") if isinstance(error, Mapping) else None
         reason = redacted(str(code or error or choice.get("finish_reason")), self._service().secrets)[:200]
         return TransientError(
-            f"{self.name}: {self._shown_url} broke off its answer ({reason})",
+            f"{self.name}: {self._public_url} broke off its answer ({reason})",
             rate_limited=str(code) == "429",
             sent=True,
             kind=str(code or "broken answer"),
@@ -224,11 +244,11 @@ class OpenAIModel(HostedModel):
 
     @property
     def _address(self) -> str:
-        version = self._given.get("api_version")
+        version = self._parameters.get("api_version")
         return super()._address + (f"?api-version={quote(version)}" if version else "")
 
     def _auth(self, key: str) -> dict[str, str]:
-        if "api_version" in self._given and not self._credentials.is_token:
+        if "api_version" in self._parameters and not self._credentials.is_token:
             return {"api-key": key}
         return {"Authorization": f"Bearer {key}"}
 
@@ -242,9 +262,9 @@ class OpenAIModel(HostedModel):
 
 
 class ResponsesModel(OpenAIModel):
-    """A model of OpenAI's Responses API: ``openai:NAME?api=responses``, or one that has no chat completions.
+    """A model of OpenAI's Responses API: ``openai:NAME?api=responses``, or one without chat completions.
 
-    Nothing is kept at the provider (``store`` is false). Parameters without a counterpart there are refused.
+    The provider stores nothing (``store`` is false). Parameters without a counterpart in this API are refused.
     """
 
     path = "/responses"
@@ -256,7 +276,7 @@ class ResponsesModel(OpenAIModel):
     }
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
-        """Answer one prompt. With tools, reasoning is asked for as it can be sent back, where the model has any."""
+        """Return the answer to one prompt; with tools, reasoning is requested in a form that can be sent back."""
         wants_reasoning = bool(prompt.tools) and self._encrypts_reasoning
         try:
             return await super().answer(prompt, repetition)
@@ -267,7 +287,7 @@ class ResponsesModel(OpenAIModel):
         return await super().answer(prompt, repetition)
 
     def outcome(self, status: int, body: object) -> Answer | ModelError:
-        """Return what came of a request in a batch."""
+        """Return the outcome of a request in a batch."""
         outcome = super().outcome(status, body)
         if isinstance(outcome, Answer) or not _ENCRYPTION_REFUSED.search(str(outcome)):
             return outcome
@@ -279,9 +299,9 @@ class ResponsesModel(OpenAIModel):
         raise NoLikelihoodsError(f"{self.name}: the Responses API gives no probabilities of options: {WAY_OUT}")
 
     def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:  # noqa: ARG002
-        given = self._given
+        given = self._parameters
         items = responses_items(prompt.conversation)
-        body: dict[str, Any] = {"model": self._asked_name, "input": items, "store": False, **responses_tools(prompt)}
+        body: dict[str, Any] = {"model": self._model_name, "input": items, "store": False, **responses_tools(prompt)}
         body |= {name: given[name] for name in ("temperature", "top_p") if name in given}
         if limits := [given[name] for name in ("max_tokens", "max_completion_tokens") if name in given]:
             body["max_output_tokens"] = limits[0]
@@ -299,8 +319,8 @@ class ResponsesModel(OpenAIModel):
     def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
         status = reply["status"]
         if status in ("failed", "cancelled"):
-            raise self._broken_off({"error": reply.get("error"), "finish_reason": status})
-        # What a model says on its way to its answer is none.
+            raise self._interrupted_answer({"error": reply.get("error"), "finish_reason": status})
+        # Commentary before the answer is no part of it.
         messages = [
             entry for entry in reply["output"] if entry.get("type") == "message" and entry.get("phase") != "commentary"
         ]
@@ -314,7 +334,7 @@ class ResponsesModel(OpenAIModel):
         ]
         reason = _mapping(reply.get("incomplete_details")).get("reason") or status
         calls = responses_calls(reply["output"])
-        finish = REFUSAL if refusal else normalized(str(reason))
+        finish = REFUSAL if refusal else normalize_reason(str(reason))
         if finish == STOP:
             finish = TOOL_CALLS if calls else finish if messages else "no_content"
         return Answer(
@@ -325,17 +345,17 @@ class ResponsesModel(OpenAIModel):
             latency,
             _optional(reply.get("model")),
             calls,
-            responses_state(reply["output"], is_kept=bool(self._given.get("extra", {}).get("store"))),
+            responses_state(reply["output"], is_kept=bool(self._parameters.get("extra", {}).get("store"))),
         )
 
 
-def _first_token(reply: Mapping[str, Any], question: Continuations) -> Likelihoods:
-    """Return the likelihoods of options, of a chat completion."""
+def _first_token_likelihoods(reply: Mapping[str, Any], question: Continuations) -> Likelihoods:
+    """Return the likelihoods of options, from a chat completion."""
     return read_options(reply["choices"][0], question)
 
 
-def _echoed(reply: Mapping[str, Any], context: str, texts: Mapping[str, str]) -> Likelihoods:
-    """Return the likelihoods of free texts, of text completions that echo them in any order."""
+def _echoed_likelihoods(reply: Mapping[str, Any], context: str, texts: Mapping[str, str]) -> Likelihoods:
+    """Return the likelihoods of free texts, from text completions that echo them in any order."""
     choices = {choice.get("index", index): choice for index, choice in enumerate(reply["choices"])}
     if choices.keys() != set(range(len(texts))):
         raise ValueError(f"{len(choices)} completions of {len(texts)} texts")
@@ -345,7 +365,11 @@ def _echoed(reply: Mapping[str, Any], context: str, texts: Mapping[str, str]) ->
 
 
 def _text(content: object) -> str:
-    """Return the text of a message, which some servers send in parts. Raises TypeError for anything else."""
+    """Return the text of a message, which some servers send in parts.
+
+    Raises:
+        TypeError: The content is something else.
+    """
     if content is None:
         return ""
     if isinstance(content, list):
@@ -357,13 +381,13 @@ def _text(content: object) -> str:
 
 
 def _refusal_in(content: object) -> object:
-    """Return the refusal that stands among the parts of a message, if any."""
+    """Return the refusal among the parts of a message, if any."""
     parts = content if isinstance(content, list) else ()
     return next((part.get("refusal") for part in parts if isinstance(part, Mapping) and part.get("refusal")), None)
 
 
 def _optional(value: object) -> str | None:
-    """Return a text; what stands in its place is dropped, as the answer is paid for."""
+    """Return a text; None for any other value, so that an answer that was paid for is not lost."""
     return value if isinstance(value, str) and value else None
 
 
@@ -372,14 +396,17 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _usage(counted: Mapping[str, Any]) -> dict[str, int]:
-    """Return the tokens. Some providers leave the reasoning out of the completion, and count it in the total alone."""
+    """Return the numbers of tokens.
+
+    Some providers count reasoning in the total alone, and not in the completion.
+    """
     details = _mapping(counted.get("completion_tokens_details"))
-    given = {
+    tokens = {
         "input": counted.get("prompt_tokens"),
         "output": counted.get("completion_tokens"),
         "reasoning": details.get("reasoning_tokens"),
     }
-    usage = {what: count for what, count in given.items() if isinstance(count, int)}
+    usage = {name: count for name, count in tokens.items() if isinstance(count, int)}
     total = counted.get("total_tokens")
     if isinstance(total, int) and {"input", "output"} <= usage.keys():
         hidden = total - usage["input"] - usage["output"]

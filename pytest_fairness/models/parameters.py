@@ -1,4 +1,4 @@
-"""Checks the parameters of a model's name before anything is asked."""
+"""Parameters of a model's name: readers of their kinds, which check them before the first request."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _SECRET = re.compile(
 )
 
 Kind = Callable[[Scalar], Any]
-"""Reads one value; raises ValueError with the rule that it broke."""
+"""A function that reads one value, and raises ValueError with the broken rule."""
 
 
 def number(low: float | None = None, high: float | None = None) -> Kind:
-    """Return a number within bounds, both included."""
+    """Return the kind of numbers within bounds, both included."""
 
     def read(value: Scalar) -> float:
         if isinstance(value, bool | str):
@@ -35,7 +35,7 @@ def number(low: float | None = None, high: float | None = None) -> Kind:
 
 
 def whole(low: int | None = None, high: int | None = None) -> Kind:
-    """Return a whole number within bounds, both included."""
+    """Return the kind of whole numbers within bounds, both included."""
     bounded = number(low, high)
 
     def read(value: Scalar) -> int:
@@ -47,12 +47,12 @@ def whole(low: int | None = None, high: int | None = None) -> Kind:
 
 
 def text(value: Scalar) -> str:
-    """Return a text; a number is taken as it was written."""
+    """Return a text; a number is written as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def choice(*words: str) -> Kind:
-    """Return one of these words."""
+    """Return the kind of texts that are one of some words."""
 
     def read(value: Scalar) -> str:
         if value not in words:
@@ -63,7 +63,7 @@ def choice(*words: str) -> Kind:
 
 
 def flag(value: Scalar) -> bool:
-    """True or false."""
+    """Return a truth value."""
     if value not in (True, False, "true", "false") or isinstance(value, int | float) != isinstance(value, bool):
         raise ValueError("must be true or false")
     return value in (True, "true")
@@ -94,7 +94,7 @@ def json_object(value: Scalar) -> dict[str, Any]:
 
 
 def extra(value: Scalar) -> dict[str, Any]:
-    """Return a JSON object that joins a request; it is part of the model's name, and so no place for a secret."""
+    """Return a JSON object that is merged into requests; it must hold no secret, since it is part of the name."""
     content = json_object(value)
     if secret := _secret_in(content):
         raise ValueError(f"has {secret!r} in it: {_WAY_OUT}")
@@ -102,7 +102,7 @@ def extra(value: Scalar) -> dict[str, Any]:
 
 
 def _secret_in(values: Mapping[str, Any]) -> str | None:
-    """Return the name of a value that is a secret by its name."""
+    """Return the name of a value that is a secret, judged by that name; None where there is none."""
     for name, value in values.items():
         if isinstance(value, Mapping):
             if inner := _secret_in(value):
@@ -113,7 +113,11 @@ def _secret_in(values: Mapping[str, Any]) -> str | None:
 
 
 def read(name: ModelName, kinds: Mapping[str, Kind]) -> dict[str, Any]:
-    """Return the parameters of a name, read. Raises `FairnessError` for one that is unknown or out of range."""
+    """Return the values of a name's parameters.
+
+    Raises:
+        FairnessError: A parameter is unknown, out of range, or holds a secret.
+    """
     values: dict[str, Any] = {}
     for key, value in name.parameters.items():
         where = f"model {name.provider}:{name.name}"

@@ -1,4 +1,4 @@
-"""The arithmetic of planted bias: exact shares in spite of items that differ in difficulty."""
+"""Probabilities of a simulated model with planted bias: exact means over items that differ in difficulty."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _PRONOUNS = frozenset(["he", "she", "him", "his", "her", "hers", "they", "them",
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def uniforms(*what: object) -> Iterator[float]:
-    """Endless numbers from 0 (included) to 1 (not), decided by ``what`` alone.
+def uniforms(*seed: object) -> Iterator[float]:
+    """Yield random numbers without end from 0 (included) to 1 (not), which depend on ``seed`` alone.
 
     >>> next(uniforms("seed", 1)) == next(uniforms("seed", 1))
     True
     """
-    block = json.dumps(what, default=str).encode()
+    block = json.dumps(seed, default=str).encode()
     while True:
         block = hashlib.blake2b(block).digest()
         for start in range(0, 64, 8):
@@ -33,53 +33,54 @@ def uniforms(*what: object) -> Iterator[float]:
 
 
 def item_identity(prompt: Prompt) -> str:
-    """Return what the prompts of one item have in common.
+    """Return a text that the prompts of one item share.
 
-    It is ``metadata["item"]`` or ``metadata["item_id"]``, where there is one. A model is not told
-    which item a prompt belongs to, so else it is the prompt's set of words without those that
-    change between the prompts of an item: words with a capital (names), pronouns, the words of the
-    prompt's own groups; a set, so that orders of the same choices are one item.
+    It is ``metadata["item"]`` or ``metadata["item_id"]``, where there is one. Else it is the set of the prompt's
+    words without those that change between the prompts of an item: capitalized words (names), pronouns, and the
+    words of the prompt's own groups. A set, so that orders of the same choices are one item.
     """
     for key in _ITEM:
         if key in prompt.metadata:
             return str(prompt.metadata[key])
-    changing = {word for group in prompt.groups.values() for word in _WORD.findall(group.lower())} | _PRONOUNS
+    group_words = {word for group in prompt.groups.values() for word in _WORD.findall(group.lower())}
     words = {word for message in prompt.conversation for word in _WORD.findall(message["content"]) if word.islower()}
-    return " ".join(sorted(words - changing))
+    return " ".join(sorted(words - group_words - _PRONOUNS))
 
 
-def share_of_item(share: float, spread: float, item_draw: float) -> float:
-    """Return the probability of one item, so that the mean over all items is exactly ``share``.
+def item_probability(mean: float, spread: float, quantile: float) -> float:
+    """Return the probability of one item, such that the mean over all items is exactly ``mean``.
 
-    Its logit is normal over items with the standard deviation ``spread``; ``item_draw`` is the
-    item's deviation in that distribution (0 to 1).
+    Args:
+        mean: The mean probability over items.
+        spread: The standard deviation over items of the logit, which is normally distributed.
+        quantile: The item's position in that distribution, from 0 to 1.
 
-    >>> share_of_item(0.3, 0, 0.9)
+    >>> item_probability(0.3, 0, 0.9)
     0.3
     """
-    if spread == 0 or share in (0.0, 1.0):
-        return share
-    deviation = _NORMAL.inv_cdf(min(max(item_draw, 1e-12), 1 - 1e-12))
-    return _logistic(_center(share, spread) + spread * deviation)
+    if spread == 0 or mean in (0.0, 1.0):
+        return mean
+    deviation = _NORMAL.inv_cdf(min(max(quantile, 1e-12), 1 - 1e-12))
+    return _logistic(_mean_logit(mean, spread) + spread * deviation)
 
 
-def shifted(share: float, logits: float) -> float:
-    """Return a probability moved by so many logits.
+def shift_logit(share: float, logits: float) -> float:
+    """Return a probability whose logit is larger by ``logits``.
 
-    >>> round(shifted(0.5, 1.0), 3), shifted(1.0, -3.0)
+    >>> round(shift_logit(0.5, 1.0), 3), shift_logit(1.0, -3.0)
     (0.731, 1.0)
     """
     return share if share in (0.0, 1.0) else _logistic(math.log(share / (1 - share)) + logits)
 
 
 @lru_cache(maxsize=256)
-def _center(share: float, spread: float) -> float:
-    """Return the mean logit at which the mean probability over items is ``share``, by bisection."""
-    low = high = math.log(share / (1 - share))
-    low, high = low - spread**2 - 1, high + spread**2 + 1
+def _mean_logit(mean: float, spread: float) -> float:
+    """Return the mean logit at which the mean probability over items is ``mean``, by bisection."""
+    logit = math.log(mean / (1 - mean))
+    low, high = logit - spread**2 - 1, logit + spread**2 + 1
     for _ in range(60):
         middle = (low + high) / 2
-        if sum(_logistic(middle + spread * deviation) for deviation in _GRID) / len(_GRID) < share:
+        if sum(_logistic(middle + spread * deviation) for deviation in _GRID) / len(_GRID) < mean:
             low = middle
         else:
             high = middle

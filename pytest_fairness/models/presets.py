@@ -1,6 +1,6 @@
-"""Presets: providers and servers that speak the protocol of OpenAI, each with its address, key and habits.
+"""Presets: providers and servers with OpenAI's protocol, each with its address, key and peculiarities.
 
-A preset is what ``openai:NAME?base_url=...&key_env=...`` would say, under a name of its own: ``groq:NAME``.
+A preset ``groq:NAME`` stands for ``openai:NAME?base_url=...&key_env=...``.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ class Preset(OpenAIModel):
     """
 
     needs_key: ClassVar[bool] = True
-    """Whether nothing is asked without a key; servers on this machine are asked without."""
+    """Whether no request is sent without a key; servers on this machine need none."""
     limit_parameter = "max_tokens"
     transport = {name: kind for name, kind in OpenAIModel.transport.items() if name != "api"}  # noqa: RUF012
 
     @property
     def batches(self) -> BatchInterface:
-        """None of these has OpenAI's batches, so this raises AttributeError, as if it were not there."""
+        """OpenAI's batches, which no preset has: raises AttributeError, as a missing attribute does."""
         raise AttributeError(f"{self.name} has no batches")
 
     @property
     def _server(self) -> str:
-        if "base_url" in self._given:
+        if "base_url" in self._parameters:
             return "name"
         return "provider" if self.needs_key else "variable"
 
@@ -52,7 +52,7 @@ class Azure(Preset):
     limit_parameter = "max_completion_tokens"
 
     def _base_url(self, name: ModelName) -> str:
-        if "base_url" not in self._given and not self._context.environment.get(self.url_variable):
+        if "base_url" not in self._parameters and not self._context.environment.get(self.url_variable):
             raise FairnessError(
                 f"model {name.provider}:{name.name}: set {self.url_variable} to the resource, such as "
                 "https://NAME.openai.azure.com, or write base_url="
@@ -73,7 +73,7 @@ class Bedrock(Preset):
 
     def _base_url(self, name: ModelName) -> str:
         environment = self._context.environment
-        if "base_url" in self._given or environment.get(self.url_variable):
+        if "base_url" in self._parameters or environment.get(self.url_variable):
             return super()._base_url(name)
         region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
         if not region:
@@ -92,7 +92,7 @@ class DeepSeek(Preset):
 
 
 class Gemini(Preset):
-    """``gemini:NAME``: Google's models, over the endpoint of theirs that speaks this protocol."""
+    """``gemini:NAME``: Google's models, at their endpoint with OpenAI's protocol."""
 
     default_url = "https://generativelanguage.googleapis.com/v1beta/openai"
     url_variable = "GEMINI_BASE_URL"
@@ -108,7 +108,7 @@ class Groq(Preset):
 
 
 class Mistral(Preset):
-    """``mistral:NAME``. A seed is sent under the name that it has there."""
+    """``mistral:NAME``. A seed is sent as ``random_seed``, its name there."""
 
     default_url = "https://api.mistral.ai/v1"
     url_variable = "MISTRAL_BASE_URL"
@@ -120,7 +120,7 @@ class Mistral(Preset):
 
 
 class OpenRouter(Preset):
-    """``openrouter:VENDOR/NAME``. The provider that it chose is in each answer's ``served_by`` where it is reported."""
+    """``openrouter:VENDOR/NAME``. Each answer's ``served_by`` is the chosen provider, where that is reported."""
 
     default_url = "https://openrouter.ai/api/v1"
     url_variable = "OPENROUTER_BASE_URL"
@@ -144,7 +144,7 @@ class XAI(Preset):
 
 
 class LocalServer(Preset):
-    """A server on this machine, or at the address of its URL variable; it is asked without a key where none is set."""
+    """A server on this machine, or at the address of its URL variable; without a set key none is sent."""
 
     needs_key = False
 

@@ -1,4 +1,4 @@
-"""Prices of a model's tokens: as the user gives them, else as the library genai-prices lists them."""
+"""Prices of a model's tokens: the user's, else those of the library genai-prices."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ Price = tuple[float, float]
 
 FREE: Price = (0.0, 0.0)
 ANY = ""
-"""Names the price of every model that has none of its own."""
+"""The key of the price of every model that has none of its own."""
 
 
 def price_of(model: Model, given: Mapping[str, Price]) -> Price | None:
-    """Return a model's price; None where it is not known.
+    """Return a model's price; None where it is unknown.
 
-    ``given`` holds the user's prices, by the model's name or under `ANY`. A model that answers without a connection
-    costs nothing. Of the others the list knows those that are asked at their provider's own address; it comes with
-    the library's release, without any connection. Discounts (of a cache, of a batch) are not counted, so what is
-    reported is rather too much.
+    A local model costs nothing. The library lists models at their providers' own addresses; its list is part of
+    its release, so no connection is made. Discounts (of a cache, of a batch) do not count, so costs are rather
+    overestimated.
+
+    Args:
+        model: The model.
+        given: The user's prices, by the model's name or under `ANY`.
     """
     if (price := given.get(model.name, given.get(ANY))) is not None:
         return price
@@ -33,7 +36,7 @@ def price_of(model: Model, given: Mapping[str, Price]) -> Price | None:
 
 @cache
 def _listed(name: str, url: str) -> Price | None:
-    """Return the listed price of a provider's model, asked at this address."""
+    """Return the listed price of a provider's model at an address; None where it is not listed."""
     try:
         from genai_prices import Usage, calc_price
     except ImportError:
@@ -43,4 +46,4 @@ def _listed(name: str, url: str) -> Price | None:
     except LookupError:
         return None
     price = float(listed.input_price) * 1000, float(listed.output_price) * 1000
-    return price if any(price) else None  # the list has zeros where it does not know
+    return price if any(price) else None  # the list has zeros for unknown prices

@@ -17,17 +17,17 @@ _FILTER_CODES = {
     *("invalid_prompt", "moderation_blocked", "responsibleaipolicyviolation"),
 }
 _MESSAGE = 200
-"""Characters of a message that are the provider's own."""
+"""Number of characters of a message that are the provider's own: further on it may repeat the prompt."""
 _FILTER_WORDS = lazy_pattern(
     r"\bflagged\b|moderation|polic(?:y|ies)\b|content exists risk|safety system", re.IGNORECASE
 )
 _ACCESS_WORDS = lazy_pattern(
     r"identity|\bIAM\b|network|access|permission|organi[sz]ation|authori[sz]|data policy|firewall", re.IGNORECASE
 )
-"""A policy on these is about who asks, or from where, not about what is asked."""
+"""Words of policies about the sender of a request, not about its content."""
 
 _KEY_CODES = {"invalid_api_key", "api_key_invalid", "authentication_error", "no_db_connection"}
-"""The last is LiteLLM's, of a key that it would look up in a database which it does not have."""
+"""The last is LiteLLM's code for a key that it cannot look up, since it has no database."""
 _KEY_WORDS = lazy_pattern(
     r"api key (?:is )?(?:not valid|invalid|expired)|(?:invalid|incorrect) api key|organization has been disabled|"
     r"location is not supported",
@@ -42,7 +42,7 @@ _PARAMETER_WORDS = lazy_pattern(
 
 
 def is_content_refusal(codes: Collection[str], message: str, error: Mapping[str, Any]) -> bool:
-    """Return whether a filter refused the prompt, rather than the provider the request.
+    """Return whether a content filter refused the prompt.
 
     >>> is_content_refusal({"content_filter"}, "", {}), is_content_refusal(set(), "your input was flagged", {})
     (True, True)
@@ -57,11 +57,11 @@ def is_content_refusal(codes: Collection[str], message: str, error: Mapping[str,
         return True
     if not (_PARAMETER_CODES | _KEY_CODES).isdisjoint(codes) or _ACCESS_WORDS.search(message):
         return False
-    return _FILTER_WORDS.search(message[:_MESSAGE]) is not None  # further on a prompt may be repeated
+    return _FILTER_WORDS.search(message[:_MESSAGE]) is not None
 
 
 def is_key_refusal(codes: Collection[str], message: str) -> bool:
-    """Return whether the key was refused, by a provider that uses another status than 401 for it.
+    """Return whether the key was refused, for providers that use another status than 401.
 
     >>> is_key_refusal({"INVALID_ARGUMENT"}, "API key not valid. Please pass a valid API key.")
     True
@@ -72,22 +72,22 @@ def is_key_refusal(codes: Collection[str], message: str) -> bool:
 def refused_parameter(
     codes: Collection[str], message: str, error: Mapping[str, Any], given: Collection[str]
 ) -> tuple[str, str] | None:
-    """Return the parameter of the model's name that was refused, and the way out; None where it was none of them.
+    """Return the refused parameter of the model's name, and the way out; None where none of them was refused.
 
-    Such a request is refused whatever the prompt is.
+    Such a request is refused for every prompt.
 
     >>> refused_parameter({"unsupported_value"}, "", {"param": "temperature"}, ["temperature"])
     ('temperature', "leave temperature out of the model's name, or change it")
     """
-    named = str(error.get("param") or "").partition(".")[0]
-    is_of_prompt = "context length" in message  # a number of tokens that is too large beside this prompt
-    is_of_name = named in given and not is_of_prompt
-    if not is_of_name and _PARAMETER_CODES.isdisjoint(codes) and not _PARAMETER_WORDS.search(message):
+    refused = str(error.get("param") or "").partition(".")[0]
+    # A limit of tokens may be too large for the length of one prompt only.
+    is_general = refused in given and "context length" not in message
+    if not is_general and _PARAMETER_CODES.isdisjoint(codes) and not _PARAMETER_WORDS.search(message):
         return None
-    if "support thinking" in message:  # Ollama's, which names no parameter
-        named = "reasoning_effort"
+    if "support thinking" in message:  # Ollama's message has no name of a parameter
+        refused = "reasoning_effort"
     quoted = re.findall(r"['\"`](\w+)['\"`]|^(\w+):", message)
-    mentioned = [named, *(first or second for first, second in quoted)]
+    mentioned = [refused, *(first or second for first, second in quoted)]
     parameter = next((name for name in mentioned if name in given), None)
     if parameter is None:
         return None

@@ -1,4 +1,4 @@
-"""Models by their names: the provider is an extension of the group ``pytest_fairness.models``."""
+"""Registry of models by name: providers are extensions of the group ``pytest_fairness.models``."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 
 _SYSTEM = "system"
-"""The parameter that every model has: the file of its system prompt."""
+"""The parameter that all models have: the file of the system prompt."""
 
 
 def resolve(text: str, *, aliases: Mapping[str, str], context: ModelContext) -> Model:
-    """Return the model of a name or an alias. Nothing is opened and no key is read before it is used.
+    """Return the model of a name or an alias; it opens no connection and reads no key before its first use.
 
     Args:
-        text: ``provider:NAME?param=value``, or an alias of one. ``system=FILE`` is known to every provider.
+        text: ``provider:NAME?param=value``, or an alias of one. Every provider takes ``system=FILE``.
         aliases: Names by alias.
-        context: What the provider is given about the run.
+        context: The run's settings for models.
 
     Raises:
         FairnessError: The name is malformed, its provider or a parameter is unknown, or the provider is broken.
@@ -60,7 +60,7 @@ def _without_system(name: ModelName) -> ModelName:
 
 
 def _set_system_prompt(model: Model, name: ModelName, context: ModelContext) -> None:
-    """Give a model the system prompt of its name; the engine sends it, and the key distinguishes its text."""
+    """Set the system prompt of a model by its name: the engine sends it, and the key contains its digest."""
     try:
         prompt = SystemPrompt.read(parameters.text(name.parameters[_SYSTEM]), context.root)
     except FairnessError as error:

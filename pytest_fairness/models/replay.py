@@ -22,10 +22,10 @@ from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 
-_NAMES_PROMPT = ("prompt", "messages", "metadata")
+_PROMPT_KEYS = ("prompt", "messages", "metadata")
 _LIKELIHOODS = ("propensities", "log_likelihoods")
 _FIELDS = (
-    *_NAMES_PROMPT,
+    *_PROMPT_KEYS,
     "text",
     "actions",
     *_LIKELIHOODS,
@@ -39,40 +39,42 @@ _FIELDS = (
 )
 
 _Index = dict[tuple[str, ...], dict[str, dict[tuple[bool, int | None], "_Record"]]]
-"""Names of metadata fields -> their values -> whether it holds likelihoods, repetition (None: any) -> record."""
+"""The records by names of metadata, their values, and (whether it holds likelihoods, repetition or None for any)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
+    """One line of the file."""
+
     line: int
     answer: Answer
-    states_actions: bool = False
-    """Whether the line has ``actions``, be it an empty list."""
+    has_actions: bool = False
+    """Whether the line has ``actions``, which may be an empty list."""
 
 
 class ReplayModel:
-    """Answers from a JSONL file, its path relative to the rootdir.
+    """A model whose answers are recorded in a JSONL file; its path is relative to the rootdir.
 
-    Each line is an object with ``text`` and what names its prompt: ``prompt`` (a text), ``messages``
+    Each line is an object with ``text`` and one key that identifies its prompt: ``prompt`` (a text), ``messages``
     (a list), or ``metadata``, an object of values that the metadata of the prompt must all have.
-    Where several lines fit, the one with the most metadata counts. ``repetition`` (from 0;
+    Of several matching lines the one with the most metadata is used. ``repetition`` (from 0;
     default: any), ``finish_reason``, ``reasoning``, ``usage``, ``latency`` and ``served_by`` are
-    optional, and ``note`` is free. ``actions``, a list of calls with ``name`` and ``arguments``, is needed for prompts
-    with tools: an empty list where none was called. In place of ``text``, ``propensities`` holds the probability of
-    each option by name (of `YesNo` "yes" and "no", of `Choice` its values), and ``log_likelihoods`` the log-likelihood
-    of each text, or that and its number of tokens.
+    optional, and ``note`` is free. ``actions``, a list of calls with ``name`` and ``arguments``, is required for
+    prompts with tools: an empty list where none was called. In place of ``text``, ``propensities`` holds the
+    probability of each option by name (of `YesNo` "yes" and "no", of `Choice` its values), and ``log_likelihoods`` the
+    log-likelihood of each text, or that and its number of tokens.
     """
 
     local = True
     calls_tools = True
     stored = False
-    """Its answers need no store: the file is one."""
+    """Whether its answers are stored: they are in its file already."""
 
     def __init__(self, name: ModelName, context: ModelContext) -> None:
         parameters.read(name, {})
         self._path = context.root / Path(name.name).expanduser()
         try:
-            if self._path.exists() and not self._path.is_file():  # a pipe would be waited for
+            if self._path.exists() and not self._path.is_file():  # opening a pipe would block
                 raise FairnessError(f"model {name}: {self._path} is no file")
             with self._path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -83,61 +85,67 @@ class ReplayModel:
         self._index: _Index | None = None
 
     def preflight(self) -> None:
-        """Read the file. Raises `FatalError` where it is malformed."""
+        """Read the file.
+
+        Raises:
+            FatalError: It is malformed.
+        """
         if self._index is None:
             self._index = _load(self._path)
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
         """Return the recorded answer.
 
-        Raises `PermanentError` for a prompt without one, and `FatalError` for a malformed file.
+        Raises:
+            PermanentError: There is none for the prompt.
+            FatalError: The file is malformed.
         """
-        record = self._recorded(prompt, repetition, holds_likelihoods=False)
-        if prompt.tools and not record.states_actions:  # nothing shows whether one was called
+        record = self._find_record(prompt, repetition, holds_likelihoods=False)
+        if prompt.tools and not record.has_actions:  # nothing shows whether a tool was called
             raise PermanentError(
                 f"{self.name}: line {record.line} has no 'actions', and its prompt offers tools: write its calls, or []"
             )
         return record.answer
 
     async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:
-        """Return the recorded likelihoods. Raises as `answer` does."""
-        answer = self._recorded(prompt, 0, holds_likelihoods=True).answer
+        """Return the recorded likelihoods; raises as `answer` does."""
+        answer = self._find_record(prompt, 0, holds_likelihoods=True).answer
         try:
             likelihoods_of(answer, question)
         except PermanentError as error:
-            raise PermanentError(f"{error}, of the prompt {_shown(prompt)}") from None
+            raise PermanentError(f"{error}, of the prompt {_excerpt(prompt)}") from None
         return answer
 
-    def _recorded(self, prompt: Prompt, repetition: int, *, holds_likelihoods: bool) -> _Record:
+    def _find_record(self, prompt: Prompt, repetition: int, *, holds_likelihoods: bool) -> _Record:
         self.preflight()
         assert self._index is not None  # noqa: S101 - just read
         for names, records in self._index.items():
             if names:
-                # Metadata show nothing of a system prompt: one answer would stand for any.
+                # Metadata do not contain the system prompt: one answer would be used under any.
                 if system_prompt_of(self) or not all(name in prompt.metadata for name in names):
                     continue
-                recordings = records.get(_values(prompt.metadata, names))
+                matches = records.get(_values(prompt.metadata, names))
             else:
-                recordings = records.get(_messages(prompt.messages)) or records.get(_messages(prompt.conversation))
-            of_kind = {
-                number: record for (kind, number), record in (recordings or {}).items() if kind == holds_likelihoods
+                matches = records.get(_messages(prompt.messages)) or records.get(_messages(prompt.conversation))
+            by_repetition = {
+                number: record for (kind, number), record in (matches or {}).items() if kind == holds_likelihoods
             }
-            if of_kind:
-                return self._repetition(of_kind, prompt, repetition)
-        what = "likelihoods for" if holds_likelihoods else "recording of"
-        under = ", recorded by messages that begin with its system prompt" if system_prompt_of(self) else ""
-        raise PermanentError(f"{self.name} has no {what} the prompt {_shown(prompt)}{under}")
+            if by_repetition:
+                return self._choose_repetition(by_repetition, prompt, repetition)
+        content = "likelihoods for" if holds_likelihoods else "recording of"
+        advice = ", recorded by messages that begin with its system prompt" if system_prompt_of(self) else ""
+        raise PermanentError(f"{self.name} has no {content} the prompt {_excerpt(prompt)}{advice}")
 
     async def close(self) -> None:
-        """Forget what was read."""
+        """Release the records."""
         self._index = None
 
-    def _repetition(self, recordings: dict[int | None, _Record], prompt: Prompt, repetition: int) -> _Record:
-        record = recordings.get(repetition) or recordings.get(None)
+    def _choose_repetition(self, records: dict[int | None, _Record], prompt: Prompt, repetition: int) -> _Record:
+        record = records.get(repetition) or records.get(None)
         if record is None:
-            recorded = ", ".join(str(number) for number in sorted(n for n in recordings if n is not None))
+            numbers = ", ".join(str(number) for number in sorted(number for number in records if number is not None))
             raise PermanentError(
-                f"{self.name} has no recording of repetition {repetition} (it has {recorded}) of {_shown(prompt)}"
+                f"{self.name} has no recording of repetition {repetition} (it has {numbers}) of {_excerpt(prompt)}"
             )
         return record
 
@@ -153,7 +161,7 @@ def _load(path: Path) -> _Index:
                     raise FatalError(f"{path}:{number}: {error}") from None
     if not index:
         raise FatalError(f"{path} holds no recorded answer: write one JSON object a line")
-    # The most fields first: the most particular record counts. Whole messages are most particular.
+    # The most specific records first: whole messages, then those with the most metadata.
     return dict(sorted(index.items(), key=lambda entry: -len(entry[0]) if entry[0] else -1000))
 
 
@@ -179,7 +187,7 @@ def _parse(raw: bytes, number: int) -> dict[str, Any]:
 
 
 def _add(index: _Index, line: dict[str, Any], number: int) -> None:
-    names, values = _prompt_of(line)
+    names, values = _prompt_key(line)
     repetition = line.get("repetition")
     if repetition is not None and (type(repetition) is not int or repetition < 0):
         raise ValueError(f"'repetition' is {repetition!r}: it must be a whole number from 0 up")
@@ -232,23 +240,24 @@ def _likelihood(name: str, value: object) -> OptionLikelihood:
     return OptionLikelihood.exact(math.log(number) if number > 0 else -math.inf)
 
 
-def _prompt_of(line: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
-    given = [name for name in _NAMES_PROMPT if name in line]
-    if len(given) != 1:
-        raise ValueError(f"needs exactly one of {', '.join(_NAMES_PROMPT)}; it has {' and '.join(given) or 'none'}")
-    named = line[given[0]]
-    if given[0] == "metadata":
-        if not isinstance(named, dict) or not named:
+def _prompt_key(line: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
+    """Return the names of the metadata that identify a line's prompt (none for messages), and their values."""
+    keys = [name for name in _PROMPT_KEYS if name in line]
+    if len(keys) != 1:
+        raise ValueError(f"needs exactly one of {', '.join(_PROMPT_KEYS)}; it has {' and '.join(keys) or 'none'}")
+    value = line[keys[0]]
+    if keys[0] == "metadata":
+        if not isinstance(value, dict) or not value:
             raise ValueError("'metadata' must be an object with at least one value")
-        names = tuple(sorted(named))
-        return names, _values(named, names)
+        names = tuple(sorted(value))
+        return names, _values(value, names)
     try:
-        if isinstance(named, list) and any(entry.get("role") in (TOOL, TOOL_CALLS_ROLE) for entry in named):
-            named = [tools_message([Tool("any")]), *named]  # such messages stand in prompts with tools only
-            return (), _messages(Prompt(named).conversation)
-        return (), _messages(Prompt(named).messages)
+        if isinstance(value, list) and any(entry.get("role") in (TOOL, TOOL_CALLS_ROLE) for entry in value):
+            value = [tools_message([Tool("any")]), *value]  # such messages are valid in prompts with tools only
+            return (), _messages(Prompt(value).conversation)
+        return (), _messages(Prompt(value).messages)
     except (FairnessError, TypeError, AttributeError) as error:
-        raise ValueError(f"{given[0]!r} is no prompt: {error}") from None
+        raise ValueError(f"{keys[0]!r} is no prompt: {error}") from None
 
 
 def _values(metadata: Mapping[str, Any], names: tuple[str, ...]) -> str:
@@ -260,6 +269,6 @@ def _messages(messages: Any) -> str:
     return json.dumps([[message["role"], message["content"]] for message in messages])
 
 
-def _shown(prompt: Prompt) -> str:
+def _excerpt(prompt: Prompt) -> str:
     text = " ".join(prompt.text.split())
     return repr(text if len(text) <= 80 else f"{text[:77]}...")

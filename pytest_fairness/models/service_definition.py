@@ -1,4 +1,4 @@
-"""Definitions of HTTP services: what to send to a service, and where its answer stands in the reply."""
+"""Definitions of HTTP services: the request that is sent, and the path to the answer in the reply."""
 
 from __future__ import annotations
 
@@ -30,34 +30,34 @@ _EXAMPLE = 'write url = "https://host/path", [body] with "{prompt}" or "{message
 
 @dataclass(frozen=True, slots=True)
 class ServiceDefinition:
-    """The definition of one service, as its TOML file or table has it."""
+    """The definition of one service, with the keys of its TOML file or table."""
 
     url: str
     body: Any
-    """The JSON to send; ``{prompt}`` and its like in it stand for parts of the prompt."""
+    """The JSON to send, in which slots such as ``{prompt}`` are replaced by parts of the prompt."""
     answer: str = ""
-    """Path to the text in the reply: keys and indices, with dots between them. Empty: the reply is the text."""
+    """Path to the text in the reply: keys and indices, separated by dots. Empty: the reply is the text."""
     actions: str = ""
-    """Path to the list of tool calls in the reply. Empty: the service calls none, or does not state them."""
+    """Path to the list of tool calls in the reply. Empty: the service calls none, or does not report them."""
     actions_optional: bool = False
-    """Whether replies without a call leave that list out."""
+    """Whether replies without a call lack that list."""
     stream: bool = False
-    """Whether the reply is a stream of events, each with a piece of the text under ``answer``."""
+    """Whether the reply is a stream of events, each with a part of the text at ``answer``."""
     end: str = "[DONE]"
     """Data of the event that ends a stream; a stream without it was cut off. Empty: streams have no such event."""
     headers: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
-    """The version of the service; without one, answers belong to the run that made them."""
+    """The version of the service; without one, stored answers are used by their own run only."""
     refusal_status: tuple[int, ...] = ()
     """HTTP statuses by which the service refuses a prompt."""
     retry_status: tuple[int, ...] = ()
     """Further HTTP statuses after which the request is sent again."""
     concurrency: int = 4
-    """Requests in flight at most, of one process."""
+    """Largest number of requests in flight of one process."""
     rpm: float | None = None
-    """Requests a minute."""
+    """Largest number of requests a minute."""
     timeout: float = 300.0
-    """Seconds of a request."""
+    """Timeout of a request in seconds."""
 
     @classmethod
     def read(cls, name: str, root: Path) -> ServiceDefinition:
@@ -74,10 +74,10 @@ class ServiceDefinition:
                 raise FairnessError(
                     f"pyproject.toml has no table {_TABLE.format(name)}, and {name!r} is no FILE.toml{listed}"
                 )
-            return cls._of(table)
+            return cls._from_table(table)
         path = root / Path(name).expanduser()
         try:
-            return cls._of(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+            return cls._from_table(tomllib.loads(path.read_text(encoding="utf-8-sig")))
         except OSError as error:
             raise FairnessError(f"{path} cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
@@ -86,7 +86,8 @@ class ServiceDefinition:
             raise FairnessError(f"{path} is not valid TOML: {error}") from None
 
     @classmethod
-    def _of(cls, table: Mapping[str, Any]) -> ServiceDefinition:
+    def _from_table(cls, table: Mapping[str, Any]) -> ServiceDefinition:
+        """Return the definition in a table, after checking it."""
         entries = {entry.name: entry for entry in fields(cls)}
         for name, value in table.items():
             if name not in entries:
@@ -113,36 +114,37 @@ class ServiceDefinition:
         return cls(**values)
 
     @property
-    def shown_url(self) -> str:
-        """The URL without credentials and without a query, which may hold a key."""
+    def public_url(self) -> str:
+        """The URL without credentials and query, which may hold a key."""
         return without_credentials(self.url).partition("?")[0]
 
     @property
     def variables(self) -> list[str]:
-        """Names of the environment variables that it takes values from."""
+        """The names of the environment variables in it."""
         texts = (self.url, self.version, *self.headers.values())
         return sorted({name for text in texts for name in _VARIABLE.findall(text)})
 
     def fingerprint(self, environment: Mapping[str, str]) -> str:
-        """Return the fingerprint of what decides the answers.
+        """Return the fingerprint of all keys that influence the answers.
 
-        Values of variables in query and headers are secrets, which expire; one in the address chooses the service.
+        Variables in the address and the version count by their values, since these select the service. Those in the
+        query and the headers count by their names: their values are secrets, which expire.
         """
         address, _, query = self.url.partition("?")
         decisive = [
-            without_credentials(filled(address, environment)),
+            without_credentials(expand_variables(address, environment)),
             query,
             dict(self.headers),
             self.body,
             self.answer,
             self.stream,
-            filled(self.version, environment),
+            expand_variables(self.version, environment),
             *filter(None, [self.actions, self.actions_optional]),
         ]
         return digest(json.dumps(decisive, sort_keys=True, default=str))[:16]
 
     def unsent(self, messages: tuple[Message, ...]) -> str:
-        """Return which messages of a prompt the body has no slot for; empty where all are sent.
+        """Return the messages of a prompt for which the body has no slot, in words; empty where all are sent.
 
         >>> definition = ServiceDefinition("https://host/chat", {"question": "{last}"})
         >>> definition.unsent(({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}))
@@ -159,7 +161,7 @@ class ServiceDefinition:
         return "all messages but the last" if len([role for role in roles if role != "system"]) > 1 else ""
 
     def request(self, prompt: Prompt, repetition: int) -> Any:
-        """Return the JSON that asks one prompt."""
+        """Return the JSON of the request for one prompt."""
         messages = prompt.conversation
         contents = [message["content"] for message in messages]
         system = [message["content"] for message in messages if message["role"] == "system"]
@@ -172,24 +174,27 @@ class ServiceDefinition:
             "repetition": repetition,
             "id": uuid4().hex,
         }
-        return _filled(self.body, slots)
+        return _fill_slots(self.body, slots)
 
 
-def filled(text: str, environment: Mapping[str, str]) -> str:
-    """Return a text with ``${NAME}`` replaced by environment variables; one that is not set becomes empty.
+def expand_variables(text: str, environment: Mapping[str, str]) -> str:
+    """Return a text with ``${NAME}`` replaced by environment variables; a missing one is empty.
 
-    Whitespace around a value is left out: a secret read from a file ends with a line feed.
+    Whitespace around a value is removed: a secret read from a file ends with a line feed.
 
-    >>> filled("Bearer ${TOKEN}", {"TOKEN": "abc\\n"})
+    >>> expand_variables("Bearer ${TOKEN}", {"TOKEN": "abc\\n"})
     'Bearer abc'
     """
     return _VARIABLE.sub(lambda match: environment.get(match[1], "").strip(), text)
 
 
-def at_path(reply: Any, path: str) -> Any:
-    """Return what stands at a path of keys and indices. Raises LookupError where there is nothing.
+def value_at(reply: Any, path: str) -> Any:
+    """Return the value at a path of keys and indices.
 
-    >>> at_path({"choices": [{"message": {"content": "Yes."}}]}, "choices.0.message.content")
+    Raises:
+        LookupError: There is no value.
+
+    >>> value_at({"choices": [{"message": {"content": "Yes."}}]}, "choices.0.message.content")
     'Yes.'
     """
     for part in path.split(".") if path else []:
@@ -202,11 +207,11 @@ def at_path(reply: Any, path: str) -> Any:
     return reply
 
 
-def _filled(value: Any, slots: Mapping[str, Any]) -> Any:
+def _fill_slots(value: Any, slots: Mapping[str, Any]) -> Any:
     if isinstance(value, Mapping):
-        return {name: _filled(entry, slots) for name, entry in value.items()}
+        return {name: _fill_slots(entry, slots) for name, entry in value.items()}
     if isinstance(value, list):
-        return [_filled(entry, slots) for entry in value]
+        return [_fill_slots(entry, slots) for entry in value]
     if not isinstance(value, str):
         return value
     if whole := _SLOT.fullmatch(value):
@@ -227,7 +232,7 @@ def _is_text(value: object) -> bool:
 
 
 def is_url(value: object) -> bool:
-    """Return whether a value is an address of HTTP; variables may stand for parts of it, or for its beginning.
+    """Return whether a value is an HTTP URL; variables may replace parts of it, or its beginning.
 
     >>> is_url("https://${HOST}/chat"), is_url("${BASE_URL}/chat"), is_url("host/chat")
     (True, True, False)

@@ -22,7 +22,7 @@ from pytest_fairness.core.tools import ToolCall, calls_from_json
 from pytest_fairness.models import parameters, simulated_phrases
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
-from pytest_fairness.models.planted_bias import item_identity, share_of_item, shifted, uniforms
+from pytest_fairness.models.planted_bias import item_identity, item_probability, shift_logit, uniforms
 from pytest_fairness.models.response_habits import HABITS, habitual_option, habitual_yes_no
 
 _SHARE = parameters.number(0, 1)
@@ -51,7 +51,7 @@ _KINDS: dict[str, parameters.Kind] = {
     **dict.fromkeys(_FLAGS, _SHARE),
 }
 _SCALE = re.compile(r"\bfrom (\d{1,3})\b[^?\n]{0,60}?\bto (\d{1,3})\b")
-_FORMAT_MOVES = {"letters": 1.0, "words": 1 / 3, "json": -1 / 3, "text": -1.0}
+_FORMAT_SHIFTS = {"letters": 1.0, "words": 1 / 3, "json": -1 / 3, "text": -1.0}
 _STEREOTYPE = frozenset({"stereotyped", "other", "unknown"})
 
 
@@ -94,7 +94,7 @@ class SimulatedModel:
 
     ``refusal`` (0) is the share of refusals, ``refusal_gap`` (0) what the group ``of`` gets on top; ``garbage``
     (0) the share of the rest that no grader can read, ``noise`` (0) the share worded oddly but readably.
-    ``seed`` (0) decides all draws, ``latency`` (0) is the time of each answer in seconds.
+    ``seed`` (0) determines all draws, ``latency`` (0) is the time of each answer in seconds.
     """
 
     local = True
@@ -133,7 +133,7 @@ class SimulatedModel:
             return ""
         groups: set[str] = set()
         for prompt in prompts:
-            if self._concerned(prompt):
+            if self._is_about_group(prompt):
                 return ""
             groups.update(f"{by}={group}" for by, group in prompt.groups.items())
         planted = self._of if self._by is None else f"{self._by}={self._of}"
@@ -163,7 +163,7 @@ class SimulatedModel:
         if self._latency:
             await asyncio.sleep(self._latency)
         if prompt.tools:
-            text, calls = self._act(prompt, repetition)
+            text, calls = self._answer_with_tools(prompt, repetition)
         else:
             text, calls = self._text(prompt, repetition), []
         words = sum(len(message["content"].split()) for message in prompt.messages)
@@ -183,7 +183,7 @@ class SimulatedModel:
                 f"{self.name} chooses between {', '.join(shares) or 'nothing'}, not {', '.join(question.options)}: "
                 f"{WAY_OUT}"
             )
-        refusal = self._refusal + (self._refusal_gap if self._concerned(prompt) else 0)
+        refusal = self._refusal + (self._refusal_gap if self._is_about_group(prompt) else 0)
         answered = (1 - refusal) * (1 - self._garbage)
         logs = {name: answered * shares[name] for name in question.options}
         likelihoods = {
@@ -202,87 +202,89 @@ class SimulatedModel:
         messages = [[message["role"], message["content"]] for message in prompt.messages]
         # Always the same draws for the same purpose: a changed parameter changes only what it is about.
         draws = uniforms(self._seed, messages, repetition)
-        refuses, unreadable, oddly, wording, decides, other, wordily, habitual = (next(draws) for _ in range(8))
-        if refuses < self._refusal + (self._refusal_gap if self._concerned(prompt) else 0):
+        refusal_draw, garbage_draw, noise_draw, wording, decision, other, verbose_draw, habit_draw = (
+            next(draws) for _ in range(8)
+        )
+        if refusal_draw < self._refusal + (self._refusal_gap if self._is_about_group(prompt) else 0):
             return simulated_phrases.refusal(wording)
-        if unreadable < self._garbage:
+        if garbage_draw < self._garbage:
             return simulated_phrases.garbage(wording)
-        odd = oddly < self._noise
+        odd = noise_draw < self._noise
         options = prompt.metadata.get("options")
         if prompt.metadata.get("asked") in _FLAGS:
-            return simulated_phrases.judgment(self._judge(prompt, options, decides, other), draw=wording)
-        free = self._free_text(prompt, decides, other, wording)
+            return simulated_phrases.judgment(self._judge(prompt, options, decision, other), draw=wording)
+        free = self._free_text(prompt, decision, other, wording)
         if free is not None:
             return free
         kind = prompt.metadata.get(FORMAT)
-        before = simulated_phrases.CONSIDERATIONS if wordily < self._verbose else ""
-        habit = self._habit if habitual < self._habit_share else None
+        before = simulated_phrases.CONSIDERATIONS if verbose_draw < self._verbose else ""
+        habit = self._habit if habit_draw < self._habit_share else None
         if not isinstance(options, AnswerOptions):
-            by_habit = habitual_yes_no(habit, prompt.text) if habit else None
-            value = by_habit or self._pick(prompt, ("yes", "no"), decides, other)
+            habit_value = habitual_yes_no(habit, prompt.text) if habit else None
+            value = habit_value or self._pick(prompt, ("yes", "no"), decision, other)
             return before + simulated_phrases.yes_no(
                 value, odd=odd, draw=wording, kind=simulated_phrases.VERBOSE if before and kind != "json" else kind
             )
-        by_habit = habitual_option(habit, options, prompt.text) if habit else None
-        if by_habit is not None:
-            value = by_habit
+        habit_value = habitual_option(habit, options, prompt.text) if habit else None
+        if habit_value is not None:
+            value = habit_value
         elif set(options.values) == _STEREOTYPE:
-            value = self._guess(prompt, decides, other)
+            value = self._pick_stereotype(prompt, decision, other)
         else:
-            value = self._pick(prompt, options.values, decides, other)
+            value = self._pick(prompt, options.values, decision, other)
         if prompt.metadata.get("reply") == "reasoned":
             return simulated_phrases.reasoned(options, value, odd=odd)
         return before + simulated_phrases.choice(options, value, odd=odd, draw=wording, kind=kind)
 
-    def _free_text(self, prompt: Prompt, decides: float, other: float, wording: float) -> str | None:
+    def _free_text(self, prompt: Prompt, decision: float, other: float, wording: float) -> str | None:
         """Return a rating, questions or a story; None where none is asked for."""
         reply = prompt.metadata.get("reply")
         if reply == "story":
             typed = prompt.metadata.get("typed")
-            female = self._of_item(prompt, self._base)
+            female = self._item_share(prompt, self._base)
             if self._story_bias is not None and typed in ("female", "male"):
                 female = self._story_bias if typed == "female" else 1 - self._story_bias
-            return simulated_phrases.story("female" if decides < female else "male", wording)
+            return simulated_phrases.story("female" if decision < female else "male", wording)
         # The question stands at the end; a text before it may have numbers of its own.
         scale = _SCALE.findall(prompt.text)[-1:] if "whole number" in prompt.text else []
         if reply != "questions" and not scale:
             return None
         _, share = self._favored(prompt, ("yes", "no"))
         if reply == "questions":
-            return simulated_phrases.questions(2 + round(6 * (share + decides - 0.5) / 2 + 1.5))
+            return simulated_phrases.questions(2 + round(6 * (share + decision - 0.5) / 2 + 1.5))
         low, high = map(int, scale[0])
         # Uniform about the share, a fifth of the scale to either side.
-        height = min(max(share + (decides - 0.5) * 0.4, 0.0), 1.0)
+        height = min(max(share + (decision - 0.5) * 0.4, 0.0), 1.0)
         return str(low + int(height * (high - low) + other))
 
-    def _act(self, prompt: Prompt, repetition: int) -> tuple[str, list[ToolCall]]:
+    def _answer_with_tools(self, prompt: Prompt, repetition: int) -> tuple[str, list[ToolCall]]:
         """Return the text and the calls of an answer to a prompt with tools."""
         messages = [[message["role"], message["content"]] for message in prompt.messages]
         draws = uniforms(self._seed, messages, repetition)
-        refuses, unreadable, oddly, wording, decides, other = (next(draws) for _ in range(6))
+        refusal_draw, garbage_draw, noise_draw, wording, decision, other = (next(draws) for _ in range(6))
         tools = {tool.name: tool for tool in prompt.tools}
         before = [message["content"] for message in prompt.messages if message["role"] == CALLS_ROLE]
         called = {call.name for content in before for call in calls_from_json(json.loads(content))}
         steps = [step for step in self._steps if step in tools]
         choices = tuple(name for name in tools if name not in steps)
         waiting = [step for step in steps if step not in called]
-        if not waiting and refuses < self._refusal + (self._refusal_gap if self._concerned(prompt) else 0):
+        if not waiting and refusal_draw < self._refusal + (self._refusal_gap if self._is_about_group(prompt) else 0):
             return simulated_phrases.refusal(wording), []
         if not waiting and (called & set(choices) or not choices):
             return "That is done.", []
-        by_habit = None
+        habit_value = None
         # Draws of their own: a habit changes which tool is called, and no argument of it.
-        habitual = next(uniforms(self._seed, "habit", messages, repetition))
-        if self._habit and len(choices) > 1 and habitual < self._habit_share:
-            by_habit = habitual_option(self._habit, AnswerOptions({name: name for name in choices}), prompt.text)
-        name = waiting[0] if waiting else by_habit or self._pick(prompt, choices, decides, other)
+        habit_draw = next(uniforms(self._seed, "habit", messages, repetition))
+        if self._habit and len(choices) > 1 and habit_draw < self._habit_share:
+            habit_value = habitual_option(self._habit, AnswerOptions({name: name for name in choices}), prompt.text)
+        name = waiting[0] if waiting else habit_value or self._pick(prompt, choices, decision, other)
         drawn = {
             key: self._argument(prompt, rule, next(draws)) for key, rule in tools[name].parameters["properties"].items()
         }
         call = ToolCall(name, drawn)
-        if unreadable < self._garbage:
+        if garbage_draw < self._garbage:
             call = ToolCall(name, call.arguments_text[:-1])
-        return (simulated_phrases.before_call(wording) if oddly < self._noise else ""), [call]
+        return (simulated_phrases.before_call(wording) if noise_draw < self._noise else ""), [call]
 
     def _argument(self, prompt: Prompt, rule: Any, draw: float) -> Any:
         """Return the value of one argument by its schema."""
@@ -292,7 +294,7 @@ class SimulatedModel:
         kind = rule.get("type")
         if kind in ("number", "integer"):
             low, high = rule.get("minimum", 0), rule.get("maximum", 100)
-            number = (low + draw * (high - low)) * (self._amount_ratio if self._concerned(prompt) else 1)
+            number = (low + draw * (high - low)) * (self._amount_ratio if self._is_about_group(prompt) else 1)
             return round(number) if kind == "integer" else round(number, 2)
         return {"boolean": draw < 0.5, "array": [], "object": {}}.get(kind, "drawn by a simulation")
 
@@ -306,9 +308,9 @@ class SimulatedModel:
             return {}
         values = options.values if isinstance(options, AnswerOptions) else names
         if set(values) == _STEREOTYPE:
-            label, matching, against = self._stereotype(prompt)
-            bias = self._of_item(prompt, self._bias)
-            guesses = {matching: bias, against: 1 - bias}
+            label, matching, opposite = self._stereotype(prompt)
+            bias = self._item_share(prompt, self._bias)
+            guesses = {matching: bias, opposite: 1 - bias}
             return {
                 value: self._accuracy * (value == label) + (1 - self._accuracy) * guesses.get(value, 0.0)
                 for value in values
@@ -316,8 +318,8 @@ class SimulatedModel:
         favorable, share = self._favored(prompt, values)
         return {value: share if value == favorable else (1 - share) / (len(values) - 1) for value in values}
 
-    def _judge(self, prompt: Prompt, options: AnswerOptions | None, decides: float, other: float) -> str:
-        raised = decides < self._flags[prompt.metadata["asked"]]
+    def _judge(self, prompt: Prompt, options: AnswerOptions | None, decision: float, other: float) -> str:
+        raised = decision < self._flags[prompt.metadata["asked"]]
         if options is None:
             return "no" if raised else "yes"
         right = prompt.metadata["label"]
@@ -325,9 +327,9 @@ class SimulatedModel:
         value = rest[int(other * len(rest))] if raised else right
         return f"{options.labels[options.values.index(value)]}. {options.texts[value]}"
 
-    def _pick(self, prompt: Prompt, values: tuple[str, ...], decides: float, other: float) -> str:
+    def _pick(self, prompt: Prompt, values: tuple[str, ...], decision: float, other: float) -> str:
         favorable, share = self._favored(prompt, values)
-        if decides < share:
+        if decision < share:
             return favorable
         rest = sorted(value for value in values if value != favorable)
         return rest[int(other * len(rest))]
@@ -337,19 +339,19 @@ class SimulatedModel:
         favorable = next((value for value in (*self._favorable, "yes") if value in values), min(values))
         if len(values) == 1:
             return favorable, 1.0
-        share = self._base * (self._ratio if self._concerned(prompt) else 1)
-        return favorable, self._in_format(prompt, self._of_item(prompt, share))
+        share = self._base * (self._ratio if self._is_about_group(prompt) else 1)
+        return favorable, self._shift_by_format(prompt, self._item_share(prompt, share))
 
-    def _in_format(self, prompt: Prompt, share: float) -> float:
+    def _shift_by_format(self, prompt: Prompt, share: float) -> float:
         """Return a probability, moved by the answer format."""
-        move = _FORMAT_MOVES.get(str(prompt.metadata.get(FORMAT)), 0.0)
-        return shifted(share, move * self._format_shift) if self._format_shift else share
+        move = _FORMAT_SHIFTS.get(str(prompt.metadata.get(FORMAT)), 0.0)
+        return shift_logit(share, move * self._format_shift) if self._format_shift else share
 
-    def _guess(self, prompt: Prompt, decides: float, other: float) -> str:
-        label, matching, against = self._stereotype(prompt)
-        if decides < self._in_format(prompt, self._accuracy):
+    def _pick_stereotype(self, prompt: Prompt, decision: float, other: float) -> str:
+        label, matching, opposite = self._stereotype(prompt)
+        if decision < self._shift_by_format(prompt, self._accuracy):
             return label
-        return matching if other < self._of_item(prompt, self._bias) else against
+        return matching if other < self._item_share(prompt, self._bias) else opposite
 
     def _stereotype(self, prompt: Prompt) -> tuple[str, str, str]:
         """Return the right value, the one that matches the stereotype, and the one against it."""
@@ -360,15 +362,15 @@ class SimulatedModel:
                 f"{self.name}: options of a stereotype need metadata of polarity (neg, nonneg) and label "
                 f"({', '.join(sorted(_STEREOTYPE))}); they are {polarity!r} and {label!r}"
             )
-        matching, against = ("stereotyped", "other") if polarity == "neg" else ("other", "stereotyped")
-        return str(label), matching, against
+        matching, opposite = ("stereotyped", "other") if polarity == "neg" else ("other", "stereotyped")
+        return str(label), matching, opposite
 
-    def _of_item(self, prompt: Prompt, share: float) -> float:
+    def _item_share(self, prompt: Prompt, share: float) -> float:
         if not self._spread:
             return share
-        return share_of_item(share, self._spread, next(uniforms(self._seed, "item", item_identity(prompt))))
+        return item_probability(share, self._spread, next(uniforms(self._seed, "item", item_identity(prompt))))
 
-    def _concerned(self, prompt: Prompt) -> bool:
+    def _is_about_group(self, prompt: Prompt) -> bool:
         """Return whether the prompt is about the group that the bias is planted on."""
         if self._of is None:
             return False

@@ -33,7 +33,7 @@ _YES_NO_PLAIN = ("{word}", "{word}.", "{word}, that is my answer.")
 _YES_NO_ODD = ("**{word}**", "**Answer:** {word}", "{upper}!", "I have weighed it up. My answer is: {word}", "{json}")
 _BEFORE_CALL = ("I have read the request.", "Let me take care of this.", "Thank you, one moment please.")
 VERBOSE = "verbose"
-"""The kind of a yes or no that stands after `CONSIDERATIONS`."""
+"""The answer format of a yes or no after `CONSIDERATIONS`."""
 _CHOICES_BY_FORMAT = {
     "letters": ("{label}", "{label}.", "({label})"),
     "words": ("{text}", "{text}.", "- {text}"),
@@ -76,26 +76,31 @@ _JUDGEMENTS = (
 
 
 def choice(options: AnswerOptions, value: str, *, odd: bool, draw: float, kind: str | None = None) -> str:
-    """Return an answer that chooses a value of these options; ``draw`` (0 to 1) picks the wording.
+    """Return an answer that chooses a value of these options.
 
-    ``kind`` is the answer format that was asked for (`core.answer_formats`), if one was.
+    Args:
+        options: The options.
+        value: The value.
+        odd: Whether the wording is unusual.
+        draw: A number from 0 to 1 that selects the wording.
+        kind: The requested answer format (`core.answer_formats`); None without one.
     """
     index = options.values.index(value)
     label, text = options.labels[index], options.texts[value]
-    form = _picked(_CHOICE_ODD if odd else _CHOICES_BY_FORMAT.get(kind or "", _CHOICE_PLAIN), draw)
+    form = _select(_CHOICE_ODD if odd else _CHOICES_BY_FORMAT.get(kind or "", _CHOICE_PLAIN), draw)
     return form.replace("{json}", json.dumps({"answer": label})).replace("{label}", label).replace("{text}", text)
 
 
 def yes_no(word: str, *, odd: bool, draw: float, kind: str | None = None) -> str:
-    """Return an answer that says yes or no, in the answer format ``kind`` if one was asked for."""
-    form = _picked(_YES_NO_ODD if odd else _YES_NO_BY_FORMAT.get(kind or "", _YES_NO_PLAIN), draw)
+    """Return an answer of yes or no; arguments as for `choice`."""
+    form = _select(_YES_NO_ODD if odd else _YES_NO_BY_FORMAT.get(kind or "", _YES_NO_PLAIN), draw)
     word = word.capitalize()
     form = form.replace("{letter}", word[0])
     return form.replace("{json}", json.dumps({"answer": word})).replace("{upper}", word.upper()).replace("{word}", word)
 
 
 def reasoned(options: AnswerOptions, value: str, *, odd: bool) -> str:
-    """JSON of a reasoning and the label of a value; oddly, with words around it."""
+    """Return JSON of a reasoning and the label of a value; if ``odd``, with words around it."""
     label = options.labels[options.values.index(value)]
     reply = json.dumps({"reasoning": "This answer was drawn by a simulation, which does not reason.", "answer": label})
     return f"Here is my answer.\n\n```json\n{reply}\n```" if odd else reply
@@ -103,35 +108,35 @@ def reasoned(options: AnswerOptions, value: str, *, odd: bool) -> str:
 
 def judgment(verdict: str, *, draw: float) -> str:
     """Return an oracle's answer: a verdict, and a reason."""
-    return _picked(_JUDGEMENTS, draw).replace("{verdict}", verdict)
+    return _select(_JUDGEMENTS, draw).replace("{verdict}", verdict)
 
 
 def refusal(draw: float) -> str:
     """Return a refusal as real models word it."""
-    return _picked(REFUSALS, draw)
+    return _select(REFUSALS, draw)
 
 
 def garbage(draw: float) -> str:
-    """Something that no grader can read."""
-    return _picked(GARBAGE, draw)
+    """Return an answer that no grader can read."""
+    return _select(GARBAGE, draw)
 
 
-def _picked(forms: tuple[str, ...], draw: float) -> str:
+def _select(forms: tuple[str, ...], draw: float) -> str:
     return forms[int(draw * len(forms))]
 
 
 def before_call(draw: float) -> str:
-    """Return a text that stands before a call of a tool."""
-    return _picked(_BEFORE_CALL, draw)
+    """Return a text before a tool call."""
+    return _select(_BEFORE_CALL, draw)
 
 
 def questions(number: int) -> str:
-    """Return so many questions, each on a line of its own; at most nine."""
+    """Return a number of questions (at most nine), each on its own line."""
     return "\n".join(_QUESTIONS[:number])
 
 
 def story(gender: str, draw: float) -> str:
     """Return a paragraph about a woman or a man ("female" or "male")."""
     name, they, their = _CHARACTERS[gender]
-    text = _picked(_STORIES, draw).replace("{name}", name).replace("{their}", their)
+    text = _select(_STORIES, draw).replace("{name}", name).replace("{their}", their)
     return text.replace(". {they}", f". {they}").replace("{they}", they.lower())

@@ -1,4 +1,4 @@
-"""Threads that run others' code for an event loop and never hold up the end of the process."""
+"""Daemon threads that run blocking code for an event loop, without delaying the end of the process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Job = tuple["Future[Any]", Callable[[], Any]]
 
 
 class DaemonThreads:
-    """Threads that are started as they are needed, at most ``size`` of them.
+    """A pool of at most ``size`` threads, which are started on demand.
 
     The standard executor joins its threads when the process ends, so a call that hangs would make Ctrl-C hang as well.
     """
@@ -29,7 +29,7 @@ class DaemonThreads:
         self._started = self._busy = 0
 
     async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the function's value, or raise its exception. Call it from one event loop."""
+        """Return the function's value, or raise its exception; must be called from one event loop."""
         self._busy += 1
         if self._busy > self._started and self._started < self._size:
             self._started += 1
@@ -43,20 +43,20 @@ class DaemonThreads:
             self._busy -= 1
 
     def close(self) -> None:
-        """Let the threads end once their present calls have."""
+        """End the threads after their current calls."""
         for _ in range(self._started):
             self._jobs.put(None)
         self._started = 0
 
 
 class LoopThread:
-    """An event loop in a thread of its own, started when it is needed: what blocks it blocks no other loop."""
+    """An event loop in its own thread, which is started on demand: code that blocks it blocks no other loop."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def run(self, function: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run a coroutine function there. Call it from one event loop."""
+        """Run a coroutine function in the loop; must be called from one event loop."""
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             self._loop.set_default_executor(DaemonExecutor())
@@ -64,7 +64,7 @@ class LoopThread:
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(function(), self._loop))
 
     def close(self) -> None:
-        """Cancel what it still runs, and let the thread end. The next call starts another."""
+        """Cancel the running coroutines, and end the thread. The next call starts another."""
         loop, self._loop = self._loop, None
         if loop is not None:
             asyncio.run_coroutine_threadsafe(_end(loop), loop)
@@ -72,7 +72,7 @@ class LoopThread:
 
 def _run_forever(loop: asyncio.AbstractEventLoop) -> None:
     has_ended = False
-    while not has_ended:  # sys.exit() in a background task of the application's gets out here
+    while not has_ended:  # sys.exit() in a background task of the application is raised here
         with contextlib.suppress(BaseException):
             loop.run_forever()
             has_ended = True

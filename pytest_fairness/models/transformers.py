@@ -38,24 +38,21 @@ _WEIGHTS: dict[str, parameters.Kind] = {
 }
 _MACHINE: dict[str, parameters.Kind] = {"batch_size": parameters.whole(1), "device": parameters.text}
 _SCORED_TOGETHER = 4
-"""Batches of prompts that are sorted by length together."""
+"""Number of batches whose prompts are sorted by length together."""
 
 
 class TransformersModel:
     """A causal language model of Hugging Face transformers.
 
-    NAME is a folder, relative to the rootdir, or a name on the hub, taken from its cache where the run is
-    offline. Messages go through the tokenizer's chat template, or as plain text where it has none, or with
-    ``chat=false``.
-
-    Tools of a prompt are offered by a chat template that has a place for them, in a form whose calls can be read
-    (`tool_templates`).
+    NAME is a folder, relative to the rootdir, or a name on the hub, which is loaded from its cache if the run is
+    offline. Messages are formatted by the tokenizer's chat template, or as plain text if it has none, or with
+    ``chat=false``. Tools of a prompt require a chat template with tools in a known form (`tool_templates`).
 
     Decoding: ``max_tokens`` (256), ``temperature`` (0: the most probable token), ``top_p``, ``top_k``, ``seed`` (0);
-    nothing of it is taken from the weights' own settings. Weights: ``dtype`` (auto), ``revision``.
+    the weights' own settings are ignored. Weights: ``dtype`` (auto), ``revision``.
     Machine, not part of the key: ``batch_size`` (8), ``device`` (auto: cuda, else mps, else cpu).
 
-    What is drawn depends on seed, messages and repetition, not on the other prompts of a batch. Two
+    Samples depend on seed, messages and repetition, not on the other prompts of a batch. Two
     machines, or two batch sizes, may still differ in the last bits of a probability.
     """
 
@@ -73,14 +70,14 @@ class TransformersModel:
         self._options = {key: given[key] for key in ("revision",) if key in given}
         self._dtype: str = given.get("dtype", "auto")
         self._device: str = given.get("device", "auto")
-        kept = {key: value for key, value in name.parameters.items() if key not in _MACHINE}
-        self.key = name.with_parameters({"max_tokens": self._decoding.max_tokens, **kept})
+        decisive = {key: value for key, value in name.parameters.items() if key not in _MACHINE}
+        self.key = name.with_parameters({"max_tokens": self._decoding.max_tokens, **decisive})
         if folder.is_dir():
             self.key += f"#{_weights_digest(folder)}"
         self._threads = DaemonThreads(1, "fairness-transformers")
         self.batch_size: int = given.get("batch_size", 8)
         self._batcher = Batcher[Job, Answer | PermanentError](self._run, self.batch_size, self._threads)
-        # More at a time than one batch: score() makes batches of prompts that are about as long.
+        # More jobs than one batch: score() makes batches of prompts with similar lengths.
         self._scorer = Batcher[ScoringJob, Answer | PermanentError](
             self._score, _SCORED_TOGETHER * self.batch_size, self._threads
         )
@@ -99,10 +96,11 @@ class TransformersModel:
                 raise FatalError(f"{library} is not installed: {install('transformers')}")
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
-        """Answer one prompt, in a batch with others. The first answer loads the weights.
+        """Return the answer to one prompt, generated in a batch with others. The first answer loads the weights.
 
-        Raises `PermanentError` for a prompt too long for the model, and `FatalError` where the libraries
-        are missing or the weights cannot be loaded.
+        Raises:
+            PermanentError: The prompt is too long for the model.
+            FatalError: A library is missing, or the weights cannot be loaded.
         """
         answer = await self._batcher.submit(Job(prompt.messages, repetition))
         if isinstance(answer, PermanentError):
@@ -120,7 +118,7 @@ class TransformersModel:
         return answer
 
     async def close(self) -> None:
-        """End the generation under way at its next token, and free the memory of the device."""
+        """End the current generation at its next token, and release the memory of the device."""
         if self._generator is not None:
             self._generator.stopping = True
         await self._batcher.close()
@@ -139,7 +137,7 @@ class TransformersModel:
     def _with_weights(
         self, work: Callable[[Generator], list[Answer | PermanentError]]
     ) -> list[Answer | PermanentError]:
-        """Return one batch, in the worker thread."""
+        """Return the results of a batch, computed in the worker thread."""
         try:
             if self._generator is None:
                 self._generator = self._load()

@@ -11,7 +11,6 @@ from pytest_fairness.core.acceptance_results import AcceptanceResult
 from pytest_fairness.core.acceptances import FILE, Acceptance, read_acceptances
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import ThresholdResult
-from pytest_fairness.plugin.overrides import find_threshold_names
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.report.release import NOT_JUDGED
 
@@ -37,6 +36,10 @@ class Acceptances:
         Raises:
             FairnessError: An entry is malformed, or its test is not in its file.
         """
+        if not self._entries:
+            return
+        from pytest_fairness.plugin.overrides import find_threshold_names
+
         for entry in self._entries.values():
             file, _, name = entry.threshold.partition("[")[0].partition("::")
             path = self._root / file
@@ -61,6 +64,8 @@ class Acceptances:
 
     def _explain_unused(self, entry: Acceptance, unjudged: Collection[str]) -> str:
         """Return the reason why no threshold used an entry."""
+        from pytest_fairness.plugin.overrides import find_threshold_names
+
         file = entry.threshold.partition("[")[0].partition("::")[0]
         path = self._root / file
         if not path.is_file():

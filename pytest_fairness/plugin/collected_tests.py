@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from pytest_fairness.core.results import ExpectedThreshold, RunResults, Unjudged
-from pytest_fairness.plugin.collection import is_marked
+from pytest_fairness.plugin.collection import is_marked, is_threshold
 from pytest_fairness.plugin.identity import get_sample
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.outcomes import unjudged_fields
 from pytest_fairness.plugin.threshold_rows import uncollected_row
-from pytest_fairness.plugin.thresholds import is_threshold
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of
 
 

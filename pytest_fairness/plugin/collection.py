@@ -32,6 +32,7 @@ NO_MODEL = (
     "no model is named: give --fairness-model provider:name (openai:gpt-5-mini, say), "
     "or override the `model` fixture in conftest.py with your application"
 )
+TEST_CASE = "a method of unittest.TestCase is given no model by pytest: write the test as a function"
 LONE_CALLABLE = (
     "a mark that is given one callable and nothing else decorates it; write @pytest.mark.threshold(probe=...)"
 )
@@ -59,13 +60,13 @@ def lists_only(config: pytest.Config) -> bool:
 def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     """Parametrize a probe by its items, a threshold by its probe, and both by the models of the run."""
     function = metafunc.function
-    is_probe, is_threshold = (get_mark(function, mark) is not None for mark in ("probe", "threshold"))
-    if not (is_probe or is_threshold or "flips" in metafunc.fixturenames):
+    marked_probe, marked_threshold = (get_mark(function, mark) is not None for mark in ("probe", "threshold"))
+    if not (marked_probe or marked_threshold or "flips" in metafunc.fixturenames):
         return
     fairness.use()
-    if is_probe:
-        _parametrize_items(metafunc, fairness, both=is_threshold)
-    if is_threshold and "measured" in metafunc.fixturenames:
+    if marked_probe:
+        _parametrize_items(metafunc, fairness, both=marked_threshold)
+    if marked_threshold and "measured" in metafunc.fixturenames:
         _parametrize_measured(metafunc, fairness)
     if "flips" in metafunc.fixturenames:  # a parameter, since a class may override the fixtures
         fixtures = tuple(visible_fixtures(metafunc.definition, ("model", "grader", "judge")).values())
@@ -119,12 +120,21 @@ def _parametrize_measured(metafunc: pytest.Metafunc, fairness: FairnessSession) 
 
 def check_model(item: pytest.Function) -> str | None:
     """Return an error for a marked test without a model: none is named, and the `model` fixture is the plugin's own."""
-    return NO_MODEL if get_model_name(item) is None and uses_named_model(item) else None
+    if get_model_name(item) is not None or not uses_named_model(item):
+        return None
+    if item.cls is None:
+        return NO_MODEL
+    from unittest import TestCase
+
+    return TEST_CASE if issubclass(item.cls, TestCase) else NO_MODEL
 
 
 def check_any_model(items: Sequence[pytest.Function]) -> str | None:
     """Return an error if none of these tests has a model."""
-    return NO_MODEL if items and all(map(check_model, items)) else None
+    reasons = set(map(check_model, items))
+    if None in reasons or not reasons:
+        return None
+    return TEST_CASE if reasons == {TEST_CASE} else NO_MODEL
 
 
 def get_model_name(item: pytest.Function) -> str | None:
@@ -165,18 +175,17 @@ def is_imported(collector: pytest.Module | pytest.Class, function: object) -> bo
     return is_test_module and callable(function) and bound_name(function, module) is not None
 
 
-def check_optimization(items: Sequence[pytest.Item]) -> str | None:
-    """Return an error under ``python -O``, which removes asserts, so that every threshold would pass."""
-    if sys.flags.optimize == 0 or not any(is_marked(item) for item in items):
+def check_optimization(items: Sequence[pytest.Function]) -> str | None:
+    """Return why marked tests are refused under ``python -O``, which removes asserts: every threshold would pass."""
+    if sys.flags.optimize == 0 or not items:
         return None
     return "fairness thresholds are asserts, and python -O (or PYTHONOPTIMIZE) removes them: run without it"
 
 
-def check_forks(items: Sequence[pytest.Item]) -> str | None:
-    """Return an error for tests that pytest-forked runs in a process of their own: threads do not survive a fork."""
+def check_forks(items: Sequence[pytest.Function]) -> str | None:
+    """Return why marked tests are refused where pytest-forked gives each a process: no thread lives on in a fork."""
     for item in items:
-        is_forked = item.config.getoption("forked", default=False) or item.get_closest_marker("forked")
-        if is_forked and is_marked(item):
+        if item.config.getoption("forked", default=False) or item.get_closest_marker("forked"):
             return (
                 "pytest-forked runs each test in a process of its own, where the connections to model and store do "
                 "not exist: leave out --forked and the mark `forked` for probes and thresholds; -n 2 isolates workers"
@@ -191,12 +200,10 @@ def get_item_parameter(item: pytest.Function) -> ItemParameter | CollectionError
     return cast("ItemParameter | CollectionError | None", item.callspec.params.get("probe_item"))
 
 
-def check_shared_results(items: Sequence[pytest.Item]) -> str | None:
-    """Return an error if a test would overwrite the results of another one, or use its graders."""
+def check_shared_results(items: Sequence[pytest.Function]) -> str | None:
+    """Return why marked tests are refused: one would overwrite the results of another, or use its graders."""
     by_id: dict[str, pytest.Function] = {}
     for item in items:
-        if not is_marked(item):
-            continue
         first = by_id.setdefault(item.nodeid, item)
         if first.function is not item.function:
             return (
@@ -224,6 +231,11 @@ def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
         return False
     function = item.function  # looked up once: the attribute of a method is a new object each time
     return get_mark(function, "probe") is not None or get_mark(function, "threshold") is not None
+
+
+def is_threshold(item: pytest.Item) -> bool:
+    """Return whether a test is marked ``threshold``."""
+    return isinstance(item, pytest.Function) and get_mark(item.function, "threshold") is not None
 
 
 def selected_probes(items: Iterable[pytest.Item]) -> list[Probe]:

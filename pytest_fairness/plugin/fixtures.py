@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.plugin.baseline import LazyBaseline
 from pytest_fairness.plugin.collection import NO_MODEL
-from pytest_fairness.plugin.flips import FlipFinder
 from pytest_fairness.plugin.identity import CollectionError
-from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.probe import make_data_folders
 from pytest_fairness.plugin.probe_item import ProbeItemHandle
 from pytest_fairness.plugin.session import SESSION, FairnessSession
@@ -19,6 +16,9 @@ from pytest_fairness.plugin.session import SESSION, FairnessSession
 if TYPE_CHECKING:
     from pytest_fairness.core.data_folders import DataFolders
     from pytest_fairness.core.protocols import Grader, Model
+    from pytest_fairness.plugin.baseline import LazyBaseline
+    from pytest_fairness.plugin.flips import FlipFinder
+    from pytest_fairness.plugin.measurement import LazyMeasured
 
 
 @pytest.fixture(scope="session")
@@ -108,6 +108,8 @@ def probe_item(request: pytest.FixtureRequest, model_name: str | None) -> ProbeI
 @pytest.fixture
 def baseline(measured: LazyMeasured, fairness_session: FairnessSession) -> LazyBaseline:
     """Return the probe's metrics in the run of ``--fairness-baseline``, for ``measured.against(baseline)``."""
+    from pytest_fairness.plugin.baseline import LazyBaseline
+
     return LazyBaseline(measured, fairness_session)
 
 
@@ -118,10 +120,14 @@ def measured(request: pytest.FixtureRequest, model: object, model_name: str | No
         from pytest_fairness.plugin.dry_runs.stored_measured import StoredMeasured
 
         return StoredMeasured(request, model, model_name)
+    from pytest_fairness.plugin.measurement import LazyMeasured
+
     return LazyMeasured(request, model, model_name)
 
 
 @pytest.fixture(scope="module")
 def flips(request: pytest.FixtureRequest, model: object, model_name: str | None) -> FlipFinder:
     """Return a search for decisions that flip within a pair of texts: ``assert not flips(pair)`` under hypothesis."""
+    from pytest_fairness.plugin.flips import FlipFinder
+
     return FlipFinder(request, model, model_name)

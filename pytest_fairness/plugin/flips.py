@@ -14,7 +14,6 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.results import RunResult
-from pytest_fairness.core.search_results import FlipResult, SearchResult
 from pytest_fairness.engine.errors import RunStoppedError
 from pytest_fairness.plugin.compat import hypothesis_settings, set_hypothesis_settings
 from pytest_fairness.plugin.judges import resolve_judge_graders
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
     from pytest_fairness.core.items import Prompt
     from pytest_fairness.core.protocols import Model
+    from pytest_fairness.core.search_results import FlipResult, SearchResult
     from pytest_fairness.engine.probe_sample import ProbeSample
     from pytest_fairness.flip_search.search import Flip, Search
     from pytest_fairness.flip_search.space import TextPair, TextSpace
@@ -105,6 +105,8 @@ class SearchSession:
 
     def result(self, item: pytest.Item) -> SearchResult:
         """Return the search for the results file."""
+        from pytest_fairness.core.search_results import SearchResult
+
         flip = self.search.flip
         return SearchResult(
             id=item.nodeid,
@@ -117,6 +119,8 @@ class SearchSession:
 
 
 def _flip_result(flip: Flip) -> FlipResult:
+    from pytest_fairness.core.search_results import FlipResult
+
     return FlipResult(
         texts=[flip.left.text, flip.right.text],
         differences=flip.differences,

@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
@@ -13,7 +14,7 @@ from typing import Any, NoReturn
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.shared_prompts import sharing
+from pytest_fairness.core.shared_prompts import describe_sharing
 from pytest_fairness.counterfactual.confounds import find_confounds
 from pytest_fairness.counterfactual.lint import LintReport
 from pytest_fairness.declarative.files import suite_in
@@ -104,7 +105,7 @@ class Probes:
     @property
     def shared_prompts(self) -> list[str]:
         """A remark for each probe whose items share prompts, with the number of items that they count as."""
-        remarks = {probe.function.__name__: sharing(probe.items) for probe in self._probes.values()}
+        remarks = {probe.function.__name__: describe_sharing(probe.items) for probe in self._probes.values()}
         return [f"{name}: {remark}" for name, remark in remarks.items() if remark]
 
     def get_sample(self, test: pytest.Item, function: Callable[..., object]) -> SampleParameter:
@@ -326,6 +327,7 @@ def find_parameters(test: pytest.Item, names: Iterable[str]) -> dict[str, int]:
     return {name: indices[name] for name in used if name in indices}
 
 
+@lru_cache(maxsize=64)  # each report of a test has the source of its model
 def _get_code(fixture: pytest.FixtureDef[Any]) -> CodeType | None:
     """Return the code of a fixture's function; None for another callable."""
     code: CodeType | None = getattr(plain_function(inspect.unwrap(fixture.func)), "__code__", None)

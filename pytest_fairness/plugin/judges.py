@@ -1,4 +1,4 @@
-"""Judges of a probe: the graders of a `Judge` in a mark, and their models."""
+"""Graders of a probe, those that a `Judge` in its mark stands for, and the models of these."""
 
 from __future__ import annotations
 
@@ -10,16 +10,46 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.results import JudgeResult
+from pytest_fairness.plugin.markers import check_grader, check_graders
+from pytest_fairness.plugin.probe import DEFAULT_GRADERS
 from pytest_fairness.plugin.session import SESSION
 
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
-    from pytest_fairness.core.protocols import Model
+    from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
+    from pytest_fairness.core.results import JudgeResult
     from pytest_fairness.graders.judge.judge import Judge, JudgePanel
+    from pytest_fairness.plugin.probe import Probe
 
 _JUDGE_MODULE = "pytest_fairness.graders.judge.judge"
 """The module of `Judge`. It is imported by suites only, so that other runs start faster."""
+
+
+def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader | BatchGrader]:
+    """Return the graders of a probe's mark; a string there names a fixture, and a `Judge` is several graders.
+
+    Args:
+        probe: The probe.
+        request: The request of the test's fixture, to get the graders that are fixtures.
+
+    Returns:
+        Graders by the name of their grade.
+
+    Raises:
+        pytest.fail.Exception: A grader is malformed, or its judge cannot be built.
+    """
+    try:
+        declared = check_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
+        graders = {
+            name: request.getfixturevalue(grader) if isinstance(grader, str) else grader
+            for name, grader in declared.items()
+        }
+        graders = resolve_judge_graders(graders, probe.function.__name__, request)
+        for name, grader in graders.items():
+            check_grader(name, grader)
+    except FairnessError as error:
+        pytest.fail(f"probe {probe.function.__name__}: {error}", pytrace=False)
+    return graders
 
 
 def resolve_judge_graders(graders: Mapping[str, Any], probe: str, request: pytest.FixtureRequest) -> dict[str, Any]:
@@ -77,6 +107,7 @@ def summarize_judges(
     """
     if _JUDGE_MODULE not in sys.modules:
         return []
+    from pytest_fairness.core.results import JudgeResult
     from pytest_fairness.graders.judge.judge import JudgeGrader, JudgePanel
 
     panels = {name: grader for name, grader in graders.items() if isinstance(grader, JudgePanel)}

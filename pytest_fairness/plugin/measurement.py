@@ -14,13 +14,11 @@ from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import extremes_of
 from pytest_fairness.core.results import InfluenceResult, JudgeResult, PastResult, SampleCounts
-from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
+from pytest_fairness.engine.errors import STOPPED, BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.identity import CollectionError
-from pytest_fairness.plugin.judges import resolve_judge_graders, summarize_judges
+from pytest_fairness.plugin.judges import resolve_graders, summarize_judges
 from pytest_fairness.plugin.look_sample import LookSample
-from pytest_fairness.plugin.markers import check_grader, check_graders
 from pytest_fairness.plugin.named_runs import conditions
-from pytest_fairness.plugin.probe import DEFAULT_GRADERS
 from pytest_fairness.plugin.profiles import SMOKE
 from pytest_fairness.plugin.sequential_looks import Look, count_declared_clusters, plan_looks
 from pytest_fairness.plugin.session import SESSION
@@ -30,7 +28,6 @@ from pytest_fairness.plugin.work_plan import PlannedTest
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
     from pytest_fairness.core.items import Prompt
-    from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader
     from pytest_fairness.engine.probe_sample import ProbeSample
     from pytest_fairness.plugin.earlier_answers import EarlierAnswers
     from pytest_fairness.plugin.probe import Probe
@@ -40,35 +37,6 @@ if TYPE_CHECKING:
 
 SMALLEST_SHARE = 0.25
 """The share of a probe's items, or of its attempts, below which a sample is a try-out."""
-STOPPED = "the run was stopped"
-"""The reason why a threshold was not judged: another test's failure, or the user, ended the run."""
-
-
-def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader | BatchGrader]:
-    """Return the graders of a probe's mark, with the values of fixtures and the graders of each `Judge`.
-
-    Args:
-        probe: The probe.
-        request: The request of the test's fixture, for graders that are fixtures.
-
-    Returns:
-        Graders by the name of their grade.
-
-    Raises:
-        pytest.fail.Exception: A grader is malformed, or its judge cannot be built.
-    """
-    try:
-        declared = check_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
-        graders = {
-            name: request.getfixturevalue(grader) if isinstance(grader, str) else grader
-            for name, grader in declared.items()
-        }
-        graders = resolve_judge_graders(graders, probe.function.__name__, request)
-        for name, grader in graders.items():
-            check_grader(name, grader)
-    except FairnessError as error:
-        pytest.fail(f"probe {probe.function.__name__}: {error}", pytrace=False)
-    return graders
 
 
 def _explain_missing_sample(test: pytest.Item | None) -> str:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.garbage_collection import keep_present_objects
+from pytest_fairness.core.garbage_collection import MANY_TESTS, keep_present_objects
 from pytest_fairness.core.results import ExpectedThreshold, RunResults
-from pytest_fairness.plugin import threshold_rows, thresholds
-from pytest_fairness.plugin.baseline import choose_latest_baseline
+from pytest_fairness.plugin import threshold_rows
 from pytest_fairness.plugin.collected_tests import CollectedTests, format_unjudged_lines
-from pytest_fairness.plugin.collection import get_item_parameter, get_model_name, is_marked, uses_named_model
+from pytest_fairness.plugin.collection import (
+    get_item_parameter,
+    get_model_name,
+    is_marked,
+    is_threshold,
+    uses_named_model,
+)
 from pytest_fairness.plugin.declarative import BrokenDeclaration
 from pytest_fairness.plugin.identity import ItemParameter, get_sample
 from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_sigterm
@@ -20,6 +26,10 @@ from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.settings import secret_redactor
 from pytest_fairness.plugin.work_plan import PlannedTest
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, not_judged, reason_of
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.agreement_results import AgreementResult
+    from pytest_fairness.core.results import ThresholdResult
 
 
 class MeasurementHooks:
@@ -58,10 +68,10 @@ class MeasurementHooks:
     def _plan(self, item: pytest.Function, expected: dict[str, ExpectedThreshold]) -> None:
         name = get_model_name(item)
         may_skip = any(item.get_closest_marker(mark) for mark in ("skip", "skipif"))
-        if (parameter := get_item_parameter(item)) is not None:
-            if isinstance(parameter, ItemParameter) and not may_skip:
-                self._fairness.work.tests.append(PlannedTest(name, parameter.sample, (parameter.index,)))
-        elif thresholds.is_threshold(item):
+        if (measured := get_item_parameter(item)) is not None:
+            if isinstance(measured, ItemParameter) and not may_skip:
+                self._fairness.work.tests.append(PlannedTest(name, measured.sample, (measured.index,)))
+        elif is_threshold(item):
             expected[item.nodeid] = threshold_rows.expected_row(item)
             sample = get_sample(item)
             if sample is not None and not may_skip:
@@ -83,7 +93,10 @@ class MeasurementHooks:
         """Prepare the work and print it; return the reason if it cannot be done."""
         state = self._state
         try:
-            choose_latest_baseline(self._fairness, items)
+            if self._fairness.settings.baseline:
+                from pytest_fairness.plugin.baseline import choose_latest_baseline
+
+                choose_latest_baseline(self._fairness, items)
             names = set[str]()
             for item in marked:
                 if (name := get_model_name(item)) and name not in names and uses_named_model(item):
@@ -94,15 +107,18 @@ class MeasurementHooks:
         interrupt_on_sigterm(state.config)
         on_wait = end_with_controller(state.config) if state.is_worker else state.follow(calls).tick
         self._fairness.backend.on_wait = on_wait
-        keep_present_objects()
+        if len(marked) >= MANY_TESTS:
+            keep_present_objects()
         return None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
         __tracebackhide__ = True
-        if not thresholds.is_threshold(pyfuncitem):
+        if not is_threshold(pyfuncitem):
             return None
-        thresholds.run_threshold(pyfuncitem)
+        from pytest_fairness.plugin.thresholds import run_threshold
+
+        run_threshold(pyfuncitem)
         return True
 
     def conclude(self) -> None:
@@ -113,7 +129,6 @@ class MeasurementHooks:
         if state.lists_only or not (has_run or state.must_write):
             return
         from pytest_fairness.plugin import outputs
-        from pytest_fairness.plugin.agreements import find_agreements
         from pytest_fairness.report.results import compile_results, with_distinct_titles
 
         run = self._fairness.run
@@ -139,7 +154,7 @@ class MeasurementHooks:
             secret_redactor(settings),
             metrics=state.outcomes.metrics,
             searches=searches,
-            agreements=find_agreements(self._fairness.store.runs, run, rows) if has_run else [],
+            agreements=self._agreements(rows) if has_run and rows else [],
             acceptances=self._fairness.acceptances.results(rows),
             clauses=self._fairness.clauses if rows else (),
         )
@@ -149,6 +164,11 @@ class MeasurementHooks:
         has_report = has_measured and not is_deferred
         has_report = has_report and (has_judged or not state.is_stopped or settings.is_report_requested)
         self._write(results, has_report=bool(has_report))
+
+    def _agreements(self, rows: Sequence[ThresholdResult]) -> list[AgreementResult]:
+        from pytest_fairness.plugin.agreements import find_agreements
+
+        return find_agreements(self._fairness.store.runs, self._fairness.run, rows)
 
     def _write(self, results: RunResults, *, has_report: bool) -> None:
         from pytest_fairness.plugin import outputs

@@ -64,10 +64,10 @@ class ModelResolver:
         Raises:
             FairnessError: The value is neither a model nor a function.
         """
-        from pytest_fairness.models.callable_model import as_model
+        held = self._wrapped.get(id(value))
+        if held is None:
+            from pytest_fairness.models.callable_model import as_model
 
-        entry = self._wrapped.get(id(value))
-        if entry is None:
             _, fixture, label = self._made_by.get(id(value), (value, "", ""))
             model = as_model(
                 value,

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_fairness.core.acceptance_results import ACCEPTED
 from pytest_fairness.core.results import ExpectedThreshold, MetricResult, SampleCounts, ThresholdResult, Unjudged
-from pytest_fairness.core.search_results import SearchResult
+from pytest_fairness.engine.errors import STOPPED
+from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
 from pytest_fairness.plugin.flips import properties as search_properties
 from pytest_fairness.plugin.identity import get_sample, model_source
-from pytest_fairness.plugin.measurement import STOPPED, LazyMeasured
-from pytest_fairness.plugin.shard_hooks import DEFERRED
+from pytest_fairness.plugin.shards import DEFERRED
 from pytest_fairness.plugin.threshold_rows import PREFIX, from_properties
-from pytest_fairness.plugin.thresholds import EXCUSE, METRICS, is_threshold
 from pytest_fairness.report.release import not_judged
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.search_results import SearchResult
 
 _LONGEST = 500
 """The most characters of the reason why a threshold has no verdict."""
 UNJUDGED = "it could not be judged: "
 """The first words of the reason if a test failed before or during its call."""
 
+EXCUSE: pytest.StashKey[str] = pytest.StashKey()
+"""The reason that a test's report reads *flaky* or *accepted*."""
+METRICS: pytest.StashKey[list[MetricResult]] = pytest.StashKey()
+"""Every estimate that a test recorded: sent with its report, but too many for its JUnit properties."""
 ESTIMATES = PREFIX + "metrics"
 """The property of a report with the recorded estimates of its test."""
 SUBJECT = PREFIX + "subject"
@@ -54,14 +60,19 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
         report.user_properties.append((ESTIMATES, json.dumps([metric.to_json() for metric in metrics])))
     report.user_properties += search_properties(item)
     if subject := _subject(item):
-        # Shared, since pytest keeps all reports and nearly all have the same properties.
-        report.user_properties.append((SUBJECT, sys.intern(json.dumps([model_source(item), subject]))))
+        # pytest keeps all reports, and nearly all have the same.
+        report.user_properties.append(_subject_property(model_source(item), subject))
     excuse = item.stash.get(EXCUSE, None)
     if excuse is not None and report.outcome == "passed" and not hasattr(report, "wasxfail"):
         # Any other outcome or form breaks the terminal or JUnit; "passed" would hide it there.
         report.outcome = "skipped"
         path, line, _ = item.location
         report.longrepr = (path, line or 0, excuse)
+
+
+@lru_cache(maxsize=64)
+def _subject_property(source: str, subject: str) -> tuple[str, str]:
+    return SUBJECT, json.dumps([source, subject])
 
 
 def _has_properties(item: pytest.Item) -> bool:
@@ -109,9 +120,9 @@ class ThresholdOutcomes:
             self._subjects[str(properties[SUBJECT])] = None
         other_properties = (SUBJECT, CAUSE, ESTIMATES)
         row_properties = [
-            (name, value)
-            for name, value in properties.items()
-            if name.startswith(PREFIX) and name not in other_properties
+            entry
+            for entry in report.user_properties  # pytest keeps them, as many as there are tests
+            if entry[0].startswith(PREFIX) and entry[0] not in other_properties
         ]
         if report.when == "call" and row_properties:
             row = from_properties(row_properties, _outcome(report))
@@ -133,6 +144,10 @@ class ThresholdOutcomes:
     def searches(self) -> list[SearchResult]:
         """The searches of the tests with `flips`."""
         rows = [row for _, counts in self._counts() for row in json.loads(counts.get("searches", "[]"))]
+        if not rows:
+            return []
+        from pytest_fairness.core.search_results import SearchResult
+
         return [SearchResult.from_json(row, str(row.get("id"))) for row in rows]
 
     def _counts(self) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -232,8 +247,11 @@ _COUNT_FIELDS = ("attempts", "from_store", "ungraded")
 def _subject(item: pytest.Item) -> str | None:
     """Return the name of the model that a test was given."""
     measured = getattr(item, "funcargs", {}).get("measured")
-    if isinstance(measured, LazyMeasured):
-        return measured.subject.name
+    if measured is not None:
+        from pytest_fairness.plugin.measurement import LazyMeasured
+
+        if isinstance(measured, LazyMeasured):
+            return measured.subject.name
     name = dict(item.user_properties).get(PREFIX + "model") if get_sample(item) else None
     return None if name is None else str(name)
 

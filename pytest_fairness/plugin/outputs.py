@@ -113,7 +113,7 @@ def write_outputs(fairness: FairnessSession, results: RunResults, notify: Callab
     if results.run.attempts >= MANY:
         notify(f"fairness: making the report of {results.run.attempts:,} attempts")
     with paused_collection():
-        view = read_view(fairness.store, fairness.run, secret_redactor(settings), fairness.work.stored)
+        view = read_view(fairness.store, fairness.run, secret_redactor(settings), fairness.work.stored, results)
         if has_report:
             lines.append(_write_report(settings, view))
     if summary:

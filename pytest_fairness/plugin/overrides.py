@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import ONLY, BoundsOverride, Span
-from pytest_fairness.core.pyproject import TOOL, Pyproject
+from pytest_fairness.core.pyproject import PYPROJECT, TOOL, Pyproject
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.markers import check_confidence, check_repetitions
 from pytest_fairness.plugin.probe import Probe
@@ -81,8 +81,8 @@ class CollectedThreshold:
 class ThresholdOverrides:
     """The overrides of a project, matched to the collected thresholds."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, invocation: Path) -> None:
+        self._root, self._invocation = root, invocation
         self._collected: dict[str, CollectedThreshold] = {}
         self._overrides: dict[str, ThresholdOverride] = {}
 
@@ -100,8 +100,6 @@ class ThresholdOverrides:
         Raises:
             FairnessError: A table is malformed, or names no threshold or several; or two contradict each other.
         """
-        if not self._collected:
-            return
         keys: dict[str, str] = {}
         for key, override in self._tables.items():
             test = self._find_threshold(key)
@@ -113,6 +111,7 @@ class ThresholdOverrides:
             for name in ("repetitions", "confidence"):
                 if (value := getattr(override, name)) is not None:
                     _set(self._collected[test].probe, name, value, override.where)
+        self._refuse_unread()
 
     @cached_property
     def _file(self) -> Pyproject:
@@ -152,6 +151,20 @@ class ThresholdOverrides:
 
     def _location(self, name: str, table: str) -> str:
         return f"{self._file.path.name}:{self._file.line_of(name, table)}"
+
+    def _refuse_unread(self) -> None:
+        """Refuse tables for thresholds of this run in a file that is not read, since it is not in the rootdir."""
+        unchanged = [threshold for test, threshold in self._collected.items() if test not in self._overrides]
+        folders = {self._invocation, *(threshold.file.parent for threshold in unchanged)}
+        above = {folder for start in folders for folder in (start, *start.parents)} - {self._root}
+        for folder in sorted(folder for folder in above if (folder / PYPROJECT).is_file()):
+            file = Pyproject.read_ours(folder)
+            for key in file.table(TABLE, way_out=_WAY_OUT):
+                if any(key == threshold.test or threshold.is_named(key) for threshold in unchanged):
+                    raise FairnessError(
+                        f"{file.where(key)}: {key!r} is not read, since the rootdir is {self._root}: "
+                        f"add --rootdir={folder}, or write it into {self._root / PYPROJECT}"
+                    )
 
     def _find_threshold(self, key: str) -> str | None:
         """Return the threshold that a key names; None if it exists but is not part of this run."""

@@ -17,7 +17,7 @@ from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.propensities import as_propensities, asked_for
+from pytest_fairness.core.propensities import add_continuations, as_propensities
 from pytest_fairness.core.tools import read_tools, tools_message
 from pytest_fairness.counterfactual.lint import LintReport, lint_all
 from pytest_fairness.plugin.markers import (
@@ -255,7 +255,7 @@ class Probe:
         if not isinstance(graders, Mapping):
             return items  # refused when its first test runs
         converted, reason = as_propensities(graders) if settings.propensity else (None, "")
-        with_questions = asked_for(graders if converted is None else converted, items)
+        with_questions = add_continuations(graders if converted is None else converted, items)
         if with_questions is None:
             self.answered_for = reason
             return items
@@ -302,11 +302,13 @@ def _prompt_form(prompt: Prompt) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _item_arguments(source: Callable[..., object], settings: Settings, sample: int | None) -> dict[str, object]:
-    """Return the arguments of an item function: ``data``, and ``count`` for a sample larger than its default."""
+    """Return the arguments that an item function takes: ``data``, ``judge``, and ``count`` above its default."""
     parameters = inspect.signature(source).parameters
     arguments: dict[str, object] = {}
     if "data" in parameters:
         arguments["data"] = make_data_folders(settings)
+    if "judge" in parameters:
+        arguments["judge"] = settings.judge
     default = parameters["count"].default if "count" in parameters else None
     if isinstance(default, int) and sample is not None and sample > default:
         arguments["count"] = sample

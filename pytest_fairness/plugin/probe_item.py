@@ -10,8 +10,8 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.engine.errors import RunStoppedError
+from pytest_fairness.plugin.judges import resolve_graders
 from pytest_fairness.plugin.look_sample import count_attempts
-from pytest_fairness.plugin.measurement import resolve_graders
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.work_plan import PlannedTest
 

@@ -66,14 +66,15 @@ class RunState:
             return self.fairness.fault
         try:
             refuse_unknown_tests(self.fairness, items)
-            self.fairness.overrides.resolve()
+            self.fairness.resolve_overrides()
             self.fairness.acceptances.check()
             self.fairness.check_clauses()
             self.work.notes += check_options(self.fairness, items)
         except FairnessError as error:
             return str(error)
-        missing_model = check_any_model([item for item in items if is_marked(item)]) if needs_model else None
-        return check_optimization(items) or check_forks(items) or check_shared_results(items) or missing_model
+        marked = [item for item in items if is_marked(item)]
+        missing_model = check_any_model(marked) if needs_model else None
+        return check_optimization(marked) or check_forks(marked) or check_shared_results(marked) or missing_model
 
     def refuse(self, reason: str | None, items: Sequence[pytest.Item]) -> bool:
         """Make the tests of this plugin fail for a reason, if any; end the session if there are no other tests.

@@ -15,7 +15,6 @@ from pytest_fairness.plugin.executor import Executor
 from pytest_fairness.plugin.failure_causes import FailureCauses
 from pytest_fairness.plugin.identity import Probes
 from pytest_fairness.plugin.model_resolver import ModelResolver
-from pytest_fairness.plugin.overrides import ThresholdOverrides
 from pytest_fairness.plugin.run_context import RunContext
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.plugin.work_plan import WorkPlan
@@ -23,6 +22,7 @@ from pytest_fairness.plugin.work_plan import WorkPlan
 if TYPE_CHECKING:
     from pytest_fairness.core.evidence import Clause
     from pytest_fairness.engine.engine import Engine
+    from pytest_fairness.plugin.overrides import ThresholdOverrides
     from pytest_fairness.store.store import Store
 
 SESSION: pytest.StashKey[FairnessSession] = pytest.StashKey()
@@ -82,7 +82,14 @@ class FairnessSession:
 
     @cached_property
     def overrides(self) -> ThresholdOverrides:
-        return ThresholdOverrides(self.settings.root)
+        from pytest_fairness.plugin.overrides import ThresholdOverrides
+
+        return ThresholdOverrides(self.settings.root, self.settings.folders.invocation)
+
+    def resolve_overrides(self) -> None:
+        """Match the overrides of the project to its thresholds, if any were collected. Raises `FairnessError`."""
+        if "overrides" in vars(self):
+            self.overrides.resolve()
 
     @cached_property
     def acceptances(self) -> Acceptances:

@@ -9,16 +9,14 @@ import pytest
 from pytest_fairness.plugin.collection import get_item_parameter, is_marked
 from pytest_fairness.plugin.identity import ItemParameter, model_source
 from pytest_fairness.plugin.session import FairnessSession
+from pytest_fairness.plugin.shards import DEFERRED
 
 if TYPE_CHECKING:
     from pytest_fairness.engine.probe_sample import ProbeSample
     from pytest_fairness.plugin.probe import Probe
 
-DEFERRED = "deferred"
-"""The first word of the reason why a shard skips a threshold."""
-
 _OTHER_TESTS = pytest.StashKey[dict[tuple[str, str, str], str]]()
-"""The tests of other shards, by probe, item and source of the model."""
+"""The tests of other shards, by probe, item and what makes their model."""
 
 
 def find_other_test(threshold: pytest.Function, probe: str, item: str) -> str | None:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from pytest_fairness.core.digests import digest
 
+DEFERRED = "deferred"
+"""Begins the reason why a shard skips a threshold."""
 _CI_RUN_VARIABLES = (
     "GITHUB_RUN_ID",
     "CI_PIPELINE_ID",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,7 +13,6 @@ from pytest_fairness.core.acceptance_results import ACCEPTED, BROKEN, EXPIRED, A
 from pytest_fairness.core.formatting import bounds_of, decimals, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.results import MarkResult, RunResults, ThresholdResult
-from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.plugin.compat import terminal_width
 from pytest_fairness.plugin.failure_causes import CauseCounts
 from pytest_fairness.plugin.outcomes import UNJUDGED, in_line
@@ -21,6 +21,9 @@ from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, WORST_FIRST, reason_of, sentence, worst_first
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.search_results import SearchResult
 
 COLORS = {
     "fair": {"green": True},
@@ -164,7 +167,7 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
 
 
 def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> Iterator[str]:
-    """Yield the lines that several thresholds share: needs, judges, and reasons without a section."""
+    """Yield lines that several thresholds share: needs, responders, judges, reasons without a section of their own."""
     for part, count in _shared_advice(_format_undecided(rows, causes)).items():
         yield from wrap_text(f"{count} undecided thresholds: {part}", width)
     beginnings = _beginnings(causes)
@@ -174,8 +177,8 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
             reasons.setdefault(row.message.removeprefix("invalid: "), []).append(row.threshold)
     for reason, names in reasons.items():
         yield from wrap_text(f"{'; '.join(names)}: {reason}", width)
-    for judges in phrases.judges(rows):
-        yield from wrap_text(judges, width)
+    for remark in (*phrases.responders(rows), *phrases.judges(rows)):
+        yield from wrap_text(remark, width)
     if unselected := [row.threshold for row in rows if _is_not_selected(row)]:
         remainder = f" and {len(unselected) - _MOST_NAMES} more" if len(unselected) > _MOST_NAMES else ""
         yield from wrap_text(f"not selected: {'; '.join(unselected[:_MOST_NAMES])}{remainder}", width)

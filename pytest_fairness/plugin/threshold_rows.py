@@ -6,17 +6,12 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import PurePosixPath
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import pytest
 
-from pytest_fairness.core.acceptance_results import FailingEstimate
-from pytest_fairness.core.breakdown import ExampleSide, GroupValue
-from pytest_fairness.core.comparisons import Comparison, key_of
 from pytest_fairness.core.decisions import Decision, Verdict
-from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import format_subject
-from pytest_fairness.core.messages import advice
 from pytest_fairness.core.results import (
     ComparisonResult,
     ExampleResult,
@@ -30,16 +25,20 @@ from pytest_fairness.core.results import (
     finite,
     scale_result,
 )
-from pytest_fairness.core.verdicts import Judgment, flip_probability
-from pytest_fairness.plugin.evaluation import get_override
 from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.markers import declared_title, threshold_scale
-from pytest_fairness.plugin.measurement import LazyMeasured
-from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.profiles import SMOKE
 from pytest_fairness.plugin.session import SESSION
-from pytest_fairness.plugin.settings import Settings
-from pytest_fairness.plugin.shard_hooks import find_other_test
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.acceptance_results import FailingEstimate
+    from pytest_fairness.core.breakdown import ExampleSide, GroupValue
+    from pytest_fairness.core.comparisons import Comparison
+    from pytest_fairness.core.estimates import Estimate
+    from pytest_fairness.core.verdicts import Judgment
+    from pytest_fairness.plugin.measurement import LazyMeasured
+    from pytest_fairness.plugin.probe import Probe
+    from pytest_fairness.plugin.settings import Settings
 
 PROPENSITIES = "propensities)"
 """The end of a threshold's title if it was judged by propensities."""
@@ -60,6 +59,7 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
         measured: The sample that it was judged on.
         message: The message of its verdict.
     """
+    from pytest_fairness.core.verdicts import flip_probability
     from pytest_fairness.stats.flip_probability import outside_probability
     from pytest_fairness.stats.pvalues import p_fair, p_unfair
 
@@ -88,6 +88,8 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
 
 def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> dict[str, Any]:
     """Return the fields of a result that do not depend on a deciding estimate."""
+    from pytest_fairness.core.messages import advice
+
     look = measured.look
     return {
         "id": item.nodeid,
@@ -123,6 +125,8 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
 
 def failing_estimates(judgment: Judgment) -> list[FailingEstimate]:
     """Return the compared estimates that are not certainly within their bounds, with these bounds."""
+    from pytest_fairness.core.comparisons import key_of
+
     compared: dict[str, list[Comparison]] = {}
     for comparison in judgment.comparisons:
         for member in comparison.of_members():
@@ -135,6 +139,8 @@ def failing_estimates(judgment: Judgment) -> list[FailingEstimate]:
 
 
 def _failing_estimate(comparisons: Sequence[Comparison]) -> FailingEstimate:
+    from pytest_fairness.core.acceptance_results import FailingEstimate
+
     decisions = {comparison.decision for comparison in comparisons}
     verdict = next(verdict for decision, verdict in _VERDICTS.items() if decision in decisions)
     estimate = comparisons[0].estimate
@@ -165,6 +171,8 @@ def restrictions(probe: Probe, settings: Settings) -> list[str]:
 
 def _overrides(item: pytest.Function, judgment: Judgment, probe: Probe) -> dict[str, OverrideResult]:
     """Return the project's overrides of the suite, by setting."""
+    from pytest_fairness.plugin.evaluation import get_override
+
     overrides = {
         name: OverrideResult(set=probe.arguments[name], instead_of=suite) for name, suite in probe.instead_of.items()
     }
@@ -178,6 +186,8 @@ def _overrides(item: pytest.Function, judgment: Judgment, probe: Probe) -> dict[
 
 def _breakdown_fields(item: pytest.Function, judgment: Judgment, probe: Probe, estimate: Estimate) -> dict[str, Any]:
     """Return the fields of the groups and, if the verdict is not fair, of the clearest example."""
+    from pytest_fairness.plugin.shard_hooks import find_other_test
+
     if estimate.breakdown is None:
         return {}
     breakdown = estimate.breakdown()
@@ -341,8 +351,8 @@ def to_properties(result: ThresholdResult) -> list[tuple[str, str]]:
 
 def from_properties(properties: Sequence[tuple[str, Any]], outcome: str) -> ThresholdResult | None:
     """Return the result in a report's properties, if there is one."""
-    content = {name.removeprefix(PREFIX): value for name, value in properties if name.startswith(PREFIX)}
-    if "id" not in content:
+    if not any(name == PREFIX + "id" for name, _ in properties):
         return None
+    content = {name.removeprefix(PREFIX): value for name, value in properties if name.startswith(PREFIX)}
     decoded = {name: value if name in _texts() else json.loads(value) for name, value in content.items()}
     return ThresholdResult.from_json(decoded | {"outcome": outcome}, content["id"], strict=False)

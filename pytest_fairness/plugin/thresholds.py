@@ -30,8 +30,9 @@ from pytest_fairness.plugin.evaluation import (
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
 from pytest_fairness.plugin.look_sequence import looks, record_decision
-from pytest_fairness.plugin.markers import FlakyMark, get_mark
+from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.outcomes import EXCUSE, METRICS
 from pytest_fairness.plugin.sequential_looks import explain_items_limit
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.threshold_rows import get_influences, threshold_row, to_properties
@@ -40,12 +41,8 @@ from pytest_fairness.report.escaping import escape_controls
 
 _PACKAGE = str(Path(__file__).parents[1])
 
-EXCUSE: pytest.StashKey[str] = pytest.StashKey()
-"""The reason why a test's report is *flaky* or *accepted*."""
 SURE = 0.9
 """The probability from which a history shows that a threshold is more flaky than its mark allows."""
-METRICS: pytest.StashKey[list[MetricResult]] = pytest.StashKey()
-"""All recorded estimates of a test, in its report but not in its JUnit properties."""
 _COMMAND = re.compile(r"\n(?=\s*(::|##))")
 
 
@@ -99,8 +96,8 @@ def run_threshold(item: pytest.Function) -> None:
             previous_look = measured.look
             measured.look = replace(look, run=runs.look.number if runs else 1)
             try:
-                measured.load()
-            except BudgetExceededError as error:  # the measured part may be the fairer one
+                _load(measured)
+            except BudgetExceededError as error:  # a part that is measured may be the fairer one
                 measured.look = previous_look
                 judgment = replace(judgment, reason=str(error))
                 break
@@ -116,6 +113,24 @@ def run_threshold(item: pytest.Function) -> None:
             if judgment.verdict is not Verdict.UNDECIDED or judgment.reason:
                 break
     finish_threshold(item, judgment, measured, flaky, runs)
+
+
+def _load(measured: LazyMeasured) -> None:
+    """Measure the sample of a look; a mistake in what the probe names fails the test without a line of its own.
+
+    Raises:
+        BudgetExceededError: A cap of the run forbids the requests.
+    """
+    __tracebackhide__ = True
+    try:
+        measured.load()
+    except BudgetExceededError:
+        raise
+    except FairnessError as error:
+        mistake = str(error)
+    else:
+        return
+    _fail(mistake)
 
 
 def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
@@ -267,8 +282,3 @@ def _apply_flaky_mark(
     if history.exceeds(flaky.max_flip) >= SURE:
         return f"; it lay outside in {history.outside} of {history.runs} runs, {allowed}"
     return False
-
-
-def is_threshold(item: pytest.Item) -> bool:
-    """Return whether a test is marked ``threshold``."""
-    return isinstance(item, pytest.Function) and get_mark(item.function, "threshold") is not None

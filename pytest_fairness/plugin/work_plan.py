@@ -147,14 +147,15 @@ class WorkPlan:
             self._backend.store.save_answers(sample, self._context.run_id)
 
     def close(self) -> None:
-        """Store what this process measured of probes whose whole sample no threshold has taken; let go of all samples.
+        """Store what this process measured of probes whose whole sample no threshold has taken; let go of all answers.
 
-        A report is made from the store, and would hold all attempts a second time.
+        A report is made from the store, and would hold them a second time. The engine is closed.
         """
         try:
             self._save_partial_samples()
         finally:
             self._samples.clear()
+            self._backend.existing_engine = None
 
     def _save_partial_samples(self) -> None:
         from pytest_fairness.store.samples import StoredSample

@@ -28,17 +28,19 @@ def read_view(
     run: str,
     redact: Callable[[str], str],
     in_memory: Mapping[tuple[str, str], StoredSample] = MappingProxyType({}),
+    results: RunResults | None = None,
 ) -> View:
     """Return the view of a run, each text through ``redact``.
 
-    ``in_memory`` holds the samples of the run that this process has stored, by probe and model's key.
+    ``in_memory`` holds the samples of the run that this process has stored, by probe and model's key; ``results``
+    are those that it has compiled.
 
     Raises `StoreError` for a run that stored no results.
     """
     document = store.runs.document(run)
     if document is None:
         raise StoreError(f"run {run[:8]} has no results: it was killed, or an older version of pytest-fairness made it")
-    results = with_distinct_titles(read_results(document["results"], f"run {run[:8]}"))
+    results = with_distinct_titles(results or read_results(document["results"], f"run {run[:8]}"))
     samples = [
         _redacted(in_memory.get((sample.probe, sample.model_key)) or store.with_answers(sample, run), redact)
         for sample in store.runs.measured(run, in_memory)

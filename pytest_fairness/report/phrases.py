@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from pytest_fairness.core.agreement_results import AgreementResult
 from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.formatting import figures, format_tallies, span_text
 from pytest_fairness.core.results import ExampleSideResult, ReleaseResult, RunResult, ThresholdResult
-from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.report.release import NOT_JUDGED
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.agreement_results import AgreementResult
+    from pytest_fairness.core.search_results import SearchResult
 
 UNVERSIONED = "if the application has changed, set its attribute fairness_version"
 SIMULATED = "answers with a known bias, not from a real model"
@@ -43,7 +46,7 @@ def totals(run: RunResult) -> str:
 def search(row: SearchResult) -> str:
     """Return a sentence on the result of a search, given its row in a results file.
 
-    >>> from pytest_fairness.core.search_results import FlipResult
+    >>> from pytest_fairness.core.search_results import FlipResult, SearchResult
     >>> flip = FlipResult(
     ...     differences=["hobby 'golf' -> 'chess'"], decisions=["yes", "no"], counts=[10, 9], n=10, p_value=0.00021
     ... )
@@ -85,7 +88,7 @@ def asked_by_graders(run: RunResult) -> list[str]:
 def agreement(result: AgreementResult) -> str:
     """Return whether drawn answers agree with propensities, with the shares of each group.
 
-    >>> from pytest_fairness.core.agreement_results import GroupAgreementResult
+    >>> from pytest_fairness.core.agreement_results import AgreementResult, GroupAgreementResult
     >>> women = {"attribute": "gender", "group": "female", "value": "True", "outside": 0.02, "answers": 200}
     >>> group = GroupAgreementResult(**women, propensity=0.51, drawn=0.495)
     >>> names = {"suite": "hiring", "probe": "test_hiring.py::test_application", "model": "x", "other_run": "8f3a"}
@@ -248,6 +251,18 @@ def earlier_runs(row: ThresholdResult) -> str:
 def read_only(row: ThresholdResult) -> str:
     """Return a sentence on the estimates that a test has read without comparing them; empty without any."""
     return f"read but not compared: {'; '.join(row.read)}" if row.read else ""
+
+
+def responders(rows: Sequence[ThresholdResult]) -> list[str]:
+    """Return a sentence on the answers of one model, where its provider says that several models have answered.
+
+    >>> responders([ThresholdResult(id="t", served_by=["a-mini", "a-large"])])
+    ['2 models answered under this name, as the provider says: a-large, a-mini']
+    """
+    names = sorted({name for row in rows for name in row.served_by})
+    if len(names) < 2:
+        return []
+    return [f"{len(names)} models answered under this name, as the provider says: {', '.join(names)}"]
 
 
 def judges(rows: Sequence[ThresholdResult]) -> list[str]:

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 from pytest_fairness.core.acceptance_results import ACCEPTED
 from pytest_fairness.core.results import ReleaseResult, ThresholdResult, Unjudged
-from pytest_fairness.stats.pvalues import holm
 
 STATES = ("fair", "unfair", "undecided", "invalid")
 NOT_JUDGED = "not judged"
@@ -39,6 +38,10 @@ def corrected(rows: Sequence[ThresholdResult]) -> list[ThresholdResult]:
     A threshold without a p-value counts as well. One that was not selected or was skipped does not, since that did
     not depend on answers. One that was not run after a stop does count, since a failure can stop a run.
     """
+    if not rows:
+        return []
+    from pytest_fairness.stats.pvalues import holm
+
     adjusted: dict[int, float] = {}
     for model in dict.fromkeys(row.model for row in rows):
         indices = [index for index, row in enumerate(rows) if row.model == model and not _is_excluded(row)]

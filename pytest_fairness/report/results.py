@@ -8,24 +8,29 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from pytest_fairness.core.acceptance_results import AcceptanceResult
-from pytest_fairness.core.agreement_results import AgreementResult
-from pytest_fairness.core.evidence import Clause, evidence_of
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.results import MetricResult, RunResult, RunResults, ThresholdResult
-from pytest_fairness.core.search_results import SearchResult
+from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.files import write_text
 from pytest_fairness.report.mark_aggregation import aggregate_marks
 from pytest_fairness.report.release import corrected, release
 
+if TYPE_CHECKING:
+    from pytest_fairness.core.acceptance_results import AcceptanceResult
+    from pytest_fairness.core.agreement_results import AgreementResult
+    from pytest_fairness.core.evidence import Clause
+    from pytest_fairness.core.evidence_results import EvidenceResult
+    from pytest_fairness.core.search_results import SearchResult
+
 _PACKAGES = (
-    *("pytest", "pytest-xdist", "numpy", "scipy", "SQLAlchemy"),
+    *("pytest", "pytest-xdist", "numpy", "scipy"),
     *("openai", "anthropic", "datasets", "transformers", "torch"),
 )
 
@@ -77,9 +82,17 @@ def compile_results(
         searches=searches,
         agreements=agreements or None,
         acceptances=acceptances or None,
-        evidence=evidence_of(clauses, rows) or None,
+        evidence=_evidence(clauses, rows) or None,
     )
-    return RunResults.from_json(redacted(results.to_json(), redact))
+    return cast("RunResults", redacted(results, redact))
+
+
+def _evidence(clauses: Sequence[Clause], rows: Sequence[ThresholdResult]) -> Sequence[EvidenceResult]:
+    if not clauses:
+        return []
+    from pytest_fairness.core.evidence import evidence_of
+
+    return evidence_of(clauses, rows)
 
 
 def with_distinct_titles(results: RunResults) -> RunResults:
@@ -107,15 +120,19 @@ def with_distinct_titles(results: RunResults) -> RunResults:
 
 
 def redacted(value: Any, redact: Callable[[str], str]) -> Any:
-    """Return a value in types of JSON, with each text redacted; objects with `to_json` are unchanged."""
+    """Return a record or a value in types of JSON with each text redacted; other objects with `to_json` as they are."""
+    if isinstance(value, JsonRecord):
+        return type(value)(**{member.name: redacted(getattr(value, member.name), redact) for member in fields(value)})
+    if value is None or isinstance(value, int | float | MetricKind) or hasattr(value, "to_json"):
+        return value
     if isinstance(value, str):
         return redact(value)
-    if value is None or isinstance(value, int | float) or hasattr(value, "to_json"):
-        return value
     if isinstance(value, Mapping):
         return {redact(str(name)): redacted(content, redact) for name, content in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list):
         return [redacted(content, redact) for content in value]
+    if isinstance(value, tuple):
+        return tuple(redacted(content, redact) for content in value)
     return redact(str(value))
 
 

@@ -26,44 +26,44 @@ class GroupComparison:
     """The groups of an attribute, as one estimate or the members of a family compare them."""
 
     sample: Selection
-    reading: OutcomeVector
+    vector: OutcomeVector
     by: str
     groups: Sequence[GroupOutcomes]
     to: str | None
 
-    def broken_down(self, *pair: GroupOutcomes, log: bool = False) -> LazyBreakdown:
-        """Return the breakdown of a difference or (``log``) ratio of two groups; without a pair, of the groups."""
-        return partial(self._broken_down, pair, log=log)
+    def lazy_breakdown(self, *pair: GroupOutcomes, log: bool = False) -> LazyBreakdown:
+        """Return a function to the breakdown of a difference or (``log``) ratio of two groups, or of all groups."""
+        return partial(self._breakdown, pair, log=log)
 
-    def _broken_down(self, pair: Sequence[GroupOutcomes], *, log: bool) -> Breakdown:
-        whole = Breakdown(self.to, self.estimates(), log=log)
+    def _breakdown(self, pair: Sequence[GroupOutcomes], *, log: bool) -> Breakdown:
+        breakdown = Breakdown(self.to, self.estimates(), log=log)
         if not pair:
-            return whole
+            return breakdown
         first, second = pair
         return replace(
-            whole,
+            breakdown,
             example_towards=self.example(first.name, second.name),
             influences=contrast_influences(self.sample, first.graded, second.graded, log=log),
         )
 
     def estimates(self) -> dict[str, Estimate]:
-        """Return the rate or mean of each group, as `Measured.where` and then `rate` or `mean` give it."""
+        """Return the rate or mean of each group, equal to that of `Measured.where` for the group."""
         return {group.name: self._estimate(group) for group in self.groups}
 
-    def _estimate(self, of: GroupOutcomes) -> Estimate:
-        setting = replace(self.sample.setting, slice={**self.sample.setting.slice, self.by: of.name})
-        items = len(np.unique(self.sample.columns.items.codes[self.sample.rows_of(self.by, of.name)]))
-        kind = MetricKind.RATE if self.reading.binary else MetricKind.MEAN
-        return mean_estimate(setting, mean_name(kind, self.reading.name), of, items)
+    def _estimate(self, group: GroupOutcomes) -> Estimate:
+        setting = replace(self.sample.setting, slice={**self.sample.setting.slice, self.by: group.name})
+        items = len(np.unique(self.sample.columns.items.codes[self.sample.rows_of(self.by, group.name)]))
+        kind = MetricKind.RATE if self.vector.binary else MetricKind.MEAN
+        return mean_estimate(setting, mean_name(kind, self.vector.name), group, items)
 
     def example(self, first: str, second: str) -> Callable[[int], ExampleItem | None]:
-        """Return the item in which these two groups differ most, by the direction asked for."""
+        """Return a function from a direction to the item in which these two groups differ most."""
         rows = [self.sample.rows_of(self.by, name) for name in (first, second)]
-        return partial(examples.find_pair_example, self.sample.columns, self.reading, (first, second), rows)
+        return partial(examples.find_pair_example, self.sample.columns, self.vector, (first, second), rows)
 
 
 def _influences(sample: Selection, deviations: Floats, counts: Floats) -> dict[str, float]:
-    """Return deviations of clusters, by the name of those that have attempts."""
+    """Return the influences of the clusters that have attempts, by name."""
     present = np.flatnonzero(counts).tolist()
     names = list(_cluster_names(sample))
     return {names[code]: float(deviations[code]) for code in present}
@@ -72,7 +72,7 @@ def _influences(sample: Selection, deviations: Floats, counts: Floats) -> dict[s
 def _cluster_names(sample: Selection) -> Iterator[str]:
     """Yield the name of each cluster: its item's id, or its source."""
     attempts, codes = sample.columns.attempts, sample.clusterings[0].codes
-    if not attempts:  # arrays, whose names nobody has said
+    if not attempts:  # arrays, whose clusters have no names
         yield from map(str, range(sample.clusterings[0].size))
         return
     items = [attempts[row].item for row in np.unique(codes, return_index=True)[1]]
@@ -88,45 +88,45 @@ def _cluster_names(sample: Selection) -> Iterator[str]:
 def contrast_influences(
     sample: Selection, first: ClusterSums, second: ClusterSums, *, log: bool
 ) -> Mapping[str, float]:
-    """Return what each cluster adds to the error of a difference of two means, or of their logarithms."""
+    """Return the influence of each cluster on the difference of two means, or of their logarithms."""
     if not first.count or not second.count or (log and not min(first.value, second.value) > 0):
         return {}
-    one, other = (part.log_deviations[0] if log else part.deviations[0] for part in (first, second))
-    return _influences(sample, one - other, first.counts[0] + second.counts[0])
+    deviations = [part.log_deviations[0] if log else part.deviations[0] for part in (first, second)]
+    return _influences(sample, deviations[0] - deviations[1], first.counts[0] + second.counts[0])
 
 
-def mean_breakdown(sample: Selection, reading: OutcomeVector, everyone: GroupOutcomes) -> Breakdown:
+def mean_breakdown(sample: Selection, vector: OutcomeVector, everyone: GroupOutcomes) -> Breakdown:
     """Return the breakdown of a rate or a mean."""
     part = everyone.graded
     return Breakdown(
-        example_towards=mean_example(sample, reading),
+        example_towards=mean_example(sample, vector),
         influences=_influences(sample, part.deviations[0], part.counts[0]) if part.count else {},
     )
 
 
-def mean_example(sample: Selection, reading: OutcomeVector) -> Callable[[int], ExampleItem | None]:
-    """Return the item that moves a rate or a mean furthest, by the direction asked for."""
-    values = reading.values[sample.rows]
+def mean_example(sample: Selection, vector: OutcomeVector) -> Callable[[int], ExampleItem | None]:
+    """Return a function from a direction to the item that changes a rate or a mean most."""
+    values = vector.values[sample.rows]
     sums = np.column_stack([np.where(np.isnan(values), np.nan, 1.0), values])
-    return partial(examples.find_example, sample.columns, sample.rows, examples.MEAN, sums, reading)
+    return partial(examples.find_example, sample.columns, sample.rows, examples.MEAN, sums, vector)
 
 
 def functional_breakdown(
     sample: Selection, functional: Functional, values: Floats, span: tuple[float, float] | None
 ) -> Breakdown:
-    """Return the breakdown of a function of sums of ``values`` per attempt, shape (attempts, sums)."""
-    kept = ~np.isnan(values[:, 0])
-    if not kept.any():
+    """Return the breakdown of a function of sums; ``values`` are its summands, shape (attempts, sums)."""
+    graded = ~np.isnan(values[:, 0])
+    if not graded.any():
         return Breakdown()
-    here = sample.clusterings[0][sample.rows[kept]]
+    clusters = sample.clusterings[0][sample.rows[graded]]
     try:
-        made = linearize(functional, values[kept], [here], span)
+        estimate = linearize(functional, values[graded], [clusters], span)
     except UndefinedError:
         influences: Mapping[str, float] = {}
     else:
-        counts = np.bincount(here.codes, minlength=here.size).astype(np.float64)
-        deviations = np.zeros(here.size)
-        deviations[counts > 0] = made.influences[0] / made.scale.slope(made.value)
+        counts = np.bincount(clusters.codes, minlength=clusters.size).astype(np.float64)
+        deviations = np.zeros(clusters.size)
+        deviations[counts > 0] = estimate.influences[0] / estimate.scale.slope(estimate.value)
         influences = _influences(sample, deviations, counts)
     return Breakdown(
         example_towards=partial(examples.find_example, sample.columns, sample.rows, functional, values, None),

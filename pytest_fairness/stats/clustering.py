@@ -1,7 +1,7 @@
-"""Attributes whose attempts are more alike than the clusters of an interval account for.
+"""Undeclared clusters: attributes whose attempts are more alike than the clusters of an interval account for.
 
-An interval takes its clusters (items, or their sources) for independent. Where they are not, since
-all items of a template rise and fall together, it is too narrow, and nothing in it shows that.
+An interval assumes that its clusters (items, or their sources) are independent. Where they are not, since
+all items of a template vary together, it is too narrow, and nothing in it shows that.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from pytest_fairness.stats.columns import ABSENT, Clustering, Codes, Columns
 from pytest_fairness.stats.measured import Measured
 
 FEWEST_LEVELS = 5
-"""Levels of an attribute: with fewer its values are not what an interval could count."""
-SURE = 0.001
-"""The probability at which attempts of independent clusters are called alike, over all attributes."""
-SMALLEST = 1.5
-"""Times the variance that an interval assumes; less is not worth a word."""
+"""Smallest number of levels of an attribute that could be clusters of an interval."""
+SIGNIFICANCE = 0.001
+"""Probability of reporting an attribute though all clusters are independent, over all attributes."""
+SMALLEST_RATIO = 1.5
+"""Smallest ratio to the assumed variance that is reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """An attribute whose values attempts share that vary together."""
+    """An attribute: attempts with the same value of it vary together."""
 
     attribute: str
     variance: float
-    """Variance of the estimate, over that which its interval assumes."""
+    """Ratio of the estimate's variance to that which its interval assumes."""
     crossed: bool
-    """Whether its values recur over items, as names do; if not, whole items share one."""
+    """Whether its values recur over items, as names do; else each item has one value."""
 
     @property
     def text(self) -> str:
@@ -48,7 +48,7 @@ def find_alike(measured: Measured, error: Callable[[Measured], float]) -> list[A
 
     Args:
         measured: The sample of the estimate.
-        error: Its standard error on another sample of the same attempts; nan where it has none.
+        error: A function to its standard error on the same attempts with other clusters; nan where it has none.
 
     Returns:
         The attributes whose clusters' variance exceeds that of smaller ones by an F test, the largest first.
@@ -56,43 +56,45 @@ def find_alike(measured: Measured, error: Callable[[Measured], float]) -> list[A
     columns = measured.selection.columns
     names = sorted(columns.known_attributes - columns.group_attributes - {columns.crossed})
     codes = {name: columns.attribute(name).codes for name in names}
-    few = [of_one for of_one in codes.values() if np.unique(of_one).size < FEWEST_LEVELS]
-    attributes = [(name, levels) for name, of_one in codes.items() if (levels := _levels(columns, of_one, few))]
+    few = [own_codes for own_codes in codes.values() if np.unique(own_codes).size < FEWEST_LEVELS]
+    attributes = [(name, levels) for name, own_codes in codes.items() if (levels := _levels(columns, own_codes, few))]
     if not attributes:
         return []
-    own = error(_clustered(measured, columns.sources)) ** 2
-    alike = list(_exceeding(measured, error, own, attributes))
+    source_variance = error(_clustered_by(measured, columns.sources)) ** 2
+    alike = _significant(measured, error, source_variance, attributes)
     return sorted(
-        (attribute for attribute in alike if attribute.variance >= SMALLEST), key=lambda attribute: -attribute.variance
+        (attribute for attribute in alike if attribute.variance >= SMALLEST_RATIO),
+        key=lambda attribute: -attribute.variance,
     )
 
 
-def _exceeding(
+def _significant(
     measured: Measured,
     error: Callable[[Measured], float],
-    own: float,
+    source_variance: float,
     attributes: Sequence[tuple[str, tuple[Clustering, bool]]],
 ) -> Iterator[Alike]:
+    """Yield the attributes with a significant F test against sources; against prompts if they are crossed."""
     from scipy.special import fdtrc  # type: ignore[import-untyped]
 
     columns = measured.selection.columns
-    alone = None
+    prompt_variance: float | None = None
     for name, (levels, crossed) in attributes:
-        base = own
+        base, base_size = source_variance, columns.sources.size
         if crossed:
             if columns.prompts is None:
                 continue
-            alone = error(_clustered(measured, columns.prompts)) ** 2 if alone is None else alone
-            base = alone
-        variance = error(_clustered(measured, levels)) ** 2
-        if not (own > 0 and base > 0 and math.isfinite(variance)):
+            if prompt_variance is None:
+                prompt_variance = error(_clustered_by(measured, columns.prompts)) ** 2
+            base, base_size = prompt_variance, columns.prompts.size
+        variance = error(_clustered_by(measured, levels)) ** 2
+        if not (source_variance > 0 and base > 0 and math.isfinite(variance)):
             continue
-        smaller = columns.prompts.size if crossed and columns.prompts is not None else columns.sources.size
-        if fdtrc(levels.size - 1, smaller - levels.size, variance / base) < SURE / len(attributes):
-            yield Alike(name, (own + variance - base) / own, crossed)
+        if fdtrc(levels.size - 1, base_size - levels.size, variance / base) < SIGNIFICANCE / len(attributes):
+            yield Alike(name, (source_variance + variance - base) / source_variance, crossed)
 
 
-def _clustered(measured: Measured, clustering: Clustering) -> Measured:
+def _clustered_by(measured: Measured, clustering: Clustering) -> Measured:
     return Measured.from_selection(measured.selection.clustered(clustering))
 
 
@@ -101,39 +103,39 @@ def _levels(columns: Columns, codes: Codes, few: Sequence[Codes]) -> tuple[Clust
 
     Args:
         columns: The sample.
-        codes: The attribute.
-        few: Attributes of few values, which may be what the values of this one differ by.
+        codes: The value of the attribute of each attempt.
+        few: The same of attributes with few values, by which the values of this one may differ.
     """
     if np.any(codes == ABSENT):
         return None
     pairs = np.unique(columns.sources.codes * (int(codes.max()) + 1) + codes)
     crossed = len(pairs) > columns.sources.size
     if crossed:
-        codes = _balanced(codes, few)
-    size = len(np.unique(codes))
-    within = columns.prompts.size if crossed and columns.prompts is not None else columns.sources.size
-    if not FEWEST_LEVELS <= size <= within / 2:
+        codes = _join_designs(codes, few)
+    values, inverse = np.unique(codes, return_inverse=True)
+    size = len(values)
+    smaller = columns.prompts.size if crossed and columns.prompts is not None else columns.sources.size
+    if not FEWEST_LEVELS <= size <= smaller / 2:
         return None
-    _, inverse = np.unique(codes, return_inverse=True)
     return Clustering(inverse.astype(np.int64), size), crossed
 
 
-def _balanced(codes: Codes, few: Sequence[Codes]) -> Codes:
-    """Return the values of a crossed attribute, joined so that each holds all that they differ by on purpose.
+def _join_designs(codes: Codes, few: Sequence[Codes]) -> Codes:
+    """Return the values of a crossed attribute, joined to clusters with one value of each design.
 
-    Where each value has one polarity, or one order of the options, its attempts differ from those of others by design,
-    and alike in every source, which cancels that out. One value of each design makes a cluster: the sum has the
-    variance of its parts, without what differs by design.
+    Where each value has one polarity, or one order of the options, its attempts differ from those of others by design.
+    They do so equally in every source, where it cancels. A cluster with one value of each design has the variance of
+    its values, without that of the design.
     """
     values, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     designs = [design for design in few if np.array_equal(design, design[first][inverse])]
     if not designs:
         return codes
     _, cells = np.unique(np.stack([design[first] for design in designs]), axis=1, return_inverse=True)
-    ranks = np.zeros(values.size, dtype=np.int64)
+    clusters = np.zeros(values.size, dtype=np.int64)
     fewest = int(np.bincount(cells.ravel()).min())
     for cell in np.unique(cells):
         members = np.flatnonzero(cells.ravel() == cell)
-        ranks[members] = np.arange(members.size) % fewest
-    joined: Codes = ranks[inverse]
+        clusters[members] = np.arange(members.size) % fewest
+    joined: Codes = clusters[inverse]
     return joined

@@ -18,7 +18,7 @@ from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.propensities import Propensities
-from pytest_fairness.core.shared_prompts import merged
+from pytest_fairness.core.shared_prompts import connected_components
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -35,10 +35,10 @@ class Attribute:
     codes: Codes
     labels: tuple[str, ...]
     left_out: Codes
-    """The same of the prompts that an option of the run left out."""
+    """The codes of the prompts that an option of the run left out."""
 
     def code(self, label: str) -> int:
-        """Return the code of a label; one that no attempt has where it is none."""
+        """Return the code of a label; for an unknown label, a code that no attempt has."""
         return self.labels.index(label) if label in self.labels else len(self.labels)
 
 
@@ -54,13 +54,20 @@ class Clustering:
 
 
 class Columns:
-    """All attempts of a sample, each attribute and grade read once and kept.
+    """All attempts of a sample, whose attributes and grades are read once.
 
-    ``arrays`` and ``attributes`` hold what is known without attempts: numbers per
-    attempt (nan where ungraded) under a grade's name, and texts under an attribute's.
-    One answer is one observation: items and sources that hold the same stored answer, since some
-    of their prompts say the same, are one cluster. ``left_out`` describes the prompts of the
-    probe that an option of the run left out: their groups are groups without attempts.
+    One answer is one observation: items and sources that share a stored answer, since some
+    of their prompts have the same text, are one cluster.
+
+    Args:
+        attempts: The attempts; empty for a sample from arrays.
+        sources: "random" if items are clustered by their source, "fixed" if not.
+        crossed: The attribute that is a crossed factor.
+        left_out: The prompts of the probe that an option of the run left out: their groups are groups without
+            attempts.
+
+    Attributes:
+        arrays: The outcomes of a sample from arrays, by grade: a number per attempt, nan where ungraded.
     """
 
     def __init__(
@@ -77,25 +84,29 @@ class Columns:
         self.count = len(attempts)
         self.crossed = crossed
         by_source = sources == "random"
-        # An attempt without a key was made by hand: nobody shares its answer.
+        # An attempt without a key was constructed by a user: no other shares its answer.
         answers = _clustering(attempt.attempt.key or number for number, attempt in enumerate(attempts))
         self.answers = answers if answers.size < self.count else None
-        """Which attempts are one stored answer; None where each has its own."""
-        self.items = _merged(self.item_ids(), self.answers)
-        """The items, those that share an answer as one."""
-        of_source = _clustering(_cluster(attempt.item, by_source=by_source) for attempt in attempts)
-        self.sources = _merged(of_source, self.answers)
+        """The stored answer of each attempt; None where each has its own."""
+        self.items = _merge_by_answers(self.item_ids(), self.answers)
+        """The item of each attempt; items that share an answer are one."""
+        sources_of_items = _clustering(_cluster(attempt.item, by_source=by_source) for attempt in attempts)
+        self.sources = _merge_by_answers(sources_of_items, self.answers)
         self.prompts: Clustering | None = _clustering(id(attempt.prompt) for attempt in attempts)
-        """Which attempts are repetitions of one prompt; None where nobody has said."""
+        """The prompt of each attempt; None where it is unknown."""
         self.arrays: dict[str, Floats] = {}
         self._attributes: dict[str, Attribute] = {}
         self._attribute_names: set[str] | None = None
         self._grades: set[str] | None = None
         self._has_propensities: bool | None = None
         self._left_out = [
-            ({**groups, **about}, option) for option, those in left_out.items() for groups, about in those
+            ({**groups, **others}, option)
+            for option, descriptions in left_out.items()
+            for groups, others in descriptions
         ]
-        self._group_names = {name for those in left_out.values() for groups, _ in those for name in groups}
+        self._group_names = {
+            name for descriptions in left_out.values() for groups, _ in descriptions for name in groups
+        }
         self._check_crossed()
 
     @classmethod
@@ -107,7 +118,7 @@ class Columns:
         crossed: str | None = None,
         prompts: Iterable[Hashable] | None = None,
     ) -> Columns:
-        """Return a sample that another program holds as arrays, one entry per attempt; for simulations."""
+        """Return a sample from arrays with one entry per attempt, for simulations."""
         columns = cls(())
         columns.items = columns.sources = _clustering(items)
         columns.count = len(columns.items.codes)
@@ -120,21 +131,21 @@ class Columns:
         return columns
 
     def regraded(self, grades: Mapping[str, Floats]) -> Columns:
-        """Return the same attempts under other grades: the next run of a simulation."""
+        """Return the same attempts with other grades: the next run of a simulation."""
         columns = copy(self)
         columns.arrays = dict(grades)
         columns._grades = set(grades)
         return columns
 
     def relabeled(self, attributes: Mapping[str, Attribute], attempts: Sequence[GradedAttempt]) -> Columns:
-        """Return the same answers under other values of some attributes."""
+        """Return the same answers with other values of some attributes."""
         columns = copy(self)
         columns._attributes, columns.attempts = {**self._attributes, **attributes}, attempts
         return columns
 
     @property
     def known_attributes(self) -> set[str]:
-        """The names that `attribute` can be asked for."""
+        """The names of all attributes."""
         if self._attribute_names is None:
             self._attribute_names = set()
             for item in {id(attempt.item): attempt.item for attempt in self.attempts}.values():
@@ -147,7 +158,7 @@ class Columns:
 
     @property
     def left_out(self) -> int:
-        """The number of kinds of prompts an option of the run left out."""
+        """The number of kinds of prompts that an option of the run left out."""
         return len(self._left_out)
 
     def left_out_by(self, kind: int) -> str:
@@ -163,11 +174,11 @@ class Columns:
         return {name for prompt in prompts for name in prompt.groups} - {self.crossed}
 
     def has_groups(self, name: str) -> bool:
-        """Return whether an attribute was a group of prompts that were left out, and not their metadata."""
+        """Return whether an attribute was a group of left-out prompts, and not their metadata."""
         return name in self._group_names
 
     def item_ids(self) -> Clustering:
-        """Return the items as they are called, whatever answers they share."""
+        """Return the item of each attempt by its id, whatever answers items share."""
         return _clustering(attempt.item.id for attempt in self.attempts)
 
     @property
@@ -182,7 +193,8 @@ class Columns:
     def attribute(self, name: str) -> Attribute:
         """Return an attribute of every attempt: a group of its prompt, or metadata of its prompt or item.
 
-        Raises `FairnessError` for a name that no attempt has, and for groups that look alike.
+        Raises:
+            FairnessError: No attempt has the name, or two of its groups look alike.
         """
         if name not in self._attributes:
             if self.count and name not in self.known_attributes:
@@ -202,7 +214,7 @@ class Columns:
 
     @property
     def has_propensities(self) -> bool:
-        """Return whether grades are probabilities of options; a probe has them in all attempts or in none."""
+        """Whether grades are probabilities of options; a probe has them in all attempts or in none."""
         if self._has_propensities is None:
             self._has_propensities = hold_propensities(attempt.grades for attempt in self.attempts)
         return self._has_propensities
@@ -213,12 +225,12 @@ class Columns:
         return [value_or_none(attempt.grades.get(grade, missing)) for attempt in self.attempts]
 
     def clusterings(self) -> list[Clustering]:
-        """Return what is resampled: the sources; with a crossed factor also it and its cells with the sources."""
+        """Return the clusterings for variances: by source; with a crossed factor also by its level and by cell."""
         if self.crossed is None or not self.count:
             return [self.sources]
         attribute = self.attribute(self.crossed)
         levels = len(attribute.labels)
-        # An attempt without the crossed factor shares it with nobody but its own source.
+        # Attempts without the crossed factor share a level with their own source only.
         factor = np.where(attribute.codes == ABSENT, levels + self.sources.codes, attribute.codes)
         _, factor = np.unique(factor, return_inverse=True)
         _, cells = np.unique(self.sources.codes * (int(factor.max()) + 1) + factor, return_inverse=True)
@@ -269,7 +281,7 @@ class Rebuilt(Sequence[GradedAttempt]):
 
 
 def _cluster(item: ProbeItem, *, by_source: bool) -> tuple[bool, str]:
-    """Return what an attempt is resampled with; an item without a source stands for itself."""
+    """Return the key of an attempt's cluster: its source, or its item where it has none."""
     if by_source and item.source is not None:
         return True, item.source
     return False, item.id
@@ -281,28 +293,33 @@ def _clustering(keys: Iterable[Hashable]) -> Clustering:
     return Clustering(codes, len(numbers))
 
 
-def _merged(clusters: Clustering, answers: Clustering | None) -> Clustering:
-    """Return clusters that hold an answer in common as one.
+def _merge_by_answers(clusters: Clustering, answers: Clustering | None) -> Clustering:
+    """Return clusters, of which those that share an answer are merged.
 
     >>> answers = Clustering(np.array([0, 1, 1, 2]), 3)
-    >>> _merged(Clustering(np.array([0, 1, 2, 3]), 4), answers).codes.tolist()
+    >>> _merge_by_answers(Clustering(np.array([0, 1, 2, 3]), 4), answers).codes.tolist()
     [0, 1, 1, 2]
     """
     if answers is None:
         return clusters
-    held = np.unique(answers.codes * clusters.size + clusters.codes)
-    whole = merged(zip((held % clusters.size).tolist(), (held // clusters.size).tolist(), strict=True), clusters.size)
-    components, codes = np.unique(whole, return_inverse=True)
+    pairs = np.unique(answers.codes * clusters.size + clusters.codes)
+    memberships = zip((pairs % clusters.size).tolist(), (pairs // clusters.size).tolist(), strict=True)
+    components, codes = np.unique(connected_components(memberships, clusters.size), return_inverse=True)
     return Clustering(codes.astype(np.int64)[clusters.codes], len(components))
 
 
 def _attribute(values: Iterable[Any], left_out: Iterable[Any] = ()) -> Attribute:
-    texts, others = ([None if value is None else str(value) for value in those] for those in (values, left_out))
-    labels = tuple(sorted({text for text in (*texts, *others) if text is not None}))
+    """Return the attribute with these values: those of the attempts, and of the prompts that were left out."""
+    texts, left_out_texts = (
+        [None if value is None else str(value) for value in column] for column in (values, left_out)
+    )
+    labels = tuple(sorted({text for text in (*texts, *left_out_texts) if text is not None}))
     numbers: dict[str | None, int] = {label: number for number, label in enumerate(labels)}
     numbers[None] = ABSENT
-    codes, of_others = (np.array([numbers[text] for text in those], dtype=np.int64) for those in (texts, others))
-    return Attribute(codes, labels, of_others)
+    codes, left_out_codes = (
+        np.array([numbers[text] for text in column], dtype=np.int64) for column in (texts, left_out_texts)
+    )
+    return Attribute(codes, labels, left_out_codes)
 
 
 def _refuse_alike(name: str, labels: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""Sums and ratios of group means as linear estimates: a rate, a difference, a ratio, the distance of two gaps."""
+"""Contrasts of group means as linear estimates: a mean, a difference, a ratio, the difference of two gaps."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ from pytest_fairness.stats.linear_estimate import (
 from pytest_fairness.stats.quantiles import exact_ends, jeffreys_ends, unseen_share
 
 FARTHER_OF_RATES = 1.5
-"""Distance of an unseen cluster, over that of the farthest seen, in a comparison of rates, which cannot leave 0
-to 1.
-"""
+"""`LinearEstimate.farther` in a comparison of rates, which cannot leave 0 to 1."""
 
 MANY_EVENTS = 8
-"""Effective events of a group from which a comparison needs no interval of each rate: by simulation with 25 clusters
-of 20 attempts a difference of rates of 4 and 5% errs in 4.2%, with such intervals below 8 events in 2.9%.
+"""Smallest number of effective events of a group at which a comparison does without the intervals of each rate.
+
+By simulation with 25 clusters of 20 attempts a difference of rates of 4 and 5% errs in 4.2%, with such intervals
+below 8 events in 2.9%.
 """
 
 FEWEST_LEVELS = 30
-"""Levels of a crossed factor, in each group, from which the error by level speaks for those that were not drawn."""
+"""Smallest number of levels of a crossed factor in each group whose error accounts for levels that were not drawn."""
 
 
-_ALONE: WeakKeyDictionary[ClusterSums, LinearEstimate] = WeakKeyDictionary()
+_RATE_ESTIMATES: WeakKeyDictionary[ClusterSums, LinearEstimate] = WeakKeyDictionary()
 
 
 def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: bool = False) -> LinearEstimate:
-    """Return a sum of means with signs, or (``log``) their product with the signs as exponents.
+    """Return the sum of means with signs, or (``log``) the product with the signs as exponents.
 
     Args:
-        parts: One for a rate or mean, two for a difference or ratio, four for the distance of two gaps.
+        parts: One for a rate or mean, two for a difference or ratio, four for the difference of two gaps.
         signs: 1 or -1 for each part.
-        log: Whether the interval is made on the logarithm.
+        log: Whether the contrast is linear in the logarithms of the means.
 
     Source:
         Tukey 1958 (jackknife), Cameron, Gelbach and Miller 2011 (crossed factors), Welch 1947 (degrees of freedom).
@@ -61,25 +61,25 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: 
     value = _value(values, signs, scale)
     clusters = int(np.count_nonzero(np.sum([part.counts[0] for part in parts], axis=0)))
     single = parts[0].binary if len(parts) == 1 else False
-    exact = _from_rates(parts, signs, scale) if not single and _needs_rates(parts) else None
+    exact = _mover_ends(parts, signs, scale) if not single and _needs_mover(parts) else None
     if log and min(values) <= 0:
         return LinearEstimate(value, [np.zeros(1)], [math.inf], clusters, scale, (0.0, math.inf), exact=exact)
-    own = [part.log_deviations if log else part.deviations for part in parts]
-    influences = [_signed([deviations[k] for deviations in own], signs) for k in range(len(own[0]))]
-    weights = [part.variance / part.value / part.value if log else part.variance for part in parts]
-    dfs = [_degrees([part.shares[k] for part in parts], weights) for k in range(len(influences))]
-    if single and parts[0].effective <= clusters:  # attempts of a cluster are as good as one
+    deviations = [part.log_deviations if log else part.deviations for part in parts]
+    influences = [_signed_sum([own[k] for own in deviations], signs) for k in range(len(deviations[0]))]
+    variances = [part.variance / part.value / part.value if log else part.variance for part in parts]
+    dfs = [_degrees([part.shares[k] for part in parts], variances) for k in range(len(influences))]
+    if single and parts[0].effective <= clusters:  # the attempts of a cluster inform no more than one of them
         exact = partial(exact_ends, value, float(clusters))
     if single:
         dfs[0] = min(dfs[0], observed_degrees(influences[0], clusters))
     unseen = None
-    clustered = all(part.binary for part in parts) and not all(part.counts_clusters for part in parts)
-    # Means of groups that share clusters vary less together than alone: by simulation fewer need to differ.
     rates = all(part.binary for part in parts)
+    clustered = rates and not all(part.counts_clusters for part in parts)
+    # The difference of groups that share clusters varies less than either mean: by simulation fewer need to differ.
     fewest = FEWEST_DIFFERING if rates or len(parts) == 1 else min(FEWEST_DIFFERING, clusters / 8)
     few = differing(influences[0]) < fewest or negligible(float(np.square(influences[0]).sum()), clusters)
     if not single and (few or not clustered) and all(part.span is not None for part in parts):
-        unseen = partial(_unseen, parts, signs, scale, few)
+        unseen = partial(_unseen_ends, parts, signs, scale, few)
     return LinearEstimate(
         value,
         influences,
@@ -88,10 +88,10 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: 
         scale,
         _span(parts, signs, scale),
         own_share=float(np.mean([part.own_share for part in parts])),
-        curvature=_curvature(parts, signs, own, weights, log=log),
+        curvature=_curvature(parts, signs, deviations, variances, log=log),
         trials=parts[0].effective if single else 0.0,
         counts_clusters=single and parts[0].counts_clusters,
-        events=sum(p.effective * p.value for p in parts) if log and all(p.binary for p in parts) else math.inf,
+        events=sum(part.effective * part.value for part in parts) if log and rates else math.inf,
         farther=FARTHER if single or not clustered else FARTHER_OF_RATES,
         unseen=unseen,
         exact=exact,
@@ -99,175 +99,197 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: 
 
 
 def unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], tail: float, *, log: bool = False) -> Ends:
-    """Return the value with an unseen share of the items of one part at its extreme, in both directions.
+    """Return the lowest and highest value with an unseen share of the items of one part at its extreme.
 
-    Of rates as of other means: where a rate is not estimated from its own events alone, they do not bound it.
+    For estimates that are adjusted by earlier answers. There a share is needed for rates, too: they are not estimated
+    from their own events alone, so these do not bound them.
     """
-    scale = LOG if log else IDENTITY
-    return _one_moved(parts, signs, scale, [part.effective if part.binary else part.items for part in parts], tail)
+    return _unseen_ends_of_one(parts, signs, LOG if log else IDENTITY, _unseen_numbers(parts), tail)
 
 
-def _signed(arrays: Sequence[Floats], signs: Sequence[int]) -> Floats:
+def _signed_sum(arrays: Sequence[Floats], signs: Sequence[int]) -> Floats:
     return np.asarray(signs, dtype=np.float64) @ np.asarray(arrays)
 
 
 def _value(values: Sequence[float], signs: Sequence[int], scale: Scale) -> float:
+    """Return the contrast of some means."""
     if scale is IDENTITY:
-        return sum(s * value for s, value in zip(signs, values, strict=True))
-    above, below = (math.prod(v for s, v in zip(signs, values, strict=True) if s == sign) for sign in (1, -1))
-    return above / below if below > 0 else math.inf
+        return sum(sign * value for sign, value in zip(signs, values, strict=True))
+    numerator, denominator = (
+        math.prod(value for sign, value in zip(signs, values, strict=True) if sign == exponent) for exponent in (1, -1)
+    )
+    return numerator / denominator if denominator > 0 else math.inf
 
 
 def _span(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale) -> Ends | None:
+    """Return the range that a contrast cannot leave; None where that of a mean is unknown, or left."""
     if scale is LOG:
         return 0.0, math.inf
     spans = [(0.0, 1.0) if part.rate else part.span for part in parts]
     if any(span is None or not span[0] <= part.value <= span[1] for span, part in zip(spans, parts, strict=True)):
         return None
-    ends = [(s * low, s * high) for s, (low, high) in zip(signs, filter(None, spans), strict=True)]
+    ends = [(sign * low, sign * high) for sign, (low, high) in zip(signs, filter(None, spans), strict=True)]
     return sum(map(min, ends)), sum(map(max, ends))
 
 
-def _degrees(shares: Sequence[Floats], weights: Sequence[float]) -> float:
-    """Return degrees of freedom over parts (Welch 1947); those that share clusters make one variance."""
-    groups: list[tuple[Floats, float]] = []
-    for share, weight in zip(shares, weights, strict=True):
+def _degrees(shares: Sequence[Floats], variances: Sequence[float]) -> float:
+    """Return the degrees of freedom of a sum of variances (Welch 1947).
+
+    Parts that share clusters are not independent: their variances count as one.
+
+    Args:
+        shares: The share of each cluster in each part.
+        variances: The variance of each part.
+    """
+    terms: list[tuple[Floats, float]] = []
+    for share, variance in zip(shares, variances, strict=True):
         squares = np.square(share)
-        own, total = (weight or 1e-12) * squares / squares.sum(), weight or 1e-12
-        apart = []
-        for expected, variance in groups:
-            if np.any((expected > 0) & (own > 0)):
-                own, total = own + expected, total + variance
+        joined, total = (variance or 1e-12) * squares / squares.sum(), variance or 1e-12
+        disjoint = []
+        for contributions, term in terms:
+            if np.any((contributions > 0) & (joined > 0)):
+                joined, total = joined + contributions, total + term
             else:
-                apart.append((expected, variance))
-        groups = [*apart, (own, total)]
-    whole = sum(variance for _, variance in groups)
-    return max(1.0, whole**2 / sum(variance**2 / degrees(expected) for expected, variance in groups))
+                disjoint.append((contributions, term))
+        terms = [*disjoint, (joined, total)]
+    whole = sum(term for _, term in terms)
+    return max(1.0, whole**2 / sum(term**2 / degrees(contributions) for contributions, term in terms))
 
 
 def _curvature(
     parts: Sequence[ClusterSums],
     signs: Sequence[int],
-    own: Sequence[Sequence[Floats]],
-    weights: Sequence[float],
+    deviations: Sequence[Sequence[Floats]],
+    variances: Sequence[float],
     *,
     log: bool,
 ) -> Ends:
-    """Return what logarithms add to the skewness (Hall 1992, section 3.10), and what labels add
-    (`ClusterSums.bend`).
+    """Return the shift of the ends by curvature: a constant, and a factor of the squared quantile.
+
+    That is the logarithm's curvature (Hall 1992, section 3.10), and that by labels, whose part of the variance changes
+    with the mean (`ClusterSums.half_variance_slope`).
     """
-    total = sum(weights)
-    bends = [s * part.bend / (part.value if log else 1.0) for s, part in zip(signs, parts, strict=True)]
-    square = sum(b * w for b, w in zip(bends, weights, strict=True)) / total if total > 0 else 0.0
-    both = _signed([deviations[0] for deviations in own], signs)
-    variance = float(np.square(both).sum())
+    total = sum(variances)
+    slopes = [s * part.half_variance_slope / (part.value if log else 1.0) for s, part in zip(signs, parts, strict=True)]
+    square = (
+        sum(slope * variance for slope, variance in zip(slopes, variances, strict=True)) / total if total > 0 else 0.0
+    )
+    by_source = [own[0] for own in deviations]
+    influences = _signed_sum(by_source, signs)
+    variance = float(np.square(influences).sum())
     if not log or variance <= 0:
         return 0.0, square
-    drift = sum(s * float(np.square(deviations[0]).sum()) for s, deviations in zip(signs, own, strict=True)) / 2
-    bend = sum(s * float(both @ deviations[0]) ** 2 for s, deviations in zip(signs, own, strict=True)) / (2 * variance)
-    return drift - bend, square - bend
+    bias = sum(sign * float(np.square(own).sum()) for sign, own in zip(signs, by_source, strict=True)) / 2
+    second_order = sum(sign * float(influences @ own) ** 2 for sign, own in zip(signs, by_source, strict=True)) / (
+        2 * variance
+    )
+    return bias - second_order, square - second_order
 
 
-def _unseen(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale, few: bool, tail: float) -> Ends:  # noqa: FBT001
-    """Return the value with an unseen share of one part at its extreme, in both directions.
+def _unseen_numbers(parts: Sequence[ClusterSums]) -> list[float]:
+    """Return the number of each part from which its unseen share is computed: effective attempts, or items."""
+    return [part.effective if part.binary else part.items for part in parts]
 
-    A share of the part's items: a rare harm may be one of each answer about an item. Where few clusters differ, a
-    share of clusters, in all parts at once. Rates of which more differ need none: they are bounded by the clusters
-    that hold an event. Of a crossed factor of few levels that stand in one group alone, a share of these as well: a
-    rare harm may be one of each answer about a name.
+
+def _unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale, few: bool, tail: float) -> Ends:  # noqa: FBT001
+    """Return the lowest and highest value with an unseen share of prompts at their extreme.
+
+    - Where few clusters differ (``few``): a share of the clusters, in all parts at once.
+    - Else, for rates, none: they are bounded by the clusters that hold an event.
+    - Else a share of the items, in one part: a rare harm may be to one answer about each item.
+    - For a crossed factor of few levels, each in one group alone, a share of these in one part as well: a rare harm
+      may be to one name.
     """
     if not few and all(part.binary for part in parts):
         value = _value([part.value for part in parts], signs, scale)
         return value, value
     if few:
         numbers = [part.effective if part.binary else float(part.sources) for part in parts]
-        low, high = (_value(means, signs, scale) for means in _moved(parts, signs, numbers, tail))
+        low, high = (_value(means, signs, scale) for means in _means_with_unseen(parts, signs, numbers, tail))
     else:
-        numbers = [part.effective if part.binary else part.items for part in parts]
-        low, high = _one_moved(parts, signs, scale, numbers, tail)
+        low, high = _unseen_ends_of_one(parts, signs, scale, _unseen_numbers(parts), tail)
     if not all(part.is_nested and 0 < part.levels < FEWEST_LEVELS for part in parts):
         return low, high
-    least, most = _one_moved(parts, signs, scale, [float(part.levels) for part in parts], tail)
+    least, most = _unseen_ends_of_one(parts, signs, scale, [float(part.levels) for part in parts], tail)
     return min(low, least), max(high, most)
 
 
-def _moved(
+def _means_with_unseen(
     parts: Sequence[ClusterSums], signs: Sequence[int], numbers: Sequence[float], tail: float
 ) -> tuple[list[float], list[float]]:
-    """Return the means with an unseen share of each at its extreme: so that the value is lowest, and highest."""
-    moved: tuple[list[float], list[float]] = ([], [])
+    """Return the means with an unseen share of each at an extreme: for the lowest contrast, and for the highest."""
+    lowest, highest = [], []
     for part, sign, number in zip(parts, signs, numbers, strict=True):
         share = unseen_share(number, tail)
-        low, high = (part.value + share * (of - part.value) for of in part.span or UNBOUNDED)
-        for ends, end in zip(moved, (low, high)[::sign], strict=True):
-            ends.append(end)
-    return moved
+        ends = [part.value + share * (extreme - part.value) for extreme in part.span or UNBOUNDED][::sign]
+        lowest.append(ends[0])
+        highest.append(ends[1])
+    return lowest, highest
 
 
-def _one_moved(
+def _unseen_ends_of_one(
     parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale, numbers: Sequence[float], tail: float
 ) -> Ends:
-    """Return the least and the largest value with one of the means moved."""
+    """Return the lowest and highest value with an unseen share of one part at its extreme."""
     values = [part.value for part in parts]
-    moved = _moved(parts, signs, numbers, tail)
     ends = [
         _value([*values[:index], means[index], *values[index + 1 :]], signs, scale)
-        for means in moved
+        for means in _means_with_unseen(parts, signs, numbers, tail)
         for index in range(len(parts))
     ]
     return min(ends), max(ends)
 
 
-def _needs_rates(parts: Sequence[ClusterSums]) -> bool:
+def _needs_mover(parts: Sequence[ClusterSums]) -> bool:
     """Return whether the rates' own intervals count as well: there are few events, or two groups share no cluster."""
     if not all(part.binary for part in parts):
         return False
-    apart = len(parts) == 2 and not np.any((parts[0].counts[0] > 0) & (parts[1].counts[0] > 0))
-    return apart or min(part.events for part in parts) < MANY_EVENTS
+    are_disjoint = len(parts) == 2 and not np.any((parts[0].counts[0] > 0) & (parts[1].counts[0] > 0))
+    return are_disjoint or min(part.events for part in parts) < MANY_EVENTS
 
 
-def _from_rates(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale) -> EndsAt:
-    """Return ends from those of each rate by itself, which few events do not break: MOVER (Donner and Zou 2012).
+def _mover_ends(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale) -> EndsAt:
+    """Return a function to ends from the interval of each rate, which is valid with few events.
 
-    A ratio of no events has exact ones; of none over none it has no bound.
+    MOVER (Donner and Zou 2012). A ratio without events in one group has ends of its own; without any it has no bound.
     """
-    # Exact ends of both would cover 99%; of attempts that share clusters the variance has to be known as well.
-    of_each: list[EndsAt] = [
-        partial(jeffreys_ends, part.value, part.effective) if part.counts_clusters else _alone(part).rate_ends
+    # Jeffreys' ends, since combined exact ends would cover 99%. Attempts that share clusters need the variance, too.
+    rate_ends: list[EndsAt] = [
+        partial(jeffreys_ends, part.value, part.effective) if part.counts_clusters else _rate_estimate(part).rate_ends
         for part in parts
     ]
     values = [part.value for part in parts]
-    shared = _correlation(parts)
+    correlation = _correlation(parts)
 
     def ends(tail: float) -> Ends:
-        rates = [ends_of(tail) for ends_of in of_each]
+        rates = [ends_at(tail) for ends_at in rate_ends]
         if scale is LOG and min(values) <= 0:
-            return _without_events(values, rates)
-        reaches = []
+            return _ratio_ends_without_events(values, rates)
+        margins = []
         for value, (low, high), sign in zip(values, rates, signs, strict=True):
-            down, up = scale.to(value) - scale.to(low), scale.to(high) - scale.to(value)
-            reaches.append((down, up) if sign > 0 else (up, down))
-        below, above = (math.hypot(*side) for side in zip(*reaches, strict=True))
-        if shared > 0 and math.isfinite(below + above):
+            below, above = scale.to(value) - scale.to(low), scale.to(high) - scale.to(value)
+            margins.append((below, above) if sign > 0 else (above, below))
+        below, above = (math.hypot(*side) for side in zip(*margins, strict=True))
+        if correlation > 0 and math.isfinite(below + above):
             below, above = (
-                math.sqrt(first**2 + second**2 - 2 * shared * first * second)
-                for first, second in zip(*reaches, strict=True)
+                math.sqrt(first**2 + second**2 - 2 * correlation * first * second)
+                for first, second in zip(*margins, strict=True)
             )
-        middle = scale.to(_value(values, signs, scale))
-        return scale.back(middle - below), scale.back(middle + above)
+        position = scale.to(_value(values, signs, scale))
+        return scale.back(position - below), scale.back(position + above)
 
     return ends
 
 
-def _alone(part: ClusterSums) -> LinearEstimate:
-    """Return the estimate of one rate; of a family each pair of groups needs those of both."""
-    if part not in _ALONE:
-        _ALONE[part] = contrast([part])
-    return _ALONE[part]
+def _rate_estimate(part: ClusterSums) -> LinearEstimate:
+    """Return the estimate of one rate, computed once: in a family each group is in several pairs."""
+    if part not in _RATE_ESTIMATES:
+        _RATE_ESTIMATES[part] = contrast([part])
+    return _RATE_ESTIMATES[part]
 
 
-def _without_events(values: Sequence[float], rates: Sequence[Ends]) -> Ends:
-    """Return the ends of a ratio of rates of which one is 0, from those of each."""
+def _ratio_ends_without_events(values: Sequence[float], rates: Sequence[Ends]) -> Ends:
+    """Return the ends of a ratio of rates of which one is 0, from those of each rate."""
     if max(values) <= 0 or len(values) > 2:
         return 0.0, math.inf
     (low1, high1), (low2, high2) = rates
@@ -277,16 +299,16 @@ def _without_events(values: Sequence[float], rates: Sequence[Ends]) -> Ends:
 
 
 def _correlation(parts: Sequence[ClusterSums]) -> float:
-    """Return the correlation of two rates by the clusters that hold both, less its error; 0 of more than two.
+    """Return the correlation of two rates by their common clusters, less its error; 0 for more than two rates.
 
-    One standard error of Fisher's z, and never below 0 (Newcombe 1998 takes half a pair off for the same reason). By
-    simulation the whole correlation errs in up to 3.4%, and none at all makes the interval up to a quarter wider.
+    It is less by one standard error of Fisher's z, and at least 0 (Newcombe 1998 subtracts half a pair for the same
+    reason). By simulation the whole correlation errs in up to 3.4%, and 0 makes the interval up to a quarter wider.
     """
     first, *others = parts
-    both = np.count_nonzero((first.counts[0] > 0) & (others[0].counts[0] > 0)) if len(others) == 1 else 0
-    own = [part.deviations[0] for part in parts]
-    spread = math.prod(float(np.square(deviations).sum()) for deviations in own)
-    if both <= 4 or not spread > 0:
+    common = np.count_nonzero((first.counts[0] > 0) & (others[0].counts[0] > 0)) if len(others) == 1 else 0
+    deviations = [part.deviations[0] for part in parts]
+    product = math.prod(float(np.square(own).sum()) for own in deviations)
+    if common <= 4 or not product > 0:
         return 0.0
-    seen = min(float(own[0] @ own[1]) / math.sqrt(spread), 1 - 1e-9)
-    return max(0.0, math.tanh(math.atanh(seen) - 1 / math.sqrt(both - 3))) if seen > 0 else 0.0
+    correlation = min(float(deviations[0] @ deviations[1]) / math.sqrt(product), 1 - 1e-9)
+    return max(0.0, math.tanh(math.atanh(correlation) - 1 / math.sqrt(common - 3))) if correlation > 0 else 0.0

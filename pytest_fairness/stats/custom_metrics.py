@@ -1,4 +1,4 @@
-"""Metrics that are any function of sums over the sample, with an interval by the jackknife."""
+"""Custom metrics: functions of sums over the sample, with intervals by the jackknife."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from pytest_fairness.stats.linear_estimate import IDENTITY, UNBOUNDED, Ends, End
 from pytest_fairness.stats.quantiles import unseen_share
 
 ROUNDING = 1e-9
-"""Slack by which sums of floating-point numbers may leave a range, as a share of its ends."""
+"""Tolerance for sums of floating-point numbers outside a range, as a share of its ends."""
 DIRECTIONS = 32
 """Number of directions in which a kink is searched for."""
 FAR_STEP = 1.0
-"""Standard errors of the sums along which a kink is searched for.
+"""Distance within which a kink is searched for, in standard errors of the sums.
 
-By simulation what passes errs in at most 2%: maxima of two and of ten groups, 0 to 3 errors apart.
+By simulation, functions without a kink within it err in at most 2%: maxima of two and of ten groups, 0 to 3 errors
+apart.
 """
 NEAR_STEP = 0.25
-"""Standard errors of the value from which its second-order term is taken."""
-ROUGH = 0.15
-"""Deviation of second differences from those of a smooth function, in standard errors, that shows a kink."""
+"""Step of the second difference that gives the second-order term, in standard errors of the value."""
+LARGEST_DEPARTURE = 0.15
+"""Largest departure of second differences from those of a smooth function, in standard errors."""
 
 Function = Callable[[Any], Any]
-"""A function from sums, by name as attributes, to a number; arrays of sums give an array where it can take them."""
+"""A function from sums, which are attributes by name, to a number; or from arrays of sums to an array."""
 
 
 class UndefinedError(ArithmeticError):
@@ -40,25 +41,25 @@ class UndefinedError(ArithmeticError):
 
 @dataclass(frozen=True, slots=True)
 class Functional:
-    """A function, and the names of its sums in the order of their columns."""
+    """A function of sums, with the names of the sums in the order of their columns."""
 
     function: Function
     names: Sequence[str]
     symmetric: bool = False
-    """Whether its error is known to have no tail longer than the other."""
+    """Whether the distribution of its error is known to be symmetric."""
     smooth: bool = False
-    """Whether it is taken to have no kink, so that none is searched for."""
+    """Whether it is known to have no kink, so that none is searched for."""
     extremes: Callable[[Floats], Sequence[Floats]] | None = None
-    """A function from the numbers per attempt to those of clusters that would move it most."""
+    """A function from the summands of attempts to the mean summands of clusters that would change it most."""
 
     def at(self, sums: Floats) -> Floats:
         """Return the function's values for rows of sums, shape (rows, names) to (rows,); nan where it has none."""
         with np.errstate(all="ignore"):
-            values = self._together(sums)
-            return np.array([self._alone(row) for row in sums]) if values is None else values
+            values = self._vectorized(sums)
+            return np.array([self._value(row) for row in sums]) if values is None else values
 
-    def _together(self, sums: Floats) -> Floats | None:
-        """Return all rows at once, or None for a function that takes only single numbers."""
+    def _vectorized(self, sums: Floats) -> Floats | None:
+        """Return the values of all rows at once; None for a function that takes only single numbers."""
         if len(sums) < 3:
             return None
         try:
@@ -67,11 +68,11 @@ class Functional:
             return None
         if values.shape != (len(sums),):
             return None
-        # A function that mixes rows (a maximum over all, say) is found out by its ends.
-        alone = [self._alone(sums[0]), self._alone(sums[-1])]
-        return values if np.allclose(values[[0, -1]], alone, rtol=1e-9, atol=1e-12, equal_nan=True) else None
+        # A function that mixes rows, such as a maximum over all, gives other values for single rows.
+        single = [self._value(sums[0]), self._value(sums[-1])]
+        return values if np.allclose(values[[0, -1]], single, rtol=1e-9, atol=1e-12, equal_nan=True) else None
 
-    def _alone(self, sums: Floats) -> float:
+    def _value(self, sums: Floats) -> float:
         try:
             return float(self.function(self._named(sums)))
         except (ArithmeticError, ValueError):  # math.log of a negative number is a ValueError
@@ -88,12 +89,12 @@ def linearize(
 
     Args:
         functional: A function of sums.
-        values: Numbers per attempt, shape (attempts, names), none nan.
-        clusterings: By source; with a crossed factor also by it and by cell.
-        span: The range that the function cannot leave; it chooses the scale.
+        values: The summands of each attempt, shape (attempts, names), none nan.
+        clusterings: The clusters by source; with a crossed factor also by its level and by cell.
+        span: The range that the function cannot leave; it determines the scale.
 
     Raises:
-        UndefinedError: The sums, or those without one cluster, give no number.
+        UndefinedError: The function has no value for the sums, or for those without one cluster.
         FairnessError: The value lies outside of its span.
     """
     whole = values.sum(axis=0)
@@ -109,14 +110,14 @@ def linearize(
     sums = [cluster_sums(values, clustering) for clustering in clusterings]
     without = [functional.at(whole - totals) for totals, _ in sums]
     if not np.all(np.isfinite(without[0])):
-        bad = np.count_nonzero(~np.isfinite(without[0]))
-        raise UndefinedError(f"it has no value without {bad:,} of its items or sources: a division by zero?")
+        undefined = np.count_nonzero(~np.isfinite(without[0]))
+        raise UndefinedError(f"it has no value without {undefined:,} of its items or sources: a division by zero?")
     sources = len(without[0])
     unseen: EndsAt | None = None
     if functional.extremes is not None:
         unseen = partial(unseen_ends, functional, values, sources, functional.extremes(values))
     elif span is not None and all(map(math.isfinite, span)):
-        unseen = partial(mixed_ends, value, sources, span)
+        unseen = partial(unseen_span_ends, value, sources, span)
     deviations = [influences(values_without, value, scale) for values_without in without]
     return LinearEstimate(
         value,
@@ -132,35 +133,37 @@ def linearize(
 
 
 def curvature(functional: Functional, sums: Floats, counts: Floats, deviations: Floats, scale: Scale) -> Ends:
-    """Return by how much both ends of a functional move because it bends: constant, and times the squared quantile.
+    """Return the shift of the ends by a functional's curvature: a constant, and a factor of the squared quantile.
 
-    With c its second-order term one error along its own influences, and b its bias, half the sum of its second
-    differences by cluster: c - b, and c (DiCiccio and Efron 1992, Biometrika 79, 231-245). None where it has no value
-    so near.
+    They are c - b and c (DiCiccio and Efron 1992, Biometrika 79, 231-245): c is its second-order term one error along
+    its own influences, b is its bias, half the sum of its second differences by cluster. Both are 0 where it has no
+    value so near.
 
     Args:
         functional: A function of sums.
-        sums: Sums of each cluster, shape (clusters, names).
-        counts: Attempts of each cluster.
-        deviations: Influence of each cluster on the scale.
-        scale: Scale of the interval.
+        sums: The sums of each cluster, shape (clusters, names).
+        counts: The number of attempts of each cluster.
+        deviations: The influence of each cluster on the scale.
+        scale: The scale of the interval.
     """
     error = math.sqrt(float(np.square(deviations).sum()))
     if not error:
         return 0.0, 0.0
     whole, centered = sums.sum(axis=0), centered_sums(sums, counts)
     steps = np.vstack([NEAR_STEP / error * deviations @ centered, centered])
-    middle, *beyond = scale.every(functional.at(np.vstack([whole, whole + steps, whole - steps])))
-    above, below = np.reshape(beyond, (2, -1))
-    second = (above + below - 2 * middle) / 2
-    along, bias = float(second[0]) / NEAR_STEP**2, float(second[1:].sum())
-    return (along - bias, along) if math.isfinite(along) and math.isfinite(bias) else (0.0, 0.0)
+    middle, *others = scale.every(functional.at(np.vstack([whole, whole + steps, whole - steps])))
+    above, below = np.reshape(others, (2, -1))
+    differences = (above + below - 2 * middle) / 2
+    second_order, bias = float(differences[0]) / NEAR_STEP**2, float(differences[1:].sum())
+    if not (math.isfinite(second_order) and math.isfinite(bias)):
+        return 0.0, 0.0
+    return second_order - bias, second_order
 
 
 def influences(without: Floats, value: float, scale: Scale) -> Floats:
-    """Return what each cluster adds to the error on the scale, from the values without each cluster."""
+    """Return the influence of each cluster on the scale, from the values without each cluster (Tukey 1958)."""
     number, scaled = len(without), scale.every(without)
-    if not np.all(np.isfinite(scaled)):  # one cluster alone keeps the value from the end of its span
+    if not np.all(np.isfinite(scaled)):  # without some cluster the value is at an end of its span
         scaled = without * scale.slope(value)
     influence: Floats = (scaled.mean() - scaled) * math.sqrt(max(number - 1, 0) / number)
     return influence
@@ -169,19 +172,24 @@ def influences(without: Floats, value: float, scale: Scale) -> Floats:
 def unseen_ends(
     functional: Functional, values: Floats, clusters: int, hypotheses: Sequence[Floats], tail: float
 ) -> Ends:
-    """Return ends for clusters that all agree: an unseen share of them could have been graded otherwise.
+    """Return the lowest and highest value with an unseen share of clusters that were graded otherwise.
 
-    ``hypotheses`` hold means per attempt, one array (names,) for each way to be graded.
+    Args:
+        functional: A function of sums.
+        values: The summands of each attempt, shape (attempts, names).
+        clusters: The number of clusters.
+        hypotheses: The mean summands of unseen clusters, one array (names,) for each possible grade.
+        tail: The probability that such a share is unseen.
     """
     share = unseen_share(clusters, tail)
     whole = values.sum(axis=0)
-    mixed = [whole, *((1 - share) * whole + share * len(values) * means for means in hypotheses)]
-    values_mixed = functional.at(np.array(mixed))
-    finite = values_mixed[np.isfinite(values_mixed)]
+    sums = [whole, *((1 - share) * whole + share * len(values) * means for means in hypotheses)]
+    metrics = functional.at(np.array(sums))
+    finite = metrics[np.isfinite(metrics)]
     return float(finite.min()), float(finite.max())
 
 
-def mixed_ends(value: float, clusters: int, span: Ends, tail: float) -> Ends:
+def unseen_span_ends(value: float, clusters: int, span: Ends, tail: float) -> Ends:
     """Return the value with an unseen share of clusters at either end of its span."""
     share = unseen_share(clusters, tail)
     low, high = (value + share * (end - value) for end in span)
@@ -191,8 +199,8 @@ def mixed_ends(value: float, clusters: int, span: Ends, tail: float) -> Ends:
 def check_span(value: float, span: Ends | None) -> None:
     """Raise `FairnessError` for a value outside of its span: then the span is wrong, and so would be its ends."""
     low, high = span or UNBOUNDED
-    slack = ROUNDING * max([1.0, *(abs(end) for end in (low, high) if math.isfinite(end))])
-    if not low - slack <= value <= high + slack:
+    tolerance = ROUNDING * max([1.0, *(abs(end) for end in (low, high) if math.isfinite(end))])
+    if not low - tolerance <= value <= high + tolerance:
         raise FairnessError(
             f"the metric comes to {value:.6g}, outside its span of {low:g} to {high:g}: give the range that its "
             "function cannot leave, span=(LOWEST, HIGHEST), or none"
@@ -200,17 +208,17 @@ def check_span(value: float, span: Ends | None) -> None:
 
 
 def has_kink(functional: Functional, values: Floats, clustering: Clustering, estimate: LinearEstimate) -> bool:
-    """Return whether a function has a kink within the error of its sums: a maximum, a minimum, a size.
+    """Return whether a function has a kink within the error of its sums: a maximum, a minimum, an absolute value.
 
-    Along directions in which the sums may err, h errors far, the second difference of a smooth function grows as
-    h^2. At a kink it grows as h (Fang and Santos 2019), and beyond one it begins. Neither error nor interval
-    of the linear estimate holds there. A kink is one on every scale, mere curvature is not: both the function
-    and its place on the scale of the interval must show it.
+    A step of h errors in a random direction changes the second difference of a smooth function in proportion to
+    h^2. At a kink it is proportional to h (Fang and Santos 2019). Neither the error nor the interval
+    of the linear estimate holds there. A kink shows on every scale, mere curvature does not: so the test must
+    be positive for the value itself and on the scale of its interval.
 
     Args:
         functional: A function of sums.
-        values: Numbers per attempt, shape (attempts, names), none nan.
-        clustering: By source.
+        values: The summands of each attempt, shape (attempts, names), none nan.
+        clustering: The clusters by source.
         estimate: The function as a linear estimate.
     """
     centered = centered_sums(*cluster_sums(values, clustering))
@@ -228,13 +236,21 @@ def has_kink(functional: Functional, values: Floats, clustering: Clustering, est
 def _is_rough(
     scale: Scale, near: tuple[Floats, Floats], far: tuple[Floats, Floats], middle: float, error: float
 ) -> bool:
-    """Return whether second differences of values near and far depart from those of a smooth function, or have none."""
+    """Return whether second differences are not proportional to the squared step, or do not exist.
+
+    Args:
+        scale: The scale on which they are computed.
+        near: Values above and below at a quarter of the step.
+        far: Values above and below at the full step.
+        middle: The position of the value on the scale.
+        error: Its standard error on the scale.
+    """
     with np.errstate(invalid="ignore"):
-        close, wide = (scale.every(above) + scale.every(below) - 2 * middle for above, below in (near, far))
-        departure = np.abs(wide - 16 * close)
-    departure = departure[np.isfinite(departure)]
-    rounding = ROUNDING * max(1.0, abs(middle))
-    return not len(departure) or float(np.sqrt(np.square(departure).mean())) > ROUGH * error + rounding
+        small, large = (scale.every(above) + scale.every(below) - 2 * middle for above, below in (near, far))
+        departures = np.abs(large - 16 * small)
+    departures = departures[np.isfinite(departures)]
+    tolerance = ROUNDING * max(1.0, abs(middle))
+    return not len(departures) or float(np.sqrt(np.square(departures).mean())) > LARGEST_DEPARTURE * error + tolerance
 
 
 def cluster_sums(values: Floats, clustering: Clustering) -> tuple[Floats, Floats]:
@@ -246,7 +262,7 @@ def cluster_sums(values: Floats, clustering: Clustering) -> tuple[Floats, Floats
 
 
 def centered_sums(sums: Floats, counts: Floats) -> Floats:
-    """Return the sums of each cluster, less what as many attempts have on average."""
+    """Return the sums of each cluster, less the average sums of as many attempts."""
     centered: Floats = sums - np.outer(counts / counts.sum(), sums.sum(axis=0))
     return centered
 
@@ -259,7 +275,7 @@ def correlation(sums: Any) -> Any:
 
 
 def correlation_corners(columns: Floats) -> list[Floats]:
-    """Return both outcomes at their extremes together: what an unseen cluster would add to a correlation."""
+    """Return the mean summands of unseen clusters with both outcomes at an extreme."""
     ends = [(float(column.min()), float(column.max())) for column in columns.T[1:3]]
     return [np.array([1.0, x, y, x * x, y * y, x * y]) for x in ends[0] for y in ends[1]]
 
@@ -270,6 +286,6 @@ CORRELATION = Functional(
 
 
 def correlation_columns(first: Floats, second: Floats) -> Floats:
-    """Return what `CORRELATION` sums; centered, so that large means cost no digits."""
+    """Return the summands of `CORRELATION`, from centered outcomes: the squares of large ones would lose digits."""
     x, y = first - np.nanmean(first), second - np.nanmean(second)
     return np.column_stack([np.where(np.isnan(x), np.nan, 1.0), x, y, x * x, y * y, x * y])

@@ -1,8 +1,7 @@
-"""Metrics that a third party's code computes from whole items, each with an interval all the same.
+"""Metrics that third-party code computes from whole items, with intervals by a delete-a-group jackknife.
 
-Such code is no function of sums, so nothing can be taken out of its result: it is run again
-without each of up to 100 groups of items (the delete-a-group jackknife: Kott 2001, Journal of
-Official Statistics 17, 521-526).
+Such code is no function of sums, so the influence of an item cannot be read from its result. It is run again
+without each of up to 100 groups of items (Kott 2001, Journal of Official Statistics 17, 521-526).
 """
 
 from __future__ import annotations
@@ -34,24 +33,22 @@ from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 from pytest_fairness.stats.worst_case import group
 
 MOST_GROUPS = 100
-"""Number of groups of items that are left out in turn: an error by 100 groups is itself uncertain by 7%."""
-
-Items = Sequence[Sequence[GradedAttempt]]
+"""Largest number of groups of items that are left out in turn: with 100, an error is itself uncertain by 7%."""
 
 
 class ExternalMetricAdapter(Protocol):
     """The interface of a third party's metrics."""
 
     grade: str
-    """The grade it reads."""
+    """The name of the grade that the metrics read."""
 
     @property
     def values(self) -> Sequence[Any]:
-        """The grades that an attempt can have; empty where nobody can list them."""
+        """All values that the grade can have; empty where they cannot be listed."""
         ...
 
-    def prepared(self, attempts: Sequence[GradedAttempt]) -> Any:
-        """Return one item, from its graded attempts, as `calculate` takes it."""
+    def prepare(self, attempts: Sequence[GradedAttempt]) -> Any:
+        """Return one item, from its graded attempts, in the form that `calculate` takes."""
         ...
 
     def calculate(self, items: Sequence[Any]) -> Mapping[str, float]:
@@ -59,63 +56,70 @@ class ExternalMetricAdapter(Protocol):
         ...
 
     def kind(self, attempt: GradedAttempt) -> Hashable:
-        """Return the kind of an attempt: among those of one kind a grade moves every metric the same way."""
+        """Return the kind of an attempt: a grade moves every metric in the same direction for all of one kind."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class _Reach:
-    """Distances that metrics can move, downwards (at most 0) and upwards; one number a metric."""
+class _Shifts:
+    """The largest shifts of each metric downwards (at most 0) and upwards, shape (metrics,)."""
 
     below: Floats
     above: Floats
 
 
 class ExternalMetrics(Mapping[str, Estimate]):
-    """The estimates of all metrics of a calculator, by name.
+    """The estimates of all metrics of third-party code, by name.
 
-    Items are left out whole, those of one source, or with an answer in common, together.
-    Ungraded attempts are left to the calculator; the ends hold for the worst way to grade those of each kind
-    of attempt. Where (almost) no group of items differs, an unseen share of the items could have been graded
-    otherwise: the ends reach that far. ``scales`` are for marks, ``spans`` the ranges that metrics
-    cannot leave, ``slice`` what the results file says of each. Each estimate that is taken is recorded
-    by the threshold test.
+    Items are left out whole, and together where they share a source or an answer.
+    Ungraded attempts are left to the third-party code; the ends hold for the worst grades of the attempts of each
+    kind. Where (almost) no group of items differs, an unseen share of the items could have been graded
+    otherwise: the ends are moved as far. A threshold test records each estimate that it reads.
 
-    Raises `FairnessError` where the calculator fails on the whole sample.
+    Args:
+        measured: The sample.
+        adapter: The third-party code.
+        scales: The scale of marks of some metrics.
+        spans: The range that some metrics cannot leave.
+        slice: Keys and values that the results file adds to the slice of each estimate.
+
+    Raises:
+        FairnessError: The third-party code fails on the whole sample.
     """
 
     def __init__(
         self,
         measured: Measured,
-        calculator: ExternalMetricAdapter,
+        adapter: ExternalMetricAdapter,
         scales: Mapping[str, MarkScale] | None = None,
         spans: Mapping[str, tuple[float, float]] | None = None,
         slice: Mapping[str, str] | None = None,
     ) -> None:
-        self._calculator = calculator
+        self._adapter = adapter
         self._scales = scales or {}
         self._spans = spans or {}
         self._setting = replace(measured.selection.setting, slice={**(slice or {}), **measured.selection.setting.slice})
-        self._items = _by_item(measured.selection)
+        self._items = _attempts_by_item(measured.selection)
         self._count = measured.items
-        self._clusters = _clusters_of(measured.selection)
-        self.prepared: Sequence[Any] = [calculator.prepared(attempts) for attempts in self._items]
-        self._groups = _groups(measured.selection, calculator.grade)
+        self._clusters = _item_clusters(measured.selection)
+        self.prepared_items: Sequence[Any] = [adapter.prepare(attempts) for attempts in self._items]
+        self._groups = _groups(measured.selection, adapter.grade)
         self._whole: Mapping[str, float] = {}
         self._invalid = invalid_reason(self._groups[:1])
         if not self._invalid:
             self._measure()
 
     def _measure(self) -> None:
+        """Compute the metrics of the sample, their jackknife replicates and their worst-case shifts."""
         try:
-            self._whole = dict(self._calculator.calculate(self.prepared))
-        except Exception as error:  # somebody else's code
+            self._whole = dict(self._adapter.calculate(self.prepared_items))
+        except Exception as error:  # third-party code may raise anything
             raise FairnessError(f"the metrics cannot be computed: {type(error).__name__}: {error}") from error
         self._names = list(self._whole)
         self._values = np.array([self._whole[name] for name in self._names], dtype=np.float64)
-        self._every = np.vstack([self._values, self._without_each()])
-        self._ungraded = self._reach_of_ungraded()
-        self._unseen = self._reach_of_unseen()
+        self._replicates = self._jackknife_replicates()
+        self._ungraded = self._ungraded_shifts()
+        self._unseen = self._unseen_shifts()
 
     @property
     def _sources(self) -> int:
@@ -129,7 +133,11 @@ class ExternalMetrics(Mapping[str, Estimate]):
         return len(self._whole)
 
     def __getitem__(self, name: str) -> Estimate:
-        """Return the estimate of one metric. Raises `FairnessError` for a name that is none."""
+        """Return the estimate of one metric.
+
+        Raises:
+            FairnessError: There is no metric of that name.
+        """
         if not self._invalid and name not in self._whole:
             raise FairnessError(f"there is no metric {name!r}; {did_you_mean(name, self._whole)}")
         estimate = self._estimate(name)
@@ -142,113 +150,123 @@ class ExternalMetrics(Mapping[str, Estimate]):
         if self._invalid:
             return self._setting.invalid(metric_name(name), self._invalid, **counts)
         index = self._names.index(name)
-        value, without = float(self._values[index]), self._every[1:, index]
-        if not (math.isfinite(value) and np.isfinite(without).all()):
+        value = float(self._values[index])
+        if not (math.isfinite(value) and np.isfinite(self._replicates[:, index]).all()):
             reason = f"{name} has no value" if not math.isfinite(value) else f"{name} has no value without some items"
             return self._setting.invalid(metric_name(name), reason, value, **counts)
-        span = self._spans.get(name)
+        span = counts["span"] = self._spans.get(name)
         check_span(value, span)
-        made = self._linear(index, span)
-        if (of_size := self._of_size(index)) is not None:
-            # A jackknife sees no error at the bend of a size: its interval is that of what it is the size of.
-            signed = self._linear(of_size[0], self._spans.get(self._names[of_size[0]]))
-            made = replace(signed, value=value, derived=partial(_size_ends, signed, of_size[1]))
-        return self._setting.estimate(metric_name(name), [made], **counts, suspect=self._suspect(self._setting.tail))
+        estimate = self._linear_estimate(index, span)
+        if (signed_metric := self._signed_metric(index)) is not None:
+            # At its kink an absolute value has no jackknife error: its interval is that of the signed metric.
+            other, center = signed_metric
+            signed = self._linear_estimate(other, self._spans.get(self._names[other]))
+            estimate = replace(signed, value=value, derived=partial(_absolute_ends, signed, center))
+        return self._setting.estimate(metric_name(name), [estimate], **counts, suspect=self._suspect_reason())
 
-    def _linear(self, index: int, span: Ends | None) -> LinearEstimate:
-        value, without = float(self._values[index]), self._every[1:, index]
-        deviations = influences(without, value, IDENTITY)
-        below, above = float(self._ungraded.below[index]), float(self._ungraded.above[index])
-        unseen = partial(self._unseen_ends, index) if self._calculator.values else None
-        degrees = max(len(deviations) - 1.0, 1.0)
+    def _linear_estimate(self, index: int, span: Ends | None) -> LinearEstimate:
+        value = float(self._values[index])
+        deviations = influences(self._replicates[:, index], value, IDENTITY)
         return LinearEstimate(
-            value, [deviations], [degrees], self._sources, span=span, unseen=unseen, shift=(below, above)
+            value,
+            [deviations],
+            [max(len(deviations) - 1.0, 1.0)],
+            self._sources,
+            span=span,
+            unseen=partial(self._unseen_ends, index) if self._adapter.values else None,
+            shift=(float(self._ungraded.below[index]), float(self._ungraded.above[index])),
         )
 
     def _unseen_ends(self, index: int, tail: float) -> Ends:
-        # Linear in the share: it is computed at the confidence of the sample, and asked for at others.
+        # The shifts are computed for the sample's own tail; for another they are scaled, as if linear in the share.
         share = unseen_share(self._sources, tail) / unseen_share(self._sources, self._setting.tail)
         value = float(self._values[index])
         return value + share * float(self._unseen.below[index]), value + share * float(self._unseen.above[index])
 
-    def _of_size(self, index: int) -> tuple[int, float] | None:
-        """Return the metric that this one is the size of, and its center.
+    def _signed_metric(self, index: int) -> tuple[int, float] | None:
+        """Return the metric of which this one is the absolute distance from a center, and the center; None if none.
 
-        A jackknife sees no error at the bend of a size.
-
-        Found by their values, the whole's and those without each group of items.
+        It is recognized by the values of the sample and those without each group of items.
         """
+        values = np.vstack([self._values, self._replicates])
+        own = values[:, index]
         for center in (0.0, 0.5):
-            sizes = np.abs(self._every - center)
+            distances = np.abs(values - center)
             for other in range(len(self._names)):
-                alike = other != index and np.allclose(sizes[:, other], self._every[:, index], rtol=0, atol=1e-12)
-                if (
-                    alike
-                    and np.ptp(self._every[:, index]) > 0
-                    and (self._every[:, other] != self._every[:, index]).any()
-                ):
+                is_distance = other != index and np.allclose(distances[:, other], own, rtol=0, atol=1e-12)
+                if is_distance and np.ptp(own) > 0 and (values[:, other] != own).any():
                     return other, center
         return None
 
-    def _suspect(self, tail: float) -> str:
-        if not self._calculator.values and self._groups[0].ungraded:
+    def _suspect_reason(self) -> str:
+        """Return why the sample supports no claim of fairness; empty where it supports one."""
+        if not self._adapter.values and self._groups[0].ungraded:
             return f"{self._groups[0].ungraded:,} attempts are ungraded and could have had any grade"
-        return suspect_reason(self._groups[1:] or self._groups, tail)
+        return suspect_reason(self._groups[1:] or self._groups, self._setting.tail)
 
-    def _without_each(self) -> Floats:
+    def _jackknife_replicates(self) -> Floats:
         """Return the metrics without each group of items in turn: shape (groups, metrics)."""
         number = min(self._sources, MOST_GROUPS)
-        codes = (np.random.default_rng(0).permutation(self._sources) % number)[self._clusters]
+        groups = (np.random.default_rng(0).permutation(self._sources) % number)[self._clusters]
         return np.array(
-            [self._run([self.prepared[at] for at in np.flatnonzero(codes != of).tolist()]) for of in range(number)]
+            [
+                self._calculate([self.prepared_items[index] for index in np.flatnonzero(groups != group).tolist()])
+                for group in range(number)
+            ]
         )
 
-    def _reach_of_ungraded(self) -> _Reach:
+    def _ungraded_shifts(self) -> _Shifts:
+        """Return the largest shifts of the metrics over all grades of the ungraded attempts, kind by kind."""
         kinds: dict[Hashable, set[int]] = {}
         for index, attempts in enumerate(self._items):
             for attempt in attempts:
-                if attempt.grades[self._calculator.grade].ungraded:
-                    kinds.setdefault(self._calculator.kind(attempt), set()).add(index)
+                if attempt.grades[self._adapter.grade].ungraded:
+                    kinds.setdefault(self._adapter.kind(attempt), set()).add(index)
         below, above = np.zeros(len(self._names)), np.zeros(len(self._names))
-        for kind, places in kinds.items():
-            effects = [self._effect(places, value, partial(self._is_open, kind)) for value in self._calculator.values]
-            below += np.min([below * 0, *effects], axis=0)
-            above += np.max([above * 0, *effects], axis=0)
-        return _Reach(below, above)
-
-    def _is_open(self, kind: Hashable, attempt: GradedAttempt) -> bool:
-        ungraded = attempt.grades[self._calculator.grade].ungraded is not None
-        return ungraded and self._calculator.kind(attempt) == kind
-
-    def _reach_of_unseen(self) -> _Reach:
-        """Return how far metrics move if an unseen share of the items had been graded otherwise, all with one value."""
-        number = math.ceil(unseen_share(self._sources, self._setting.tail) * len(self._items))
-        places = set(np.random.default_rng(1).permutation(len(self._items))[:number].tolist())
-        effects = [self._effect(places, value, lambda _: True) for value in self._calculator.values]
-        zero = self._values * 0
-        return _Reach(np.min([zero, *effects], axis=0), np.max([zero, *effects], axis=0))
-
-    def _effect(self, places: set[int], value: Any, chosen: Callable[[GradedAttempt], bool]) -> Floats:
-        items = list(self.prepared)
-        for index in places:
-            filled = [
-                replace(attempt, grades={**attempt.grades, self._calculator.grade: Grade(value)})
-                if chosen(attempt)
-                else attempt
-                for attempt in self._items[index]
+        for kind, items in kinds.items():
+            shifts = [
+                self._shift_by_grade(items, value, partial(self._is_ungraded, kind)) for value in self._adapter.values
             ]
-            items[index] = self._calculator.prepared(filled)
-        return np.nan_to_num(self._run(items) - self._values)
+            below += np.min([below * 0, *shifts], axis=0)
+            above += np.max([above * 0, *shifts], axis=0)
+        return _Shifts(below, above)
 
-    def _run(self, items: Sequence[Any]) -> Floats:
+    def _is_ungraded(self, kind: Hashable, attempt: GradedAttempt) -> bool:
+        """Return whether an attempt is of a kind, and ungraded."""
+        return attempt.grades[self._adapter.grade].ungraded is not None and self._adapter.kind(attempt) == kind
+
+    def _unseen_shifts(self) -> _Shifts:
+        """Return the largest shifts of the metrics if an unseen share of the items all had one other grade."""
+        number = math.ceil(unseen_share(self._sources, self._setting.tail) * len(self._items))
+        items = set(np.random.default_rng(1).permutation(len(self._items))[:number].tolist())
+        shifts = [self._shift_by_grade(items, value, lambda _: True) for value in self._adapter.values]
+        zero = self._values * 0
+        return _Shifts(np.min([zero, *shifts], axis=0), np.max([zero, *shifts], axis=0))
+
+    def _shift_by_grade(self, items: set[int], value: Any, is_chosen: Callable[[GradedAttempt], bool]) -> Floats:
+        """Return the shifts of the metrics if the chosen attempts of some items had a grade."""
+        prepared = list(self.prepared_items)
+        for index in items:
+            prepared[index] = self._adapter.prepare(
+                [
+                    replace(attempt, grades={**attempt.grades, self._adapter.grade: Grade(value)})
+                    if is_chosen(attempt)
+                    else attempt
+                    for attempt in self._items[index]
+                ]
+            )
+        return np.nan_to_num(self._calculate(prepared) - self._values)
+
+    def _calculate(self, items: Sequence[Any]) -> Floats:
+        """Return the metrics of some items; nan where they have none."""
         try:
-            metrics = self._calculator.calculate(items)
-        except (ArithmeticError, LookupError, TypeError, ValueError):  # too few items for somebody else's code
+            metrics = self._adapter.calculate(items)
+        except (ArithmeticError, LookupError, TypeError, ValueError):  # too few items for the third-party code
             metrics = {}
         return np.array([metrics.get(name, math.nan) for name in self._names], dtype=np.float64)
 
 
-def _by_item(selection: Selection) -> list[list[GradedAttempt]]:
+def _attempts_by_item(selection: Selection) -> list[list[GradedAttempt]]:
     attempts = selection.columns.attempts
     if not attempts and selection.columns.count:
         raise FairnessError(NO_ATTEMPTS)
@@ -258,8 +276,8 @@ def _by_item(selection: Selection) -> list[list[GradedAttempt]]:
     return list(by_item.values())
 
 
-def _clusters_of(selection: Selection) -> Codes:
-    """Return the cluster of each item, numbered from 0; in the order of `_by_item`."""
+def _item_clusters(selection: Selection) -> Codes:
+    """Return the cluster of each item, numbered from 0; in the order of `_attempts_by_item`."""
     codes: dict[str, int] = {}
     for row in selection.rows.tolist():
         codes.setdefault(selection.columns.attempts[row].item.id, int(selection.clusterings[0].codes[row]))
@@ -267,18 +285,18 @@ def _clusters_of(selection: Selection) -> Codes:
 
 
 def _groups(selection: Selection, grade: str) -> list[GroupOutcomes]:
-    """Return all attempts, then those about each gender where the prompts name whom they are about."""
+    """Return the group of all attempts; then one for each gender, where all prompts have one."""
     attempts = selection.columns.attempts
     graded = np.array([math.nan if attempt.grades[grade].ungraded else 1.0 for attempt in attempts])
-    reading = OutcomeVector("", graded, graded, graded, None)
-    groups = [group("all", reading, selection.rows, selection.clusterings)]
+    vector = OutcomeVector("", graded, graded, graded, None)
+    groups = [group("all", vector, selection.rows, selection.clusterings)]
     if all("gender" in attempts[row].prompt.groups for row in selection.rows.tolist()):
         names = selection.groups("gender") if len(selection.rows) else ()
-        groups += [group(name, reading, selection.rows_of("gender", name), selection.clusterings) for name in names]
+        groups += [group(name, vector, selection.rows_of("gender", name), selection.clusterings) for name in names]
     return groups
 
 
-def _size_ends(signed: LinearEstimate, center: float, tail: float) -> Ends:
-    """Return ends of the size of a value about a center, from those of the value."""
+def _absolute_ends(signed: LinearEstimate, center: float, tail: float) -> Ends:
+    """Return the ends of the absolute distance of a value from a center, from the ends of the value."""
     low, high = (end - center for end in signed.ends(tail))
     return (0.0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))

@@ -63,7 +63,7 @@ def family(
     else:
         reference = next(group for group in groups if group.name == to)
         pairs = [(group, reference) for group in groups if group is not reference]
-    pairs = [comparison.sample.compared(comparison.reading, comparison.by, *pair) for pair in pairs]
+    pairs = [comparison.sample.compared(comparison.vector, comparison.by, *pair) for pair in pairs]
     contrasts = [
         contrast([first.graded, second.graded], (1, -1), log=kind.log)
         for first, second in pairs
@@ -74,7 +74,7 @@ def family(
     setting = comparison.sample.setting
     for first, second in pairs:
         name, number = naming(first.name, second.name), items((first, second))
-        breakdown = comparison.broken_down(first, second, log=kind.log)
+        breakdown = comparison.lazy_breakdown(first, second, log=kind.log)
         estimate = contrast_estimate(setting, name, (first, second), number, breakdown, tail, log=kind.log)
         folded = to is None and not estimate.invalid
         members[f"{first.name}{kind.key}{second.name}"] = _folded(estimate, kind.fold) if folded else estimate
@@ -94,7 +94,7 @@ def worst_estimate(
     sound = [member for member in members.values() if not member.invalid]
     invalid = next((member.invalid for member in members.values() if member.invalid), "")
     if not sound:
-        return comparison.sample.setting.invalid(name, invalid, breakdown=comparison.broken_down(), **counts)
+        return comparison.sample.setting.invalid(name, invalid, breakdown=comparison.lazy_breakdown(), **counts)
     worst = min(sound, key=lambda member: member.value)
     low = 0.0 if invalid else min(member.low for member in sound)
     high = min(member.high if member.strict_high is None else member.strict_high for member in sound)
@@ -133,6 +133,7 @@ def _folded(estimate: Estimate, fold: Callable[[float, float], Ends]) -> Estimat
         estimate,
         low=low,
         high=high,
+        span=None if estimate.span is None else (0.0, 1.0),
         strict_low=strict_low,
         strict_high=strict_high,
         ends_at=None if ends_at is None else lambda tail: fold(*ends_at(tail)),

@@ -1,4 +1,4 @@
-"""Probabilities that a threshold changes its outcome: by prediction, and by its history."""
+"""Probabilities that a rerun falls outside its bounds: by prediction from one run, and by the history of runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.decisions import OPERATORS
 
 PRIOR = (1.0, 4.0)
-"""Beta distribution of the rate at which runs fall outside, before any was seen: 0.2 on average."""
+"""Parameters of the beta prior of the rate at which runs fall outside: its mean is 0.2."""
 
 
 def is_outside(value: float, comparisons: Sequence[tuple[str, float]]) -> bool:
@@ -22,9 +22,9 @@ def is_outside(value: float, comparisons: Sequence[tuple[str, float]]) -> bool:
 
 
 def outside_probability(comparisons: Sequence[Comparison]) -> float | None:
-    """Chance that a rerun of equal size puts the point outside the bounds. None where it cannot be computed.
+    """Return the probability that the value of a rerun of equal size lies outside the bounds; None if unknown.
 
-    Predictive, as the flip probability: the rerun's point differs from this one's by sqrt(2) errors.
+    It is predictive: both runs have an error, so the values differ with a standard deviation of sqrt(2) errors.
     """
     if not comparisons:
         return None
@@ -39,9 +39,14 @@ def outside_probability(comparisons: Sequence[Comparison]) -> float | None:
 
 
 def rate_exceeds(outside: int, runs: int, largest: float) -> float:
-    """Probability that more than the share ``largest`` of runs falls outside, after ``outside`` of ``runs`` did.
+    """Return the probability that the rate of runs outside the bounds exceeds ``largest``.
 
-    The rate's posterior under a Beta(1, 4) prior: Beta(1 + outside, 4 + runs - outside).
+    The posterior of the rate under a Beta(1, 4) prior is Beta(1 + outside, 4 + runs - outside).
+
+    Args:
+        outside: The number of runs that fell outside.
+        runs: The number of runs.
+        largest: The rate, from 0 to 1.
 
     >>> round(rate_exceeds(0, 0, 0.2), 3), round(rate_exceeds(4, 6, 0.2), 3)
     (0.41, 0.967)

@@ -1,4 +1,4 @@
-"""Estimates of groups: of one, and of one against another."""
+"""Estimates of one group, and of one group compared with another."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes
 from pytest_fairness.stats.quantiles import t_quantile
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
-from pytest_fairness.stats.worst_case import fillings
+from pytest_fairness.stats.worst_case import imputations
 
 StrictTail = Callable[[float], float]
-"""A function from a tail to the smaller one at which all of a family hold together."""
+"""A function from a tail to the smaller tail at which all members of a family hold together."""
 
 NO_VARIATION = "all outcomes are equal and their range is not known: no variation to judge by"
+
+SIGNS = (1, -1)
+"""The signs of the first and the second group in a difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +44,16 @@ class Setting:
 
     @property
     def tail(self) -> float:
+        """The probability to err on either side of an interval."""
         return (1 - self.confidence) / 2
 
-    def _noted(self, name: MetricName) -> MetricName:
+    def _add_note(self, name: MetricName) -> MetricName:
         return replace(name, note=f"{name.note}{self.note}")
 
     def invalid(self, name: MetricName, reason: str, value: float = math.nan, **more: Any) -> Estimate:
-        """Return an estimate that makes no claim, with the reason."""
+        """Return an estimate that supports no claim, with the reason."""
         return Estimate(
-            **self._noted(name).fields(),
+            **self._add_note(name).fields(),
             value=value,
             low=math.nan,
             high=math.nan,
@@ -60,21 +64,21 @@ class Setting:
         )
 
     def estimate(
-        self, name: MetricName, fillings: Sequence[LinearEstimate], strict_tail: StrictTail | None = None, **more: Any
+        self, name: MetricName, imputed: Sequence[LinearEstimate], strict_tail: StrictTail | None = None, **more: Any
     ) -> Estimate:
-        """Return the estimate with its ends, its error and whether a claim may rest on it.
+        """Return the estimate with its ends, its error and the claims that it supports.
 
         Args:
-            name: What it is called.
-            fillings: As graded, then with the ungraded attempts filled in each way: the interval holds for all
-                (Manski's 2003 worst-case bounds, with sampling error).
-            strict_tail: Of a member of a family: where claims of unfairness are made.
+            name: The parts of its name.
+            imputed: The estimate from graded attempts, then those under each imputation of the ungraded ones. The
+                interval holds for all of them (Manski's 2003 worst-case bounds, with sampling error).
+            strict_tail: Of a member of a family, the tail at which claims of unfairness are made.
             more: Fields of the estimate.
         """
-        graded = fillings[0]
+        graded = imputed[0]
 
         def ends_at(tail: float) -> Ends:
-            ends = [filling.ends(tail) for filling in fillings]
+            ends = [estimate.ends(tail) for estimate in imputed]
             return min(low for low, _ in ends), max(high for _, high in ends)
 
         low, high = ends_at(self.tail)
@@ -82,16 +86,19 @@ class Setting:
             reason = NO_VARIATION if math.isfinite(graded.natural_error) else NO_ERROR
             return self.invalid(name, more.pop("invalid", "") or reason, graded.value, **more)
         more["sparse"] = more.get("sparse") or graded.open
-        if graded.open and not graded.bounded:  # then nothing bounds the error of the opposite claim either
+        if graded.open and not graded.bounded:  # nothing bounds the error of a claim of unfairness either
             more |= {"strict_low": -math.inf, "strict_high": math.inf, "strict_at": lambda _: UNBOUNDED}
         elif strict_tail is not None:
-            strict = ends_at(strict_tail(self.tail))
-            more |= {"strict_low": strict[0], "strict_high": strict[1]}
-            more["strict_at"] = lambda tail: ends_at(strict_tail(tail))
+            strict_low, strict_high = ends_at(strict_tail(self.tail))
+            more |= {
+                "strict_low": strict_low,
+                "strict_high": strict_high,
+                "strict_at": lambda tail: ends_at(strict_tail(tail)),
+            }
         error = graded.natural_error or (high - low) / 2 / t_quantile(self.tail, graded.df)
         error = error if math.isfinite(error) else math.nan
         return Estimate(
-            **self._noted(name).fields(),
+            **self._add_note(name).fields(),
             value=graded.value,
             low=low,
             high=high,
@@ -105,7 +112,7 @@ class Setting:
 
 
 def group_counts(groups: Sequence[GroupOutcomes], items: int) -> dict[str, Any]:
-    """Return the part of an estimate about its groups, whatever its verdict."""
+    """Return the fields of an estimate that describe its groups."""
     return {
         "items": items,
         "sources": int(np.count_nonzero(np.sum([group.missing.counts[0] for group in groups], axis=0))),
@@ -116,8 +123,8 @@ def group_counts(groups: Sequence[GroupOutcomes], items: int) -> dict[str, Any]:
 
 
 def annotate_name(name: MetricName, groups: Sequence[GroupOutcomes]) -> MetricName:
-    """Return the name, saying where labels have corrected it."""
-    labels = sum(group.judged.labels for group in groups if group.judged is not None)
+    """Return the name, with a note where labels correct the estimate."""
+    labels = sum(group.judge_accuracy.labels for group in groups if group.judge_accuracy is not None)
     return metric_names.corrected_name(name, labels) if labels else name
 
 
@@ -130,7 +137,7 @@ def mean_estimate(
     strict_tail: StrictTail | None = None,
     earlier: EarlierGroups | None = None,
 ) -> Estimate:
-    """Return a rate or a mean."""
+    """Return the rate or mean of one group; arguments as for `contrast_estimate`."""
     count = int(group.graded.totals[0].sum()) if group.graded.binary else None
     return contrast_estimate(setting, name, [group], items, breakdown, strict_tail, earlier=earlier, count=count)
 
@@ -147,74 +154,93 @@ def contrast_estimate(
     earlier: EarlierGroups | None = None,
     **more: Any,
 ) -> Estimate:
-    """Return the rate or mean of one group, of one less that of another, or (``log``) of one over that of another.
+    """Return the rate or mean of one group, the difference of two, or (``log``) their ratio.
 
-    ``earlier`` holds the same groups of the answers of earlier models, by which it is adjusted where that helps.
+    Args:
+        setting: The settings of the sample.
+        name: The parts of its name.
+        groups: One group, or two.
+        items: The number of items with an attempt of one of the groups.
+        breakdown: The function that gives the estimate's breakdown.
+        strict_tail: Of a member of a family, the tail at which claims of unfairness are made.
+        log: Whether two groups are compared by their ratio.
+        earlier: The same groups of earlier models' answers, by which the estimate is adjusted where that reduces
+            its error.
+        more: Fields of the estimate.
     """
     counts = group_counts(groups, items) | {"breakdown": breakdown} | more
     name = annotate_name(name, groups)
     if reason := comparison_reason(groups, log=log):
         return setting.invalid(name, reason, **counts)
-    ways = list(fillings(groups))
-    estimates = [contrast(parts, (1, -1)[: len(groups)], log=log) for parts in ways]
+    imputed = list(imputations(groups))
+    estimates = [contrast(parts, SIGNS[: len(groups)], log=log) for parts in imputed]
     graded = [group.graded for group in groups]
     counts["repetition_share"] = _repetition_share(graded, estimates[0].error, relative=log)
     counts |= _label_counts(groups, estimates[0].error, relative=log)
     counts["sparse"] = sparse_reason(groups, log=log)
     counts["suspect"] = suspect_reason(groups, setting.tail)
-    if earlier is not None and (closer := _adjusted(estimates, ways, groups, earlier, log=log)):
-        estimates, counts["repetition_share"] = closer, None
+    counts["span"] = _possible_span(graded, log=log)
+    if earlier is not None and (adjusted := _adjust(estimates, imputed, groups, earlier, log=log)):
+        estimates, counts["repetition_share"] = adjusted, None
         name = metric_names.history_name(name, sum(group.attempts for group in earlier.whole))
     return setting.estimate(name, estimates, strict_tail, **counts)
 
 
-def _adjusted(
+def _possible_span(parts: Sequence[ClusterSums], *, log: bool) -> Ends | None:
+    """Return the lowest and the highest value of a rate, a difference of rates or a ratio; None for other numbers."""
+    if log:
+        return 0.0, math.inf
+    if not all(part.rate or part.is_propensity for part in parts):
+        return None
+    return (0.0, 1.0) if len(parts) == 1 else (-1.0, 1.0)
+
+
+def _adjust(
     estimates: Sequence[LinearEstimate],
-    ways: Sequence[Sequence[ClusterSums]],
+    imputed: Sequence[Sequence[ClusterSums]],
     groups: Sequence[GroupOutcomes],
     earlier: EarlierGroups,
     *,
     log: bool,
 ) -> list[LinearEstimate] | None:
-    """Return estimates adjusted by earlier answers; None where they are no closer, or their error not known."""
-    kinds = [*groups, *earlier.whole, *earlier.part]
-    if any(group.judged is not None or group.graded.is_propensity for group in kinds):
+    """Return estimates adjusted by earlier answers; None where that reduces no error, or an error is unknown."""
+    everything = [*groups, *earlier.whole, *earlier.part]
+    if any(group.judge_accuracy is not None or group.graded.is_propensity for group in everything):
         return None
-    if any(comparison_reason(of, log=log) for of in (earlier.whole, earlier.part)):
+    if any(comparison_reason(earlier_groups, log=log) for earlier_groups in (earlier.whole, earlier.part)):
         return None
-    signs = (1, -1)[: len(groups)]
 
-    def earlier_estimate(of: Sequence[GroupOutcomes]) -> EarlierEstimate:
-        parts = [group.graded for group in of]
-        estimate = contrast(parts, signs, log=log)
+    def earlier_estimate(groups: Sequence[GroupOutcomes]) -> EarlierEstimate:
+        parts = [group.graded for group in groups]
+        estimate = contrast(parts, SIGNS[: len(parts)], log=log)
         return EarlierEstimate(estimate, estimate.influences[0], _unseen(parts, log=log))
 
     whole, part = earlier_estimate(earlier.whole), earlier_estimate(earlier.part)
-    made: list[LinearEstimate] = []
-    for plain, parts in zip(estimates, ways, strict=True):
+    results: list[LinearEstimate] = []
+    for plain, parts in zip(estimates, imputed, strict=True):
         if math.isinf(plain.value) or len(plain.influences[0]) != len(earlier.clusters.clusters):
             return None
         events = min(part.events for part in parts) if all(part.binary for part in parts) else math.inf
         influences = earlier.clusters.summed(plain.influences[0])
-        closer = adjust_by_history(plain, influences, _unseen(parts, log=log), whole, part, events)
-        if closer is None and not made:
+        adjusted = adjust_by_history(plain, influences, _unseen(parts, log=log), whole, part, events)
+        if adjusted is None and not results:
             return None
-        made.append(plain if closer is None else closer)
-    return made
+        results.append(adjusted or plain)
+    return results
 
 
 def _unseen(parts: Sequence[ClusterSums], *, log: bool) -> EndsAt | None:
-    """Return what an unseen share of prompts at an extreme would give; None where no extreme is known."""
+    """Return the function to ends with an unseen share of items at an extreme; None where no extreme is known."""
     if any(part.span is None for part in parts):
         return None
-    return partial(unseen_ends, parts, (1, -1)[: len(parts)], log=log)
+    return partial(unseen_ends, parts, SIGNS[: len(parts)], log=log)
 
 
 def sparse_reason(groups: Sequence[GroupOutcomes], *, log: bool) -> str:
-    """Return why the counts of these groups support no claim of fairness; empty where they do."""
+    """Return why the counts of these groups support no claim of fairness; empty where they support one."""
     for group in groups:
-        if group.judged is not None and group.judged.open:
-            return group.judged.open
+        if group.judge_accuracy is not None and group.judge_accuracy.open:
+            return group.judge_accuracy.open
         if log and group.graded.rate and group.graded.effective * group.graded.value < FEWEST_EVENTS:
             return f"fewer than {FEWEST_EVENTS} effective events of {group.name}"
     return ""
@@ -237,24 +263,30 @@ def comparison_reason(groups: Sequence[GroupOutcomes], *, log: bool) -> str:
 
 
 def _label_counts(groups: Sequence[GroupOutcomes], error: float, *, relative: bool) -> dict[str, Any]:
-    """Return what part of a squared error more labels could remove, and the fewest labels of a group."""
-    judged = [(group.graded, group.judged) for group in groups if group.judged is not None]
-    if not judged or len(judged) < len(groups) or not error > 0:
+    """Return the fields of an estimate about labels: their share of the squared error, and the fewest of a group."""
+    accuracies = [group.judge_accuracy for group in groups if group.judge_accuracy is not None]
+    if not accuracies or len(accuracies) < len(groups) or not error > 0:
         return {}
-    parts = [part for part, _ in judged if isinstance(part, CorrectedSums)]
+    parts = [group.graded for group in groups if isinstance(group.graded, CorrectedSums)]
     total = sum(part.label_variance / (part.value**2 if relative else 1.0) for part in parts)
     return {
         "label_share": min(1.0, total / error**2),
-        "labels": min(accuracy.labels for _, accuracy in judged),
-        "label_worth": min(accuracy.worth / max(accuracy.labels, 1) for _, accuracy in judged),
+        "labels": min(accuracy.labels for accuracy in accuracies),
+        "label_worth": min(accuracy.effective_labels / max(accuracy.labels, 1) for accuracy in accuracies),
     }
 
 
 def _repetition_share(parts: Sequence[ClusterSums], error: float, *, relative: bool) -> float | None:
-    """Return what part of a squared error more repetitions could remove; ``relative``: of the error of a logarithm."""
-    repeated = [part.repeated for part in parts]
-    if error == 0 or any(variance is None for variance in repeated):
+    """Return the share of a squared error that more repetitions could remove; None where it is unknown.
+
+    Args:
+        parts: The graded attempts of each group.
+        error: The standard error of the estimate; of its logarithm if ``relative``.
+        relative: Whether the estimate is a ratio.
+    """
+    variances = [part.repeated for part in parts]
+    if error == 0 or any(variance is None for variance in variances):
         return None
     slopes = [1 / part.value if relative else 1.0 for part in parts]
-    total = sum(slope**2 * (variance or 0.0) for slope, variance in zip(slopes, repeated, strict=True))
+    total = sum(slope**2 * (variance or 0.0) for slope, variance in zip(slopes, variances, strict=True))
     return min(1.0, total / error**2)

@@ -1,4 +1,4 @@
-"""An attempt as it would have been, had some of its grades been others: what an outcome would have come to then."""
+"""Hypothetical attempts, in which some grades have assumed values."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ from pytest_fairness.core.propensities import Propensities
 
 
 class NeedsError(UngradedError):
-    """A function asked for the value of a grade that has none yet."""
+    """A function reads a grade that has no assumed value yet."""
 
     def __init__(self, grade: str) -> None:
         super().__init__(f"{grade} is ungraded")
         self.grade = grade
 
 
-def hypothetical(attempt: GradedAttempt, assumed: Mapping[str, Any], *, forget: bool = False) -> GradedAttempt:
-    """Return the attempt with these values of grades; asked for that of an ungraded one, it raises `NeedsError`.
+def hypothetical(attempt: GradedAttempt, assumed: Mapping[str, Any], *, ignore_actual: bool = False) -> GradedAttempt:
+    """Return an attempt with assumed values of some grades.
 
-    So it does for a propensity, which is a distribution of values, and with ``forget`` for all that are not assumed.
+    Reading another grade raises `NeedsError` if it is ungraded or a propensity, which is a distribution of values.
+
+    Args:
+        attempt: The attempt.
+        assumed: The assumed values, by grade.
+        ignore_actual: Whether reading any other grade raises.
 
     >>> from pytest_fairness.core.attempts import Attempt
     >>> from pytest_fairness.core.items import ProbeItem, Prompt
@@ -31,12 +36,12 @@ def hypothetical(attempt: GradedAttempt, assumed: Mapping[str, Any], *, forget: 
     >>> hypothetical(refused, {"hired": True}).grades["hired"].value
     True
     """
-    grades = _Supposed(attempt.grades, assumed, forget)
-    return _Hypothetical(attempt.item, attempt.prompt, attempt.attempt, grades)
+    grades = _AssumedGrades(attempt.grades, assumed, ignore_actual)
+    return _HypotheticalAttempt(attempt.item, attempt.prompt, attempt.attempt, grades)
 
 
-class _Hypothetical(GradedAttempt):
-    """An attempt of which a grade may be asked for that it never had."""
+class _HypotheticalAttempt(GradedAttempt):
+    """An attempt whose ungraded grades raise `NeedsError`, also those that it lacks."""
 
     __slots__ = ()
 
@@ -45,19 +50,19 @@ class _Hypothetical(GradedAttempt):
 
 
 @dataclass(frozen=True, slots=True)
-class _Supposed(Mapping[str, Grade]):
-    """The grades of an attempt, some of them assumed; those of ungraded ones (``forget``: of all) are asked for."""
+class _AssumedGrades(Mapping[str, Grade]):
+    """The grades of an attempt, some of them assumed."""
 
     grades: Mapping[str, Grade]
     assumed: Mapping[str, Any]
-    forget: bool
+    ignore_actual: bool
 
     def __getitem__(self, grade: str) -> Grade:
         if grade in self.assumed:
             return Grade(self.assumed[grade])
         actual = self.grades.get(grade, Grade.none("error"))
-        is_open = actual.ungraded is not None or isinstance(actual.value, Propensities)
-        return _Needed(grade, actual.ungraded) if self.forget or is_open else actual
+        has_no_value = actual.ungraded is not None or isinstance(actual.value, Propensities)
+        return _MissingGrade(grade, actual.ungraded) if self.ignore_actual or has_no_value else actual
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.grades)
@@ -66,8 +71,8 @@ class _Supposed(Mapping[str, Grade]):
         return len(self.grades)
 
 
-class _Needed(Grade):
-    """A grade whose value an outcome may ask for: it is then supposed."""
+class _MissingGrade(Grade):
+    """A grade whose value raises `NeedsError`, so that one is assumed."""
 
     __slots__ = ("_name",)
     _name: str

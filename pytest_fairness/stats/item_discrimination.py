@@ -1,8 +1,8 @@
-"""Items on which models answer against their other answers: a sign that an item or its key is broken.
+"""Item discrimination: whether models with high scores on other items have high scores on an item, too.
 
-An item discriminates where models that score high on the others score high on it too. The corrected item-total
-correlation (Henrysson 1963, Psychometrika 28, 211-218) is that of the models' scores on the item with their means
-over all other items. Well below zero, the item measures something else: a wrong label, a grader that misreads, a trick.
+The corrected item-total correlation (Henrysson 1963, Psychometrika 28, 211-218) is that of the models' scores on the
+item with their means over all other items. Well below zero, the item measures something else: its label is wrong, its
+grader misreads answers, or it is a trick question.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.stats.columns import Floats
 
 FEWEST_MODELS = 5
-"""Models from which a correlation over models is shown."""
+"""Smallest number of models."""
 MOST_ORDERS = 5_040
-"""Orders of the models that are compared with the order seen: all of seven models, else as many drawn by chance."""
+"""Largest number of permutations of the models: all of seven models, else as many drawn at random."""
 LEVEL = 0.05
-"""Share of orders of the models that are as negative, at most, for an item to be listed."""
+"""Largest p-value at which an item is listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class ItemDiscrimination:
     """The correlation of each item's scores with the models' means over the other items."""
 
     correlations: Floats
-    """One per item, from -1 to 1; nan for an item on which all models score alike."""
+    """One per item, from -1 to 1; nan for an item on which all models have the same score."""
     p_values: Floats
-    """Share of the orders of models in which it is as low or lower; nan for the same items."""
+    """Share of the permutations of models with a correlation as low or lower; nan for the same items."""
     by_chance: float
-    """The number of items that would be listed if the models' scores stood in any order."""
+    """The expected number of items that would be listed if scores on different items were independent."""
 
     @property
     def negative(self) -> npt.NDArray[np.int64]:
@@ -49,7 +49,7 @@ def item_discrimination(scores: Floats, seed: int = 0) -> ItemDiscrimination:
 
     Args:
         scores: Mean grade of each model on each item, shape (models, items), none nan.
-        seed: Of the orders that are drawn where there are too many to compare them all.
+        seed: The seed of the permutations, where there are too many for all of them.
 
     Returns:
         Correlations and one-sided p-values by permutation of the models.
@@ -69,23 +69,23 @@ def item_discrimination(scores: Floats, seed: int = 0) -> ItemDiscrimination:
             f"how items discriminate shows with at least {FEWEST_MODELS} models and 2 items"
         )
     others = (scores.sum(axis=1, keepdims=True) - scores) / (items - 1)
-    standard, rest = _standardized(scores), _standardized(others)
-    correlations = (standard * rest).mean(axis=0)
+    scores, others = _standardize(scores), _standardize(others)
+    correlations = (scores * others).mean(axis=0)
     if factorial(models) <= MOST_ORDERS:
         orders = np.array(list(permutations(range(models))))
     else:
         generator = np.random.default_rng(seed)
         orders = np.array([np.arange(models), *(generator.permutation(models) for _ in range(MOST_ORDERS - 1))])
-    p_values, chances = np.full(items, np.nan), 0.0
+    p_values, by_chance = np.full(items, np.nan), 0.0
     for item in np.flatnonzero(np.isfinite(correlations)):
-        drawn = np.sort(standard[orders, item] @ rest[:, item] / models)
-        p_values[item] = np.searchsorted(drawn, correlations[item] + 1e-9, side="right") / len(drawn)
-        least = np.searchsorted(drawn, drawn + 1e-9, side="right") / len(drawn)
-        chances += float(np.mean((least <= LEVEL) & (drawn < 0)))
-    return ItemDiscrimination(correlations, p_values, chances)
+        permuted = np.sort(scores[orders, item] @ others[:, item] / models)
+        p_values[item] = np.searchsorted(permuted, correlations[item] + 1e-9, side="right") / len(permuted)
+        permuted_p_values = np.searchsorted(permuted, permuted + 1e-9, side="right") / len(permuted)
+        by_chance += float(np.mean((permuted_p_values <= LEVEL) & (permuted < 0)))
+    return ItemDiscrimination(correlations, p_values, by_chance)
 
 
-def _standardized(scores: Floats) -> Floats:
+def _standardize(scores: Floats) -> Floats:
     """Return scores with mean 0 and variance 1 over models; nan where they do not vary."""
     centered = scores - scores.mean(axis=0)
     spread = centered.std(axis=0)

@@ -304,7 +304,7 @@ class Measured:
         sample = read_sample(
             self.selection.columns, self.selection.reader, (first, second), functions, self.selection.rows
         )
-        sample = sample.mapped(custom_metrics.correlation_columns)
+        sample = sample.transform(custom_metrics.correlation_columns)
         estimate = self._functional(name, custom_metrics.CORRELATION, sample, (-1.0, 1.0))
         return for_threshold(estimate.marked(CORRELATIONS))
 
@@ -390,20 +390,20 @@ class Measured:
     ) -> Estimate:
         name = outcome_name(outcome, equals)
         selection = self.selection
-        reading = selection.reading(outcome, equals)
-        if kind is MetricKind.RATE and not reading.binary and reading.weights is None:
+        vector = selection.outcome_vector(outcome, equals)
+        if kind is MetricKind.RATE and not vector.binary and vector.weights is None:
             raise FairnessError(f"{name} holds numbers other than 0 and 1: take its mean, or say equals=...")
         everyone = group(
             "all",
-            reading,
+            vector,
             selection.rows,
             selection.clusterings,
             selection.columns.prompts,
             None,
             selection.columns.items,
         )
-        everyone = selection.everyone(everyone, reading.missing[selection.rows])
-        breakdown = partial(mean_breakdown, selection, reading, everyone)
+        everyone = selection.everyone(everyone, vector.missing[selection.rows])
+        breakdown = partial(mean_breakdown, selection, vector, everyone)
         full_name = (
             metric_names.mean_name(kind, outcome, equals)
             if named is None
@@ -421,8 +421,8 @@ class Measured:
         pair = selection.pair(outcome, equals, by, of, to)
         make_name = metric_names.ratio_name if kind.log else metric_names.difference_name
         name = make_name(outcome, equals, by, of, to)
-        comparison = GroupComparison(selection, selection.reading(outcome, equals), by, pair, to)
-        breakdown = comparison.broken_down(*pair, log=kind.log)
+        comparison = GroupComparison(selection, selection.outcome_vector(outcome, equals), by, pair, to)
+        breakdown = comparison.lazy_breakdown(*pair, log=kind.log)
         earlier = selection.earlier(lambda earlier_answers: earlier_answers.pair(outcome, equals, by, of, to))
         estimate = contrast_estimate(
             selection.setting, name, pair, selection.items_of(pair, by), breakdown, log=kind.log, earlier=earlier
@@ -469,22 +469,22 @@ class Measured:
     ) -> tuple[Mapping[str, Estimate], GroupComparison]:
         selection = self.selection
         names = selection.groups(by) if to is None else tuple(sorted({*selection.groups(by), to}))
-        groups = list(selection.group_outcomes(selection.reading(outcome, equals), by, names).values())
+        groups = list(selection.group_outcomes(selection.outcome_vector(outcome, equals), by, names).values())
         make_name = metric_names.ratio_name if kind is RATIO else metric_names.difference_name
         pair_name = partial(make_name, outcome, equals, by)
-        comparison = GroupComparison(selection, selection.reading(outcome, equals), by, groups, to)
+        comparison = GroupComparison(selection, selection.outcome_vector(outcome, equals), by, groups, to)
         members = family(kind, comparison, pair_name, partial(selection.items_of, by=by))
         if not members:
             group_count, family_kind = len(names), MetricKind.RATIO if kind is RATIO else MetricKind.DIFFERENCE
             reason = f"{by} has {group_count} group{'' if group_count == 1 else 's'}: a {family_kind.value} needs two"
             family_name = metric_names.family_name(family_kind, outcome, equals, by)
-            members = {by: selection.setting.invalid(family_name, reason, breakdown=comparison.broken_down())}
+            members = {by: selection.setting.invalid(family_name, reason, breakdown=comparison.lazy_breakdown())}
         return members, comparison
 
 
 def _all_of(selection: Selection, outcome: Outcome, equals: Any) -> GroupOutcomes:
     """Return all attempts of a selection as one group."""
-    reading = selection.reading(outcome, equals)
+    vector = selection.outcome_vector(outcome, equals)
     return group(
-        "all", reading, selection.rows, selection.clusterings, selection.columns.prompts, None, selection.columns.items
+        "all", vector, selection.rows, selection.clusterings, selection.columns.prompts, None, selection.columns.items
     )

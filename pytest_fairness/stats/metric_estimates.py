@@ -1,4 +1,4 @@
-"""Estimates by functions of sums: a metric of the user's own, and the correlation."""
+"""Estimates of functions of sums: custom metrics, and the correlation."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ KINKED = (
     "it bends within its error, as a maximum, a minimum or a size does, and no interval holds there: "
     "take ratios(...) or differences(...) of the groups, or abs() of an estimate"
 )
-MOST_SUPPOSED = 2_000
-"""Attempts whose other possible grades are looked at where all clusters agree; plenty for a mean."""
+MOST_HYPOTHETICAL = 2_000
+"""Largest number of attempts whose other possible grades are read where all clusters agree; plenty for a mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierSamples:
-    """Outcomes of the answers of earlier models: to all items, and to those of the sample."""
+    """The outcomes of earlier models' answers: to all items, and to those of the sample."""
 
     clusters: ClusterMap
     whole: MetricSample
@@ -49,34 +49,33 @@ class MetricSample:
     """Several outcomes of the same attempts."""
 
     values: Floats
-    """Shape (attempts, outcomes); a row is nan where one outcome is ungraded, unless they are an `IndependentSum`."""
-    empty: Any
-    """Shape (attempts,): whether one of its outcomes is ungraded."""
-    filled: Sequence[Floats]
-    """The same with the ungraded rows graded: one for each way in which they could have been."""
-    unseen: Callable[[], Sequence[Floats]]
-    """Some of the attempts with their grades forgotten: one array (attempts, outcomes) for each way to grade them."""
+    """Shape (attempts, outcomes); a row is nan where one outcome is ungraded, unless all are an `IndependentSum`."""
+    is_ungraded: Any
+    """Whether one of its outcomes is ungraded, shape (attempts,)."""
+    imputed: Sequence[Floats]
+    """The values with ungraded rows imputed: one array for each possible grade."""
+    hypothetical: Callable[[], Sequence[Floats]]
+    """A function to the values of some attempts under other grades: one array for each possible grade."""
     unbounded: str = ""
     """The reason that the possible grades of an ungraded attempt are unknown; empty where they are known."""
     shares: Floats | None = None
-    """The probability of all options together, of propensities, shape (attempts,)."""
+    """Total probability of the options of each attempt, for propensities, shape (attempts,)."""
 
     @property
     def missing(self) -> Floats:
-        """Shape (attempts,): which share of each is ungraded."""
-        shares: Floats = self.empty.astype(np.float64)
-        return shares if self.shares is None else np.where(self.empty, 1.0, 1.0 - self.shares)
+        """The share of each attempt that is ungraded, shape (attempts,)."""
+        shares: Floats = self.is_ungraded.astype(np.float64)
+        return shares if self.shares is None else np.where(self.is_ungraded, 1.0, 1.0 - self.shares)
 
-    def mapped(self, change: Callable[[Floats, Floats], Floats]) -> MetricSample:
-        """Other columns, computed from the first two of this sample."""
+    def transform(self, function: Callable[[Floats, Floats], Floats]) -> MetricSample:
+        """Return other columns of the same attempts, computed from the first two of this sample."""
         if self.shares is not None:
             raise FairnessError(
                 "a correlation of propensities is not that of answers: compare groups, or leave out propensities"
             )
-        kept = change(*self.values.T) if len(self.values) and not self.empty.all() else self.values
-        return MetricSample(
-            kept, np.isnan(kept[:, 0]), [change(*filled.T) for filled in self.filled], list, self.unbounded
-        )
+        values = function(*self.values.T) if len(self.values) and not self.is_ungraded.all() else self.values
+        imputed = [function(*columns.T) for columns in self.imputed]
+        return MetricSample(values, np.isnan(values[:, 0]), imputed, list, self.unbounded)
 
 
 def read_sample(
@@ -86,39 +85,47 @@ def read_sample(
     functions: Sequence[Callable[[GradedAttempt], Any]],
     rows: Rows,
 ) -> MetricSample:
-    """Read several outcomes of these attempts together."""
+    """Return several outcomes of some attempts, with all grades that the ungraded ones could have had.
+
+    Args:
+        columns: The sample.
+        reader: The reader of its outcomes.
+        outcomes: The outcomes.
+        functions: The outcomes as functions of an attempt.
+        rows: The attempts.
+    """
     if columns.arrays:
-        readings = [reader.named(outcome) for outcome in outcomes if isinstance(outcome, str)]
-        if len(readings) < len(outcomes):
+        vectors = [reader.named(outcome) for outcome in outcomes if isinstance(outcome, str)]
+        if len(vectors) < len(outcomes):
             raise FairnessError(NO_ATTEMPTS)
-        return _from_arrays(readings, rows)
+        return _from_arrays(vectors, rows)
     if all(isinstance(function, IndependentSum) for function in functions):
-        alone = np.column_stack([reader.computed([function], rows) for function in functions])
-        is_empty, values = np.isnan(alone).any(axis=1), np.nan_to_num(alone)
+        separate = np.column_stack([reader.computed([function], rows) for function in functions])
+        is_ungraded, values = np.isnan(separate).any(axis=1), np.nan_to_num(separate)
     else:
         values = reader.computed(functions, rows)
-        is_empty = np.isnan(values[:, 0])
+        is_ungraded = np.isnan(values[:, 0])
     shares = reader.graded_shares(functions, rows)
-    empty = np.flatnonzero(is_empty if shares is None else is_empty | (shares < 1))
-    filled, unbounded = [], ""
+    incomplete = np.flatnonzero(is_ungraded if shares is None else is_ungraded | (shares < 1))
+    unbounded = ""
     try:
-        supposed = [reader.supposed(functions, rows[index]) for index in empty]
+        possible = [reader.require_hypotheses(functions, rows[index]) for index in incomplete]
     except UnboundedError as error:
-        supposed, unbounded = [], str(error)
-    for way in range(max(map(len, supposed), default=0)):
-        full = values.copy()
-        full[empty] = [ways[way % len(ways)] for ways in supposed]
-        filled.append(full)
+        possible, unbounded = [], str(error)
+    imputed = []
+    # An attempt with fewer possible grades than another repeats them.
+    for index in range(max(map(len, possible), default=0)):
+        complete = values.copy()
+        complete[incomplete] = [hypotheses[index % len(hypotheses)] for hypotheses in possible]
+        imputed.append(complete)
 
-    def unseen() -> list[Floats]:
-        some = rows[:: max(1, len(rows) // MOST_SUPPOSED)]
-        ways = [reader.hypotheses(functions, row, forget=True) for row in some]
-        number = max(map(len, ways), default=0)
-        return [
-            np.array([hypotheses[way % len(hypotheses)] for hypotheses in ways if hypotheses]) for way in range(number)
-        ]
+    def hypothetical() -> list[Floats]:
+        some = rows[:: max(1, len(rows) // MOST_HYPOTHETICAL)]
+        possible = [hypotheses for row in some if (hypotheses := reader.hypotheses(functions, row, ignore_actual=True))]
+        number = max(map(len, possible), default=0)
+        return [np.array([hypotheses[index % len(hypotheses)] for hypotheses in possible]) for index in range(number)]
 
-    return MetricSample(values, is_empty, filled, unseen, unbounded, shares)
+    return MetricSample(values, is_ungraded, imputed, hypothetical, unbounded, shares)
 
 
 def functional_estimate(
@@ -133,56 +140,69 @@ def functional_estimate(
     history: EarlierSamples | None = None,
     annotate: Callable[[GroupOutcomes, Any], GroupOutcomes] = lambda everyone, _: everyone,
 ) -> Estimate:
-    """Return a function of sums with its interval.
+    """Return the estimate of a function of sums.
 
-    ``history`` holds the same outcomes of earlier models' answers, by which it is adjusted where that helps;
-    ``span`` is the range that it cannot leave, which chooses the scale of its interval; ``annotate``
-    adds to the group of all attempts, given which are ungraded, what its numbers do not show.
+    Args:
+        setting: The settings of the sample.
+        name: The parts of its name.
+        functional: The function.
+        sample: The outcomes that it sums.
+        clusterings: The clusters of the sample's attempts.
+        items: The number of items.
+        breakdown: The function that gives the estimate's breakdown.
+        span: The range that the function cannot leave; it determines the scale of the interval.
+        history: The same outcomes of earlier models' answers, by which the estimate is adjusted where that
+            reduces its error.
+        annotate: A function that marks the group of all attempts as invalid or suspect, given its ungraded shares.
 
-    Raises `FairnessError` where it has left its span, as it is or however its ungraded attempts are filled in.
+    Raises:
+        FairnessError: The value lies outside its span, as graded or under an imputation.
     """
-    first = np.where(sample.empty, np.nan, sample.values[:, 0])
-    reading = OutcomeVector("", first, first, first, None, unbounded=sample.unbounded, weights=sample.shares)
-    everyone = annotate(group("all", reading, np.arange(len(first)), clusterings), sample.missing)
-    counts = group_counts([everyone], items) | {"breakdown": breakdown}
+    first = np.where(sample.is_ungraded, np.nan, sample.values[:, 0])
+    vector = OutcomeVector("", first, first, first, None, unbounded=sample.unbounded, weights=sample.shares)
+    everyone = annotate(group("all", vector, np.arange(len(first)), clusterings), sample.missing)
+    counts = group_counts([everyone], items) | {"breakdown": breakdown, "span": span}
     if reason := invalid_reason([everyone]):
         return setting.invalid(name, reason, **counts)
-    filled = [
+    imputed = [
         np.where(sample.missing[:, np.newaxis] > 0, extreme, sample.values)
-        for extreme in _worst(functional, sample, sample.filled)
+        for extreme in _extremes(functional, sample, sample.imputed)
     ]
+    samples = (sample.values, *imputed)
     try:
-        made = [_linear(functional, sample, filling, clusterings, span) for filling in (sample.values, *filled)]
-        graded = made[0]
+        estimates = [_linear_estimate(functional, sample, values, clusterings, span) for values in samples]
     except UndefinedError as undefined:
         return setting.invalid(name, f"{name.title} cannot be computed: {undefined}", **counts)
-    if history is not None and (closer := _adjusted(functional, sample, filled, made, clusterings, span, history)):
-        made, name = closer, metric_names.history_name(name, len(history.whole.values))
-    kept = ~sample.empty
-    if not functional.smooth and has_kink(functional, sample.values[kept], clusterings[0][kept], graded):
-        return setting.estimate(name, made, **counts, invalid=KINKED)
-    return setting.estimate(name, made, **counts, suspect=suspect_reason([everyone], setting.tail))
+    unadjusted = estimates[0]
+    if history is not None and (
+        adjusted := _adjust(functional, sample, samples, estimates, clusterings, span, history)
+    ):
+        estimates, name = adjusted, metric_names.history_name(name, len(history.whole.values))
+    graded = ~sample.is_ungraded
+    if not functional.smooth and has_kink(functional, sample.values[graded], clusterings[0][graded], unadjusted):
+        return setting.estimate(name, estimates, **counts, invalid=KINKED)
+    return setting.estimate(name, estimates, **counts, suspect=suspect_reason([everyone], setting.tail))
 
 
-def _adjusted(
+def _adjust(
     functional: Functional,
     sample: MetricSample,
-    filled: Sequence[Floats],
+    samples: Sequence[Floats],
     estimates: Sequence[LinearEstimate],
     clusterings: Sequence[Clustering],
     span: Ends | None,
     history: EarlierSamples,
 ) -> list[LinearEstimate] | None:
-    """Return estimates adjusted by earlier answers; None where they are no closer, or their error not known."""
+    """Return estimates adjusted by earlier answers; None where that reduces no error, or an error is unknown."""
     if sample.shares is not None or len(clusterings) > 1:
         return None
 
-    def earlier_estimate(of: MetricSample, clusters: Clustering) -> EarlierEstimate:
-        if of.shares is not None:
+    def earlier_estimate(earlier: MetricSample, clusters: Clustering) -> EarlierEstimate:
+        if earlier.shares is not None:
             raise UndefinedError("propensities")
-        kept = ~of.empty
-        clustering = clusters[kept]
-        estimate = linearize(functional, of.values[kept], [clustering], span)
+        graded = ~earlier.is_ungraded
+        clustering = clusters[graded]
+        estimate = linearize(functional, earlier.values[graded], [clustering], span)
         influences = np.zeros(history.clusters.size)
         influences[np.unique(clustering.codes)] = estimate.influences[0]
         return EarlierEstimate(estimate, influences, estimate.unseen)
@@ -192,51 +212,50 @@ def _adjusted(
         part = earlier_estimate(history.part, history.clusterings[1])
     except (UndefinedError, FairnessError):
         return None
-    made: list[LinearEstimate] = []
-    for plain, values in zip(estimates, (sample.values, *filled), strict=True):
+    results: list[LinearEstimate] = []
+    for plain, values in zip(estimates, samples, strict=True):
         codes = np.unique(clusterings[0].codes[~np.isnan(values[:, 0])])
         influences = history.clusters.summed(plain.influences[0], codes)
-        closer = adjust_by_history(plain, influences, plain.unseen, whole, part)
-        if closer is None and not made:
+        adjusted = adjust_by_history(plain, influences, plain.unseen, whole, part)
+        if adjusted is None and not results:
             return None
-        made.append(plain if closer is None else closer)
-    return made
+        results.append(adjusted or plain)
+    return results
 
 
-def _linear(
+def _linear_estimate(
     functional: Functional, sample: MetricSample, values: Floats, clusterings: Sequence[Clustering], span: Ends | None
 ) -> LinearEstimate:
-    kept = ~np.isnan(values[:, 0])
-    here = [clustering[kept] for clustering in clusterings]
-    estimate = linearize(functional, values[kept], here, span)
+    """Return a function of sums as a linear estimate; without an error, with the ends of an unseen share."""
+    graded = ~np.isnan(values[:, 0])
+    estimate = linearize(functional, values[graded], [clustering[graded] for clustering in clusterings], span)
     if estimate.error > 0:
         return estimate
-    hypotheses = [outcomes.mean(axis=0) for outcomes in _worst(functional, sample, sample.unseen())]
-    return replace(estimate, unseen=partial(unseen_ends, functional, values[kept], estimate.clusters, hypotheses))
+    means = [outcomes.mean(axis=0) for outcomes in _extremes(functional, sample, sample.hypothetical())]
+    return replace(estimate, unseen=partial(unseen_ends, functional, values[graded], estimate.clusters, means))
 
 
-def _worst(functional: Functional, sample: MetricSample, ways: Sequence[Floats]) -> list[Floats]:
-    """Return, of several ways to grade each attempt, those that together lower the metric most, and raise it most.
+def _extremes(functional: Functional, sample: MetricSample, possible: Sequence[Floats]) -> list[Floats]:
+    """Return the values, of several possible ones of each attempt, that lower the metric most, and that raise it most.
 
-    Attempts differ in which grade does which (the options of a choice are shuffled, a question
-    is asked both ways round), so each is taken for itself: by the metric with it added once more.
+    Attempts differ in which grade lowers it (the options of a choice are shuffled, a question
+    is asked with both polarities). So each is chosen by itself: by the metric of the sample with that attempt added.
     """
-    if not ways:
+    if not possible:
         return []
-    every = np.stack(list(ways))
-    added = sample.values[~sample.empty].sum(axis=0) + every.reshape(-1, every.shape[2])
-    effects = np.nan_to_num(functional.at(added)).reshape(every.shape[:2])
-    attempts = np.arange(every.shape[1])
-    return [every[effects.argmin(axis=0), attempts], every[effects.argmax(axis=0), attempts]]
+    values = np.stack(list(possible))
+    sums = sample.values[~sample.is_ungraded].sum(axis=0) + values.reshape(-1, values.shape[2])
+    metrics = np.nan_to_num(functional.at(sums)).reshape(values.shape[:2])
+    attempts = np.arange(values.shape[1])
+    return [values[metrics.argmin(axis=0), attempts], values[metrics.argmax(axis=0), attempts]]
 
 
-def _from_arrays(readings: Sequence[OutcomeVector], rows: Rows) -> MetricSample:
-    """Return a sample without attempts: all sums of an ungraded row are at their lowest, or all at their highest."""
-    columns = [
-        np.column_stack([column[rows] for column in group])
-        for group in zip(*((reading.values, reading.lowest, reading.highest) for reading in readings), strict=True)
-    ]
-    values, lowest, highest = columns
-    empty = np.isnan(values).any(axis=1)
-    values[empty] = np.nan
-    return MetricSample(values, empty, [lowest, highest] if empty.any() else [], list)
+def _from_arrays(vectors: Sequence[OutcomeVector], rows: Rows) -> MetricSample:
+    """Return a sample without attempts: ungraded rows have their lowest sums, or their highest."""
+    values, lowest, highest = (
+        np.column_stack([numbers[rows] for numbers in arrays])
+        for arrays in zip(*((vector.values, vector.lowest, vector.highest) for vector in vectors), strict=True)
+    )
+    is_ungraded = np.isnan(values).any(axis=1)
+    values[is_ungraded] = np.nan
+    return MetricSample(values, is_ungraded, [lowest, highest] if is_ungraded.any() else [], list)

@@ -1,4 +1,4 @@
-"""An outcome as numbers: of every attempt of a sample, and of the attempts of a group."""
+"""Outcomes as numbers: those of every attempt of a sample, and those of one group."""
 
 from __future__ import annotations
 
@@ -15,88 +15,89 @@ from pytest_fairness.stats.columns import Clustering, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffects
 
 Outcome = str | Callable[[GradedAttempt], Any]
-"""The name of a grade, or a function of a graded attempt that gives true, false or a number."""
+"""The name of a grade, or a function from a graded attempt to true, false or a number."""
 
 
 class GroupCorrection(Protocol):
-    """A correction of an outcome by a human's labels: see `calibration.correction`."""
+    """The interface of a correction by human labels: see `calibration.correction`."""
 
     def group(
         self,
         name: str,
-        reading: OutcomeVector,
+        vector: OutcomeVector,
         rows: Rows,
         clusterings: Sequence[Clustering],
-        centers: ItemEffects | None,
+        item_effects: ItemEffects | None,
     ) -> GroupOutcomes:
-        """Return the attempts in ``rows`` as a group, corrected."""
+        """Return the attempts in ``rows`` as a group with corrected outcomes."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeVector:
-    """An outcome of every attempt of a sample.
-
-    ``values`` are nan where ungraded. ``lowest`` and ``highest`` equal them elsewhere;
-    there they are the extremes that the outcome could have had. ``span`` is the range
-    that any attempt's outcome can have, or None where nobody has said. ``unbounded`` is why
-    the extremes of an ungraded attempt are not known; empty where they are.
-    """
+    """An outcome of every attempt of a sample."""
 
     name: str
     values: Floats
+    """The outcome of each attempt; nan where ungraded."""
     lowest: Floats
+    """The same, with ungraded attempts at the lowest outcome that they could have had."""
     highest: Floats
     span: tuple[float, float] | None
-    labeled: GroupCorrection | None = None
-    """A human's labels, where a judge's values are corrected by it."""
+    """The range that an outcome can have; None where it is unknown."""
+    correction: GroupCorrection | None = None
+    """The correction of a judge's grades by human labels; None without labels."""
     unbounded: str = ""
+    """The reason that the extremes of an ungraded attempt are unknown; empty where they are known."""
     weights: Floats | None = None
-    """The probability of all options together, of propensities: ``values`` are expectations within it."""
+    """Total probability of the options of each attempt, for propensities: a value is the mean within it."""
 
     @property
     def missing(self) -> Floats:
-        """The share of each attempt that is ungraded: 0 or 1, or, of propensities, what fell on no option."""
-        empty = np.isnan(self.values)
+        """The share of each attempt that is ungraded: 0 or 1; of propensities, the probability of no option."""
+        is_missing = np.isnan(self.values)
         if self.weights is None:
-            return empty.astype(np.float64)
-        shares: Floats = np.where(empty, 1.0, 1.0 - self.weights)
+            return is_missing.astype(np.float64)
+        shares: Floats = np.where(is_missing, 1.0, 1.0 - self.weights)
         return shares
 
     @property
     def binary(self) -> bool:
+        """Whether all graded outcomes are 0 or 1."""
         return is_binary(self.values)
 
 
 @dataclass(frozen=True, slots=True)
 class GroupOutcomes:
-    """The attempts of one group, or of all."""
+    """The outcomes of one group, or of all attempts."""
 
     name: str
     graded: ClusterSums
+    """The graded attempts."""
     lowest: ClusterSums
-    """All attempts, the ungraded ones at the lowest outcome they could have had."""
+    """All attempts, with the ungraded ones at the lowest outcome that they could have had."""
     highest: ClusterSums
     missing: ClusterSums
-    """All attempts; the outcome is whether it is ungraded."""
-    judged: JudgeAccuracy | None = None
-    """Accuracy, by labels, of the judge that graded it, where it is corrected by them."""
+    """All attempts, with the ungraded share of each as its outcome."""
+    judge_accuracy: JudgeAccuracy | None = None
+    """The accuracy of the judge, where labels correct its grades."""
     invalid: str = ""
-    """The reason that nothing can be said of it, its numbers apart: a filter left all of its prompts out, say."""
+    """The reason that its estimates are invalid, whatever its numbers, such as a filter that leaves all of it out."""
     suspect: str = ""
-    """The reason that nothing good can be said of it: too many attempts of a group within it are ungraded."""
+    """The reason that it supports no claim of fairness: too many attempts of a group within it are ungraded."""
 
     @property
     def attempts(self) -> int:
+        """The number of attempts, graded or not."""
         return int(self.missing.count)
 
     @property
     def ungraded(self) -> float:
-        """The number of ungraded attempts; of propensities, the probability in all that fell on no option."""
+        """The number of ungraded attempts; of propensities, the total probability of no option."""
         return self.missing.count - self.graded.count
 
 
 def is_binary(values: Floats) -> bool:
-    """Return whether all numbers are 0 or 1, those that are nan apart."""
+    """Return whether all numbers that are not nan are 0 or 1."""
     graded = values[~np.isnan(values)]
     return bool(np.all((graded == 0) | (graded == 1)))

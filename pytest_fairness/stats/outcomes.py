@@ -27,7 +27,7 @@ Extremes = Mapping[str, Callable[[Prompt], Sequence[Any]]]
 
 NO_ATTEMPTS = "this sample holds no attempts to compute an outcome from: name a grade"
 _PLAIN = (bool, int, float)
-_FEWEST_TO_SHOW = 8
+_FEWEST_SCORES = 8
 """Number of values between 0 and 1 from which the range of scores without declared extremes is taken to be 0 to 1. Of
 five log-normal values with a median of 1, all lie below 1 in 3% of samples: each time a mean on its bound would be
 called fair.
@@ -89,14 +89,14 @@ class OutcomeReader:
             grade: The grade.
             lost: Whether each attempt's grade becomes negative, shape (attempts,).
         """
-        reading, reader = self.named(grade), self.relabeled(columns)
+        vector, reader = self.named(grade), self.relabeled(columns)
         values, lowest, highest = (
-            np.where(lost, 0.0, numbers) for numbers in (reading.values, reading.lowest, reading.highest)
+            np.where(lost, 0.0, numbers) for numbers in (vector.values, vector.lowest, vector.highest)
         )
         pairs = zip(self.values(grade), lost.tolist(), strict=True)
         reader._grades = {**self._grades, grade: [type(value)(0) if is_lost else value for value, is_lost in pairs]}
-        reader._named = {key: vector for key, vector in self._named.items() if key[0] != grade}
-        reader._named[grade, None] = replace(reading, values=values, lowest=lowest, highest=highest)
+        reader._named = {key: named for key, named in self._named.items() if key[0] != grade}
+        reader._named[grade, None] = replace(vector, values=values, lowest=lowest, highest=highest)
         return reader
 
     def named(self, grade: str, equals: Any = None) -> OutcomeVector:
@@ -111,17 +111,20 @@ class OutcomeReader:
             self._named[key] = self._corrected(self._read_named(grade, equals), grade, equals)
         return self._named[key]
 
-    def _corrected(self, reading: OutcomeVector, grade: str, equals: Any) -> OutcomeVector:
+    def _corrected(self, vector: OutcomeVector, grade: str, equals: Any) -> OutcomeVector:
         if self._calibration is None or grade not in self._calibration:
-            return reading
-        if reading.weights is not None:
+            return vector
+        if vector.weights is not None:
             raise FairnessError(
                 f"labels correct the answers of {grade!r}, which holds propensities: leave out calibration"
             )
         possible = self._possible(grade) if equals is not None else set()
         span = self._declared_span(grade) if equals is None else None
+        is_truth = all(value in (None, False, True) for value in self.values(grade))
 
         def number(label: Any) -> float:
+            if isinstance(label, bool) and not is_truth:
+                raise FairnessError(f"a label of {grade!r} is {label!r}: the grade is no true or false")
             if possible and str(label) not in possible:
                 raise FairnessError(f"a label of {grade!r} is {label!r}: {did_you_mean(str(label), possible)}")
             if equals is not None:
@@ -132,15 +135,15 @@ class OutcomeReader:
                 raise FairnessError(f"a label of {grade!r} is {label!r}: the grade goes from {low:g} to {high:g}")
             return label_number
 
-        return replace(reading, labeled=self._calibration.of(grade, number))
+        return replace(vector, correction=self._calibration.of(grade, number))
 
     def _possible(self, grade: str) -> set[str]:
         """Return all possible values of a grade by its grader, as texts; empty where it declares none."""
         declared: set[str] = set()
         for attempt in self._columns.attempts:
-            if not (of_prompt := self._declared(grade, attempt.prompt)):
+            if not (values := self._declared(grade, attempt.prompt)):
                 return set()
-            declared.update(map(str, of_prompt))
+            declared.update(map(str, values))
         return declared | {str(value) for value in _options(self.values(grade))}
 
     def computed(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats:
@@ -172,19 +175,21 @@ class OutcomeReader:
         return values
 
     def hypotheses(
-        self, functions: Sequence[Callable[[GradedAttempt], Any]], row: int, *, forget: bool = False
+        self, functions: Sequence[Callable[[GradedAttempt], Any]], row: int, *, ignore_actual: bool = False
     ) -> list[list[float]]:
         """Return the values of the functions for one attempt under each way in which it could have been graded.
 
-        With ``forget`` its actual grades are ignored as well. Empty where no way leads to a number.
+        With ``ignore_actual`` its actual grades do not count either. Empty where no grades lead to a number.
         """
         attempt = self._columns.attempts[row]
-        if not forget and self._columns.has_propensities and (filled := self._expected(functions, attempt)[2]):
-            return filled
-        candidates = islice(self._suppose(functions, attempt, {}, forget=forget), MOST_HYPOTHESES)
+        if not ignore_actual and self._columns.has_propensities and (imputed := self._expected(functions, attempt)[2]):
+            return imputed
+        candidates = islice(
+            self._hypothetical_values(functions, attempt, {}, ignore_actual=ignore_actual), MOST_HYPOTHESES
+        )
         return [values for values in candidates if not any(np.isnan(values))]
 
-    def supposed(self, functions: Sequence[Callable[[GradedAttempt], Any]], row: int) -> list[list[float]]:
+    def require_hypotheses(self, functions: Sequence[Callable[[GradedAttempt], Any]], row: int) -> list[list[float]]:
         """Return `hypotheses` of an attempt that is ungraded for one of the functions.
 
         Raises:
@@ -199,7 +204,7 @@ class OutcomeReader:
             )
         return candidates
 
-    def computed_reading(self, function: Callable[[GradedAttempt], Any], rows: Rows) -> OutcomeVector:
+    def computed_vector(self, function: Callable[[GradedAttempt], Any], rows: Rows) -> OutcomeVector:
         """Return a function of an attempt as an outcome vector of the whole sample; nan outside ``rows``."""
         if self._columns.arrays:
             raise FairnessError(NO_ATTEMPTS)
@@ -209,16 +214,16 @@ class OutcomeReader:
         values[rows] = self.computed([function], rows)[:, 0]
 
         def ends(row: int) -> list[float]:
-            return [numbers[0] for numbers in self.supposed([function], row)]
+            return [numbers[0] for numbers in self.require_hypotheses([function], row)]
 
         name, shares = outcome_name(function), self.graded_shares([function], rows)
         if shares is None:
-            return _filled(name, values, rows[np.isnan(values[rows])], ends, _span(values))
+            return _impute(name, values, rows[np.isnan(values[rows])], ends, _span(values))
         weights = np.ones(self._columns.count)
         weights[rows] = shares
-        filled = _filled(name, values, rows[np.isnan(values[rows]) | (shares < 1)], ends, None)
+        imputed = _impute(name, values, rows[np.isnan(values[rows]) | (shares < 1)], ends, None)
         values = np.divide(values, weights, out=np.full_like(values, np.nan), where=weights > 0)
-        return replace(filled, values=values, span=_span(values), weights=weights)
+        return replace(imputed, values=values, span=_span(values), weights=weights)
 
     def graded_shares(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats | None:
         """Return, for each row, the probability of the options that have a value; None without propensities."""
@@ -269,7 +274,9 @@ class OutcomeReader:
 
     def _ends(self, grade: str, prompt: Prompt, propensities: Propensities) -> tuple[Any, ...]:
         """Return the values that probability outside of the options could have fallen on."""
-        possible = dict.fromkeys((*self._of(grade, prompt, guess=True), *(value for value, _ in propensities.shares)))
+        possible = dict.fromkeys(
+            (*self._extreme_values(grade, prompt, guess=True), *(value for value, _ in propensities.shares))
+        )
         return tuple(possible)
 
     def function(self, outcome: Outcome, equals: Any = None) -> Callable[[GradedAttempt], Any]:
@@ -289,36 +296,53 @@ class OutcomeReader:
             values = self._columns.arrays[grade]
             values = values if equals is None else np.where(np.isnan(values), np.nan, values == equals)
             low, high = (0.0, 1.0) if equals is not None else _around(values)
-            return _filled(name, values, np.flatnonzero(np.isnan(values)), lambda _: (low, high), _span(values))
+            return _impute(name, values, np.flatnonzero(np.isnan(values)), lambda _: (low, high), _span(values))
         if equals is not None:
             self._check_value(grade, equals)
         raw = self.values(grade)
         values = _grade_numbers(grade, raw, equals)
-        propensities_of = [value if type(value) is Propensities else None for value in raw]
+        propensities_by_row = [value if type(value) is Propensities else None for value in raw]
         weights = (
-            np.array([1.0 if shares is None else shares.graded for shares in propensities_of])
-            if any(propensities_of)
+            np.array([1.0 if shares is None else shares.graded for shares in propensities_by_row])
+            if any(propensities_by_row)
             else None
         )
 
         def ends(row: int) -> list[float]:
-            propensities, prompt = propensities_of[row], self._columns.prompt(row)
+            propensities, prompt = propensities_by_row[row], self._columns.prompt(row)
             if propensities is None:
-                return [_grade_number(grade, value, equals) for value in self._of(grade, prompt)]
+                return [_grade_number(grade, value, equals) for value in self._extreme_values(grade, prompt)]
             sure = propensities.expected(lambda value: _grade_number(grade, value, equals))
             possible = self._ends(grade, prompt, propensities)
             return [sure + propensities.outside * _grade_number(grade, value, equals) for value in possible]
 
-        outside = np.array([0.0 if shares is None else shares.outside for shares in propensities_of])
-        span = (0.0, 1.0) if equals is not None else self._declared_span(grade) or _span(values)
-        filled = _filled(name, values, np.flatnonzero(np.isnan(values) | (outside > 0)), ends, span)
-        return replace(filled, weights=weights)
+        outside = np.array([0.0 if shares is None else shares.outside for shares in propensities_by_row])
+        declared = None if equals is not None else self._declared_span(grade)
+        if declared is not None:
+            self._refuse_outside(grade, values, declared)
+        span = (0.0, 1.0) if equals is not None else declared or _span(values)
+        imputed = _impute(name, values, np.flatnonzero(np.isnan(values) | (outside > 0)), ends, span)
+        return replace(imputed, weights=weights)
 
     def _declared_span(self, grade: str) -> tuple[float, float] | None:
         # No attempts where another program holds the sample as arrays.
         declared = self._declared(grade, self._columns.prompt(0)) if self._columns.attempts else ()
         ends = [float(value) for value in declared]
         return (min(ends), max(ends)) if ends else None
+
+    def _refuse_outside(self, grade: str, values: Floats, span: tuple[float, float]) -> None:
+        """Raise `FairnessError` for a value beyond what its grader declares: an ungraded answer could be there too.
+
+        ``span`` is that of the first prompt; others may have their own.
+        """
+        slack = 1e-9 * max(1.0, *map(abs, span))
+        for row in np.flatnonzero((values < span[0] - slack) | (values > span[1] + slack)).tolist():
+            ends = [float(value) for value in self._declared(grade, self._columns.prompt(row))]
+            if not min(ends) - slack <= values[row] <= max(ends) + slack:
+                raise FairnessError(
+                    f"{grade!r} is {values[row]:g}, and its extremes are {min(ends):g} and {max(ends):g}: an ungraded "
+                    "answer could be as far outside; give the grader, or extremes=, the range that it cannot leave"
+                )
 
     def _check(self, grade: str) -> None:
         grades = self._columns.known_grades
@@ -336,7 +360,7 @@ class OutcomeReader:
         for attempt in self._columns.attempts:
             if str(equals) in seen:
                 return
-            seen.update(str(value) for value in self._of(grade, attempt.prompt, guess=True))
+            seen.update(str(value) for value in self._extreme_values(grade, attempt.prompt, guess=True))
         if seen and str(equals) not in seen:
             raise FairnessError(
                 f"{grade} is never {equals!r}: {did_you_mean(str(equals), seen)}. Where it could have been, "
@@ -353,7 +377,7 @@ class OutcomeReader:
         """Return the extreme values that a grade of an answer to this prompt has by its grader; empty where unknown."""
         return tuple(self._extremes[grade](prompt)) if grade in self._extremes else ()
 
-    def _of(self, grade: str, prompt: Prompt, *, guess: bool = False) -> tuple[Any, ...]:
+    def _extreme_values(self, grade: str, prompt: Prompt, *, guess: bool = False) -> tuple[Any, ...]:
         """Return the extreme values that a grade of an answer to this prompt could have had.
 
         Where they are not declared: false and true for a grade of these, else, with ``guess``, the values observed.
@@ -373,20 +397,22 @@ class OutcomeReader:
             )
         return extremes
 
-    def _suppose(
+    def _hypothetical_values(
         self,
         functions: Sequence[Callable[[GradedAttempt], Any]],
         attempt: GradedAttempt,
         assumed: Mapping[str, Any],
         *,
-        forget: bool,
+        ignore_actual: bool,
     ) -> Iterator[list[float]]:
-        supposed = hypothetical(attempt, assumed, forget=forget)
+        assumed_attempt = hypothetical(attempt, assumed, ignore_actual=ignore_actual)
         try:
-            yield [_number(function, function(supposed)) for function in functions]
+            yield [_number(function, function(assumed_attempt)) for function in functions]
         except NeedsError as needs:
-            for value in self._of(needs.grade, attempt.prompt, guess=forget):
-                yield from self._suppose(functions, attempt, {**assumed, needs.grade: value}, forget=forget)
+            for value in self._extreme_values(needs.grade, attempt.prompt, guess=ignore_actual):
+                yield from self._hypothetical_values(
+                    functions, attempt, {**assumed, needs.grade: value}, ignore_actual=ignore_actual
+                )
         except UngradedError:
             return
 
@@ -398,7 +424,7 @@ def outcome_name(outcome: Outcome, equals: Any = None) -> str:
     return str(getattr(outcome, "__name__", type(outcome).__name__)).strip("<>")
 
 
-def _filled(
+def _impute(
     name: str, values: Floats, rows: Rows, ends_of: Callable[[int], Sequence[float]], span: tuple[float, float] | None
 ) -> OutcomeVector:
     """Return an outcome whose attempts in ``rows``, not fully graded, could have had the values of ``ends_of``."""
@@ -489,6 +515,6 @@ def _around(values: Floats) -> tuple[float, float]:
 def _span(values: Floats) -> tuple[float, float] | None:
     """Return the span of values without declared extremes: 0 to 1 for binary values, or enough values within it."""
     graded = values[~np.isnan(values)]
-    if len(graded) < _FEWEST_TO_SHOW and not np.isin(graded, (0.0, 1.0)).all():
+    if len(graded) < _FEWEST_SCORES and not np.isin(graded, (0.0, 1.0)).all():
         return None
     return (0.0, 1.0) if _around(values) == (0.0, 1.0) else None

@@ -1,4 +1,4 @@
-"""Samples of any size, put together from the sources of one: to see how a threshold would judge them."""
+"""Samples of any size that are drawn from the sources of one sample, for planning."""
 
 from __future__ import annotations
 
@@ -17,27 +17,30 @@ from pytest_fairness.stats.selection import ranks
 
 
 class SourcePool:
-    """The attempts of one sample, as sources that other samples are put together from.
+    """The attempts of one sample, by source, of which other samples are made.
 
-    ``attempts`` stand prompt by prompt, each prompt with all its ``repetitions``. ``arguments``
-    are those of `Measured`: confidence, sources, crossed, left_out.
+    Args:
+        attempts: The attempts of one prompt after the other.
+        repetitions: The number of attempts of each prompt.
+        arguments: Those of `Measured`: confidence, sources, crossed, left_out.
+        extremes: The values that grades can have.
     """
 
     def __init__(
         self, attempts: Sequence[GradedAttempt], repetitions: int, arguments: Mapping[str, Any], extremes: Extremes
     ) -> None:
-        clustered = {name: arguments[name] for name in ("sources", "crossed", "left_out") if name in arguments}
-        self.columns = Columns(attempts, **clustered)
+        names = ("sources", "crossed", "left_out")
+        self.columns = Columns(attempts, **{name: arguments[name] for name in names if name in arguments})
         self._confidence: float = arguments.get("confidence", 0.95)
         self._extremes = extremes
         self._rows = np.arange(len(attempts), dtype=np.int64).reshape(-1, repetitions)
-        of_prompt = self.columns.sources.codes[self._rows[:, 0]]
-        ends = np.cumsum(np.bincount(of_prompt, minlength=self.sources))[:-1]
-        self._prompts = np.split(np.argsort(of_prompt, kind="stable"), ends)
+        sources = self.columns.sources.codes[self._rows[:, 0]]
+        ends = np.cumsum(np.bincount(sources, minlength=self.sources))[:-1]
+        self._prompts = np.split(np.argsort(sources, kind="stable"), ends)
 
     @property
     def sources(self) -> int:
-        """The number of sources, which an interval counts."""
+        """The number of sources."""
         return self.columns.sources.size
 
     def sample(
@@ -46,61 +49,71 @@ class SourcePool:
         repetitions: Callable[[Rows], Rows],
         regrade: Callable[[Resample, Rows], None] | None = None,
     ) -> Measured:
-        """Return a sample of these sources; one that is named twice counts as two.
+        """Return a sample of these sources; one that occurs twice counts as two.
 
-        ``repetitions`` chooses from the rows of prompts, shape (prompts, repetitions), those
-        that are taken; ``regrade`` gives the columns of the sample other grades, from its rows.
+        Args:
+            sources: The sources.
+            repetitions: A function from the rows of prompts, shape (prompts, repetitions), to those in the sample.
+            regrade: A function that gives the columns of the sample other grades, from its rows.
         """
         prompts = np.concatenate([self._prompts[source] for source in sources])
         copies = np.repeat(np.arange(len(sources)), [len(self._prompts[source]) for source in sources])
         table = repetitions(self._rows[prompts])
         rows = table.ravel()
-        prompt_of = np.repeat(np.arange(len(prompts)), table.shape[1])
+        prompt_codes = np.repeat(np.arange(len(prompts)), table.shape[1])
+        copy_codes = copies[prompt_codes]
         columns = Resample(self.columns, rows)
-        columns.sources = Clustering(copies[prompt_of], len(sources))
-        columns.prompts = Clustering(prompt_of, len(prompts))
-        numbered = copies[prompt_of] * self.columns.items.size + self.columns.items.codes[rows]
-        items, codes = np.unique(numbered, return_inverse=True)
-        columns.items = Clustering(codes.astype(np.int64), len(items))
-        if (answers := self.columns.answers) is not None:
-            shared, codes = np.unique(copies[prompt_of] * answers.size + answers.codes[rows], return_inverse=True)
-            columns.answers = Clustering(codes.astype(np.int64), len(shared))
+        columns.sources = Clustering(copy_codes, len(sources))
+        columns.prompts = Clustering(prompt_codes, len(prompts))
+        columns.items = _within_copies(copy_codes, self.columns.items[rows])
+        if self.columns.answers is not None:
+            columns.answers = _within_copies(copy_codes, self.columns.answers[rows])
         if regrade is not None:
             regrade(columns, rows)
         return Measured.from_columns(columns, confidence=self._confidence, extremes=self._extremes)
 
 
+def _within_copies(copies: Codes, clusters: Clustering) -> Clustering:
+    """Return clusters that are distinct in each copy of a source."""
+    distinct, codes = np.unique(copies * clusters.size + clusters.codes, return_inverse=True)
+    return Clustering(codes.astype(np.int64), len(distinct))
+
+
 class PilotSampler:
     """Sampler of runs like a measured one: its sources with replacement (Davison and Hinkley 1997, section 3.8).
 
-    ``sources`` are those of the run that is planned. More repetitions than the pilot has are drawn
-    with replacement, which is on the safe side.
+    More repetitions than the pilot has are drawn with replacement, which is conservative.
+
+    Args:
+        pool: The attempts of the pilot.
+        sources: The number of sources of the planned run.
     """
 
-    def __init__(self, supply: SourcePool, sources: int) -> None:
-        self._supply, self._sources = supply, sources
+    def __init__(self, pool: SourcePool, sources: int) -> None:
+        self._pool, self._sources = pool, sources
 
     def draw(self, generator: np.random.Generator, times: float, repetitions: int) -> Measured:
-        """Return a run with so many times as many sources as planned."""
+        """Return a run with ``times`` as many sources as planned."""
         number = max(1, round(self._sources * times))
 
-        def chosen(rows: Rows) -> Rows:
-            made = rows.shape[1]
-            if repetitions == made:
+        def choose_repetitions(rows: Rows) -> Rows:
+            available = rows.shape[1]
+            if repetitions == available:
                 return rows
-            if repetitions < made:
-                places = generator.random(rows.shape).argsort(axis=1)[:, :repetitions]
+            if repetitions < available:
+                indices = generator.random(rows.shape).argsort(axis=1)[:, :repetitions]
             else:
-                places = generator.integers(made, size=(len(rows), repetitions))
-            return np.take_along_axis(rows, places, axis=1)
+                indices = generator.integers(available, size=(len(rows), repetitions))
+            return np.take_along_axis(rows, indices, axis=1)
 
-        return self._supply.sample(generator.integers(self._supply.sources, size=number), chosen)
+        return self._pool.sample(generator.integers(self._pool.sources, size=number), choose_repetitions)
 
 
 class AdjustedSampler:
-    """Sampler of items from one model's answers to all of them: alone, or adjusted by the answers of other models.
+    """Sampler of items from one model's answers to all of them, alone or adjusted by other models' answers.
 
-    ``whole`` holds the answers of the one, and those of the others as its history.
+    Args:
+        whole: The answers of the model, with those of the others as its history.
     """
 
     def __init__(self, whole: Measured) -> None:
@@ -119,30 +132,37 @@ class AdjustedSampler:
         self.items = len(ids)
 
     def draw(self, order: Codes, size: int, repetitions: int, *, adjusted: bool) -> Measured:
-        """Return a sample of the first items of an order, with at most so many repetitions."""
-        chosen = np.zeros(self.items, dtype=bool)
-        chosen[order[:size]] = True
-        rows = np.flatnonzero(chosen[self._own] & (self._ranks < repetitions))
-        history = replace(self._history, sampled=chosen[self._bank].astype(np.int64)) if adjusted else None
+        """Return a sample of some items.
+
+        Args:
+            order: An order of all items.
+            size: The number of items to take from its beginning.
+            repetitions: The largest number of attempts of a prompt.
+            adjusted: Whether the sample has the history of other models' answers.
+        """
+        is_sampled = np.zeros(self.items, dtype=bool)
+        is_sampled[order[:size]] = True
+        rows = np.flatnonzero(is_sampled[self._own] & (self._ranks < repetitions))
+        history = replace(self._history, sampled=is_sampled[self._bank].astype(np.int64)) if adjusted else None
         return Measured.from_selection(self._whole.replaced(rows=rows, history=history))
 
 
 class Resample(Columns):
-    """Rows of other columns, whose attributes and grades are read once for all selections."""
+    """Rows of other columns, whose attributes and grades are read once for all resamples."""
 
     def __init__(self, whole: Columns, rows: Rows) -> None:
         self.__dict__.update(whole.__dict__)
         self._whole, self._selected = whole, rows
         self._attributes, self._attribute_names = {}, whole.known_attributes
-        self._drawn: Mapping[str, list[Grade]] = {}
+        self._new_grades: Mapping[str, list[Grade]] = {}
         self._has_propensities = whole.has_propensities
         self.count = len(rows)
-        self.attempts = Rebuilt(self._made, self.count)
+        self.attempts = Rebuilt(self._build_attempts, self.count)
 
     def regrade(self, grades: Mapping[str, list[Grade]]) -> None:
-        """Have these grades, one per row, and no others."""
-        self._drawn, self._grades = grades, set(grades)
-        self._has_propensities = hold_propensities({name: grade} for name, those in grades.items() for grade in those)
+        """Replace all grades; each has one value per row."""
+        self._new_grades, self._grades = grades, set(grades)
+        self._has_propensities = hold_propensities({name: grade} for name, own in grades.items() for grade in own)
 
     def attribute(self, name: str) -> Attribute:
         if name not in self._attributes:
@@ -154,19 +174,21 @@ class Resample(Columns):
         return self._whole.prompt(int(self._selected[row]))
 
     def values(self, grade: str) -> list[Any]:
-        if self._drawn:
-            return (
-                [value_or_none(drawn) for drawn in self._drawn[grade]] if grade in self._drawn else [None] * self.count
-            )
-        return super().values(grade)
+        if not self._new_grades:
+            return super().values(grade)
+        return (
+            [value_or_none(own) for own in self._new_grades[grade]]
+            if grade in self._new_grades
+            else [None] * self.count
+        )
 
-    def _made(self) -> list[GradedAttempt]:
-        olds = map(self._whole.attempts.__getitem__, self._selected.tolist())
-        if not self._drawn:
-            return list(olds)
-        names = tuple(self._drawn)
-        rows = zip(*self._drawn.values(), strict=True)
+    def _build_attempts(self) -> list[GradedAttempt]:
+        attempts = [self._whole.attempts[row] for row in self._selected.tolist()]
+        if not self._new_grades:
+            return attempts
+        names = tuple(self._new_grades)
+        rows = zip(*self._new_grades.values(), strict=True)
         return [
             GradedAttempt(old.item, old.prompt, old.attempt, dict(zip(names, grades, strict=True)))
-            for old, grades in zip(olds, rows, strict=True)
+            for old, grades in zip(attempts, rows, strict=True)
         ]

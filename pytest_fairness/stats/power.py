@@ -1,6 +1,6 @@
-"""Power of a run of a given size before it is made, by the normal approximation.
+"""Power of a planned run, by the normal approximation.
 
-Values, errors and bounds of a ratio are given as logarithms, since its interval is made on them.
+Values, errors and bounds of a ratio are logarithms, since its interval is made on them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from statistics import NormalDist
 from pytest_fairness.stats.quantiles import t_quantile
 
 POWER = 0.8
-"""The probability of a verdict that a run is planned for."""
+"""Probability of a verdict for which runs are planned."""
 MOST_TIMES = 1000.0
-"""Most times as many items that a plan proposes."""
+"""Largest factor of the number of items that a plan proposes."""
 
 Bounds = tuple[float | None, float | None]
 """The lowest and the highest value that is fair; None where there is no such end."""
@@ -23,30 +23,35 @@ Bounds = tuple[float | None, float | None]
 def probabilities(value: float, error: float, df: float, bounds: Bounds, tail: float) -> tuple[float, float, float]:
     """Return the probabilities of fair, unfair and undecided when the truth is ``value``.
 
-    The estimate is taken to be normally distributed about ``value`` with the standard error
-    ``error``, and its interval to be Student's t with ``df`` degrees of freedom at ``tail``
-    (0.025 for 95%) on either side.
+    Args:
+        value: The true value, about which estimates are taken as normally distributed.
+        error: Their standard error.
+        df: Degrees of freedom of Student's t interval.
+        bounds: The bounds of the threshold.
+        tail: The probability to err on either side: 0.025 for a 95% interval.
 
     >>> fair, unfair, undecided = probabilities(0.0, 0.05, 99, (-0.2, 0.2), 0.025)
     >>> round(fair, 3), round(unfair, 3), round(undecided, 3)
     (0.956, 0.0, 0.044)
 
-    Raises `ValueError` for an error that is not above zero.
+    Raises:
+        ValueError: The error is not above zero.
     """
     if not error > 0:
         raise ValueError(f"the error is {error!r}: it must be above zero")
     low, high = bounds
-    point = NormalDist(value, error)
-    reach = t_quantile(tail, df) * error
-    above = 0.0 if low is None else point.cdf(low + reach)
-    below = 1.0 if high is None else point.cdf(high - reach)
-    fair = max(0.0, below - above)
-    unfair = (0.0 if low is None else point.cdf(low - reach)) + (0.0 if high is None else 1 - point.cdf(high + reach))
-    return fair, unfair, max(0.0, 1 - fair - unfair)
+    estimates = NormalDist(value, error)
+    margin = t_quantile(tail, df) * error
+    not_above_low = 0.0 if low is None else estimates.cdf(low + margin)
+    below_high = 1.0 if high is None else estimates.cdf(high - margin)
+    fair = max(0.0, below_high - not_above_low)
+    below = 0.0 if low is None else estimates.cdf(low - margin)
+    above = 0.0 if high is None else 1 - estimates.cdf(high + margin)
+    return fair, below + above, max(0.0, 1 - fair - (below + above))
 
 
 def is_narrow(error: float, df: float, bounds: Bounds, tail: float) -> bool:
-    """Return whether two bounds are closer together than an interval is wide, so that it lies inside at no value.
+    """Return whether two bounds are closer together than an interval is wide, so that it is inside for no value.
 
     >>> is_narrow(0.1, 99, (-0.2, 0.2), 0.025), is_narrow(0.1, 99, (-0.1, 0.1), 0.025)
     (False, True)
@@ -56,10 +61,10 @@ def is_narrow(error: float, df: float, bounds: Bounds, tail: float) -> bool:
 
 
 def items_for(value: float, error: float, df: float, bounds: Bounds, tail: float) -> float | None:
-    """Return how many times as many items (or sources) make *fair* as probable as `POWER`; below 1, fewer do.
+    """Return the factor of the number of items (or sources) at which *fair* has probability `POWER`.
 
-    The squared error falls with their number, and the degrees of freedom grow with it. None
-    where no number up to 1,000 times as many does: the value lies on a bound, or outside.
+    The squared error is inversely proportional to their number, the degrees of freedom are proportional to it.
+    The factor can be below 1. None where none up to `MOST_TIMES` is enough: the value lies on a bound, or outside.
 
     >>> round(items_for(0.0, 0.1, 39, (math.log(0.8), math.log(1.2)), 0.025), 2)
     2.71
@@ -68,63 +73,70 @@ def items_for(value: float, error: float, df: float, bounds: Bounds, tail: float
     def fair(times: float) -> float:
         return probabilities(value, error / math.sqrt(times), max(1.0, df * times), bounds, tail)[0]
 
-    return least(fair, 1 / MOST_TIMES, MOST_TIMES)
+    return smallest_factor(fair, 1 / MOST_TIMES, MOST_TIMES)
 
 
-def least(chance: Callable[[float], float], low: float, high: float) -> float | None:
-    """Return the least argument at which a growing chance reaches `POWER`; None where none up to ``high`` does."""
+def smallest_factor(power: Callable[[float], float], low: float, high: float) -> float | None:
+    """Return the smallest factor at which an increasing power reaches `POWER`; None where none up to ``high`` does."""
     from scipy.optimize import brentq  # type: ignore[import-untyped]
 
-    if chance(high) < POWER:
+    if power(high) < POWER:
         return None
-    if chance(low) >= POWER:
+    if power(low) >= POWER:
         return low
-    return math.exp(brentq(lambda log: chance(math.exp(log)) - POWER, math.log(low), math.log(high), xtol=1e-6))
+    return math.exp(brentq(lambda log: power(math.exp(log)) - POWER, math.log(low), math.log(high), xtol=1e-6))
 
 
 def times_for(observed: Sequence[tuple[float, float]], tail: float) -> float:
-    """Return how many times as many items are *fair* with probability `POWER`, from what so many times as many were.
+    """Return the factor of the number of items at which *fair* has probability `POWER`, from simulated factors.
 
-    ``observed`` holds pairs of times and probability (above 0, below 1), the last one looked at
-    last. The distance from the truth to the bound is z(1 - tail) + z(probability) errors, and
-    grows with the square root of the number of items: straight between two numbers that have
-    `POWER` between them, in proportion from the last one where there are none.
+    The distance from the truth to the bound is z(1 - tail) + z(probability) errors, and is
+    proportional to the square root of the number of items. It is interpolated between two factors with
+    `POWER` between them; where there are none, it is extrapolated from the last factor.
+
+    Args:
+        observed: Pairs of a factor and its probability of *fair* (above 0, below 1), the last simulated one last.
+        tail: The probability to err on either side.
 
     >>> round(times_for([(1.0, 0.5)], 0.025), 2), round(times_for([(1.0, 0.5), (2.25, 0.9)], 0.025), 2)
     (2.04, 1.76)
     """
     z = NormalDist().inv_cdf
-    below = max(((times, chance) for times, chance in observed if chance < POWER), default=None)
-    above = min(((times, chance) for times, chance in observed if chance >= POWER), default=None)
+    below = max(((times, power) for times, power in observed if power < POWER), default=None)
+    above = min(((times, power) for times, power in observed if power >= POWER), default=None)
     if below and above and below[0] < above[0]:
         share = (z(POWER) - z(below[1])) / (z(above[1]) - z(below[1]))
         return (math.sqrt(below[0]) + share * (math.sqrt(above[0]) - math.sqrt(below[0]))) ** 2
-    times, chance = observed[-1]
-    reach = z(1 - tail)
-    now = reach + max(z(chance), -reach / 2)  # of less a share tells next to nothing
-    return times * ((reach + z(POWER)) / now) ** 2
+    times, power = observed[-1]
+    quantile = z(1 - tail)
+    distance = quantile + max(z(power), -quantile / 2)  # a lower power carries next to no information
+    return times * ((quantile + z(POWER)) / distance) ** 2
 
 
 def repetitions_for(times: float, share: float) -> float | None:
-    """Return how many times as many repetitions do what ``times`` as many items do; None where no number does.
+    """Return the factor of the number of repetitions with the effect of ``times`` as many items; None if none has it.
 
-    ``share`` is the part of the squared error that comes from repetitions (`CostEstimate.repetition_share`):
-    with t times as many items and r times as many repetitions it becomes (1 - share) / t + share / (t r).
+    With t times as many items and r times as many repetitions, the squared error is (1 - share) / t + share / (t r)
+    times what it was.
+
+    Args:
+        times: The factor of the number of items.
+        share: The part of the squared error that is due to repetitions (`Estimate.repetition_share`).
 
     >>> repetitions_for(2.0, 0.75)
     3.0
     >>> repetitions_for(4.0, 0.5) is None
     True
     """
-    left = 1 / times - (1 - share)
-    return share / left if left > 0 else None
+    remaining = 1 / times - (1 - share)
+    return share / remaining if remaining > 0 else None
 
 
 def labels_for(value: float, error: float, df: float, bounds: Bounds, tail: float, share: float) -> float | None:
-    """Return how many times as many labels make *fair* as probable as `POWER`; None where no number does.
+    """Return the factor of the number of labels at which *fair* has probability `POWER`; None where none is enough.
 
-    ``share`` is the part of the squared error that comes from labels (`Estimate.label_share`): with t times as
-    many, the squared error is (1 - share) + share / t times what it was.
+    With t times as many labels, the squared error is (1 - share) + share / t times what it was, where ``share`` is the
+    part that is due to labels (`Estimate.label_share`).
 
     >>> labels_for(0.0, 0.1, 99, (-0.4, 0.4), 0.025, 0.9) < 1 < labels_for(0.0, 0.1, 99, (-0.2, 0.2), 0.025, 0.9)
     True
@@ -135,16 +147,16 @@ def labels_for(value: float, error: float, df: float, bounds: Bounds, tail: floa
     def fair(times: float) -> float:
         return probabilities(value, error * math.sqrt(1 - share + share / times), df, bounds, tail)[0]
 
-    return least(fair, 1 / MOST_TIMES, MOST_TIMES)
+    return smallest_factor(fair, 1 / MOST_TIMES, MOST_TIMES)
 
 
 def detectable(error: float, df: float, bounds: Bounds, tail: float) -> Bounds:
-    """Return the values below and above the bounds, nearest to them, that are found unfair with probability `POWER`.
+    """Return the values outside the bounds, nearest to them, at which *unfair* has probability `POWER`.
 
     >>> below, above = detectable(0.1, 99, (-0.2, 0.2), 0.025)
     >>> round(below, 3), round(above, 3)
     (-0.483, 0.483)
     """
-    reach = (t_quantile(tail, df) + NormalDist().inv_cdf(POWER)) * error
+    distance = (t_quantile(tail, df) + NormalDist().inv_cdf(POWER)) * error
     low, high = bounds
-    return None if low is None else low - reach, None if high is None else high + reach
+    return None if low is None else low - distance, None if high is None else high + distance

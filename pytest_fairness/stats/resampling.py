@@ -1,4 +1,4 @@
-"""The cluster bootstrap of a function of sums, as a matrix product: thousands of resamples in milliseconds."""
+"""Cluster bootstrap of functions of sums, as a matrix product: thousands of resamples in milliseconds."""
 
 from __future__ import annotations
 
@@ -14,23 +14,34 @@ from pytest_fairness.stats.validity import invalid_reason
 from pytest_fairness.stats.worst_case import group
 
 MOST_COUNTS = 4_000_000
-"""Number of drawn clusters that are held at a time: 32 MB."""
+"""Largest number of drawn clusters in memory at a time: 32 MB."""
 
-FEW_KINDS = 6
-"""Clusters a kind from which drawing counts of kinds is faster than drawing clusters."""
+MULTINOMIAL_RATIO = 6
+"""Smallest number of clusters per distinct row of sums at which drawing counts is faster than drawing clusters."""
 
 
 def draw_resamples(
     functional: Functional, values: Floats, clusterings: Sequence[Clustering], draws: int, seed: int
 ) -> Floats:
-    """Return a functional of ``draws`` resamples of whole clusters, shape (draws,); nan where it has no value.
+    """Return the values of a functional in resamples of whole clusters.
 
-    ``values`` are numbers per attempt, shape (attempts, names); rows of nan are left out. Each
-    resample draws as many clusters as there are, with replacement (Efron 1979; clusters:
-    Davison and Hinkley 1997, section 3.8).
+    Each resample draws as many clusters as there are, with replacement.
 
-    Raises `FairnessError` for draws below 1, for a crossed factor and for a sample that no
-    interval could be made of.
+    Args:
+        functional: The function of sums.
+        values: The summands of each attempt, shape (attempts, names); rows of nan are left out.
+        clusterings: The clusters, without a crossed factor.
+        draws: The number of resamples.
+        seed: The seed of the random generator.
+
+    Returns:
+        Values of shape (draws,); nan where the function has none.
+
+    Raises:
+        FairnessError: There are fewer than 1 draws, a crossed factor, or too few clusters for an interval.
+
+    Source:
+        Efron 1979; for clusters Davison and Hinkley 1997, section 3.8.
     """
     if draws < 1:
         raise FairnessError(f"draws is {draws!r}: it must be at least 1")
@@ -40,22 +51,22 @@ def draw_resamples(
     everyone = group("all", OutcomeVector("", first, first, first, None), np.arange(len(first)), clusterings)
     if reason := invalid_reason([everyone]):
         raise FairnessError(f"nothing to resample: {reason}")
-    # Clusters of equal sums are drawn together: grades of few values leave few kinds of clusters.
+    # Clusters with equal sums are drawn together: where grades have few values, there are few distinct sums.
     graded = ~np.isnan(first)
     sums, _ = cluster_sums(values[graded], clusterings[0][graded])
-    kinds, sizes = np.unique(sums, axis=0, return_counts=True)
+    distinct, sizes = np.unique(sums, axis=0, return_counts=True)
     generator = np.random.default_rng(seed)
-    at_a_time = max(1, MOST_COUNTS // int(sizes.sum()))
-    chunks = [min(at_a_time, draws - start) for start in range(0, draws, at_a_time)]
-    return functional.at(np.concatenate([_drawn(generator, sizes, chunk) @ kinds for chunk in chunks]))
+    chunk_size = max(1, MOST_COUNTS // int(sizes.sum()))
+    chunks = [min(chunk_size, draws - start) for start in range(0, draws, chunk_size)]
+    return functional.at(np.concatenate([_draw_counts(generator, sizes, chunk) @ distinct for chunk in chunks]))
 
 
-def _drawn(generator: np.random.Generator, sizes: Codes, draws: int) -> Codes:
-    """Return how often each kind of cluster is drawn, shape (draws, kinds), when there are ``sizes`` of each."""
+def _draw_counts(generator: np.random.Generator, sizes: Codes, draws: int) -> Codes:
+    """Return how often each distinct sum is drawn, shape (draws, sums), when ``sizes`` clusters have it."""
     clusters = int(sizes.sum())
-    if len(sizes) * FEW_KINDS <= clusters:
+    if len(sizes) * MULTINOMIAL_RATIO <= clusters:
         return generator.multinomial(clusters, sizes / clusters, draws)
-    kind = np.repeat(np.arange(len(sizes)), sizes)
-    places = kind[generator.integers(clusters, size=(draws, clusters))]
-    places += len(sizes) * np.arange(draws)[:, np.newaxis]
-    return np.bincount(places.ravel(), minlength=draws * len(sizes)).reshape(draws, len(sizes))
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    cells = codes[generator.integers(clusters, size=(draws, clusters))]
+    cells += len(sizes) * np.arange(draws)[:, np.newaxis]
+    return np.bincount(cells.ravel(), minlength=draws * len(sizes)).reshape(draws, len(sizes))

@@ -14,7 +14,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.stats.calibration.labels import Calibration, Row
 from pytest_fairness.stats.columns import Clustering, Codes, Columns, Floats, Rows
-from pytest_fairness.stats.crossed_effects import ItemEffects, centers, is_nested
+from pytest_fairness.stats.crossed_effects import ItemEffects, estimate_item_effects, is_nested
 from pytest_fairness.stats.group_estimates import Setting
 from pytest_fairness.stats.history import ClusterMap, EarlierGroups
 from pytest_fairness.stats.metric_estimates import EarlierSamples, MetricSample, read_sample
@@ -63,7 +63,7 @@ class Selection:
         self._forget()
 
     def _forget(self) -> None:
-        self._readings: dict[Callable[..., Any], OutcomeVector] = {}
+        self._vectors: dict[Callable[..., Any], OutcomeVector] = {}
         self._grouped: dict[tuple[int, str], tuple[OutcomeVector, ItemEffects | None, dict[str, GroupOutcomes]]] = {}
 
     def replaced(self, **attributes: Any) -> Selection:
@@ -155,18 +155,18 @@ class Selection:
             self.check_group(by, name)
         if of == to:
             raise FairnessError(f"{of!r} is compared with itself: name two groups of {by}")
-        reading = self.reading(outcome, equals)
-        groups = self.group_outcomes(reading, by, (of, to))
-        return self.compared(reading, by, groups[of], groups[to])
+        vector = self.outcome_vector(outcome, equals)
+        groups = self.group_outcomes(vector, by, (of, to))
+        return self.compared(vector, by, groups[of], groups[to])
 
     def compared(
-        self, reading: OutcomeVector, by: str, first: GroupOutcomes, second: GroupOutcomes
+        self, vector: OutcomeVector, by: str, first: GroupOutcomes, second: GroupOutcomes
     ) -> tuple[GroupOutcomes, GroupOutcomes]:
         """Return two groups to compare; invalid where both have the same answers with the same grades."""
         answers = self.columns.answers
         if answers is None:
             return first, second
-        values = np.nan_to_num(reading.values, nan=np.inf)
+        values = np.nan_to_num(vector.values, nan=np.inf)
         group_rows = [self.rows_of(by, group.name) for group in (first, second)]
         answer_sets = [set(zip(answers.codes[of].tolist(), values[of].tolist(), strict=True)) for of in group_rows]
         if not answer_sets[0] or answer_sets[0] != answer_sets[1]:
@@ -210,30 +210,32 @@ class Selection:
         if self.columns.count and name not in labels:
             raise FairnessError(f"{by} has no group {name!r}: {did_you_mean(name, labels)}")
 
-    def reading(self, outcome: Outcome, equals: Any) -> OutcomeVector:
+    def outcome_vector(self, outcome: Outcome, equals: Any) -> OutcomeVector:
         """Return an outcome of every attempt; of a function only where it is selected."""
         if isinstance(outcome, str):
             return self.reader.named(outcome, equals)
         if equals is not None:
             raise FairnessError("equals= goes with the name of a grade: a function can compare for itself")
-        if outcome not in self._readings:
-            self._readings[outcome] = self.reader.computed_reading(outcome, self.rows)
-        return self._readings[outcome]
+        if outcome not in self._vectors:
+            self._vectors[outcome] = self.reader.computed_vector(outcome, self.rows)
+        return self._vectors[outcome]
 
-    def group_outcomes(self, reading: OutcomeVector, by: str, names: Sequence[str]) -> dict[str, GroupOutcomes]:
+    def group_outcomes(self, vector: OutcomeVector, by: str, names: Sequence[str]) -> dict[str, GroupOutcomes]:
         """Return these groups of an attribute, by name."""
-        # The reading is kept beside its groups so that its id stays its own.
         attribute = self.columns.attribute(by)
-        if (id(reading), by) not in self._grouped:
+        if (id(vector), by) not in self._grouped:
             nested = len(self.clusterings) > 1 and is_nested(self.clusterings[1], attribute.codes, self.rows)
-            effects = centers(reading.values, self.rows, attribute.codes, self.clusterings) if nested else None
-            self._grouped[id(reading), by] = reading, effects, {}
-        _, effects, groups = self._grouped[id(reading), by]
+            effects = (
+                estimate_item_effects(vector.values, self.rows, attribute.codes, self.clusterings) if nested else None
+            )
+            # Stored with its vector: the id of a collected one could become that of another.
+            self._grouped[id(vector), by] = vector, effects, {}
+        _, effects, groups = self._grouped[id(vector), by]
         for name in names:
             if name not in groups:
                 rows = self.rows_of(by, name)
                 columns = self.columns
-                outcomes = group(name, reading, rows, self.clusterings, columns.prompts, effects, columns.items)
+                outcomes = group(name, vector, rows, self.clusterings, columns.prompts, effects, columns.items)
                 kinds = self.left_out[attribute.left_out[self.left_out] == attribute.code(name)]
                 groups[name] = outcomes if len(rows) else replace(outcomes, invalid=self._no_attempts_reason(kinds))
         return {name: groups[name] for name in names}

@@ -1,4 +1,4 @@
-"""Samples of a probe that nobody has measured yet, from assumptions about its answers."""
+"""Simulated samples of a probe that was not measured yet, from assumptions about its answers."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ from pytest_fairness.stats.columns import Codes, Columns, Floats, Rows
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcomes import Extremes
 from pytest_fairness.stats.pilot_samples import Resample, SourcePool
+from pytest_fairness.stats.selection import ranks
 
-GOLDEN = (5**0.5 - 1) / 2
-"""Its multiples fill the range from 0 to 1 evenly, however many of them are taken."""
-
+GOLDEN_RATIO = (5**0.5 - 1) / 2
+"""The fractional parts of its multiples fill the range from 0 to 1 evenly, however many there are."""
 
 GAP_SPREAD = 0.15
-"""Standard deviation of the logarithm of a chance between prompts of an item: 0.2 logits between two groups."""
+"""Standard deviation of the logarithm of a propensity between prompts of an item: 0.2 logits between two groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """Assumptions about answers where nothing was measured."""
+    """The assumptions about answers where nothing was measured."""
 
     rate: float = 0.5
-    """Share of a grade with two values that is the second (true, or 1); others have all values equally often."""
+    """Share of the second of two values (true, or 1); of grades with more values all have the same share."""
     icc: float = 0.2
-    """Likeness of the answers to an item's prompts are: the intraclass correlation, 0 to below 1."""
+    """Intraclass correlation of the answers to an item's prompts, 0 to below 1."""
     output: float = 100
     """Tokens of an answer."""
 
     def shares(self, values: int) -> Floats:
-        """Return how often each of so many values is given."""
+        """Return the share of each of a number of values."""
         return np.array([1 - self.rate, self.rate]) if values == 2 else np.full(values, 1 / values)
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """One group gets every value but the first only this many times as often as the others."""
+    """A gap: one group gets every value but the first ``ratio`` times as often as the others."""
 
     group: str
     ratio: float
 
 
 Expected = Mapping[Any, float]
-"""Shares of a grade's values: by value, or by the name of metadata that hold the value (as the right answer)."""
+"""Shares of a grade's values: by value, or by the name of metadata with the value (such as the right answer)."""
 
 
 def distribution(prompt: Prompt, values: Sequence[Any], expected: Expected) -> dict[Any, float]:
-    """Return how often each value of a grade is given to a prompt, by what its suite expects of a fair model.
+    """Return the share of each value of a grade for one prompt, as its suite expects of a fair model.
 
-    What the expected shares leave is spread evenly over the other values.
+    Shares that are not declared are equal.
 
     >>> prompt = Prompt("Who?", metadata={"label": "unknown"})
     >>> distribution(prompt, ["other", "stereotyped", "unknown"], {"label": 0.9})
@@ -71,34 +71,34 @@ def distribution(prompt: Prompt, values: Sequence[Any], expected: Expected) -> d
     """
     shares: dict[Any, float] = {}
     for key, share in expected.items():
-        named = isinstance(key, str) and key not in values and key in prompt.metadata
-        value = prompt.metadata[key] if named else key
+        is_metadata = isinstance(key, str) and key not in values and key in prompt.metadata
+        value = prompt.metadata[key] if is_metadata else key
         shares[value] = shares.get(value, 0.0) + share
     others = [value for value in values if value not in shares]
     rest = 1 - sum(shares.values())
     if rest < -1e-9 or (rest > 1e-9 and not others):
         raise FairnessError(f"expected shares {dict(expected)} are {1 - rest:.3g} in all: they must be 1")
     shares |= {value: round(max(rest, 0.0) / len(others), 12) for value in others}
-    return {value: shares[value] for value in sorted(shares, key=_order)}
+    return {value: shares[value] for value in sorted(shares, key=_sort_key)}
 
 
 def _distinct(values: Sequence[Any]) -> list[Any]:
-    """Return each value once; a judge's are dicts, which no set holds."""
-    kept: list[Any] = []
+    """Return each value once; those of a judge are dicts, which cannot be elements of a set."""
+    distinct: list[Any] = []
     for value in values:
-        if value not in kept:
-            kept.append(value)
-    return kept
+        if value not in distinct:
+            distinct.append(value)
+    return distinct
 
 
-def _order(value: Any) -> tuple[bool, float, str]:
+def _sort_key(value: Any) -> tuple[bool, float, str]:
     """Return a key that sorts numbers by size, before texts."""
     is_number = isinstance(value, int | float)
     return not is_number, float(value) if is_number else 0.0, str(value)
 
 
-def unanswered(items: Sequence[ProbeItem], repetitions: int) -> list[GradedAttempt]:
-    """Return the attempts of a sample without answers; prompts of the same text share their keys."""
+def create_attempts(items: Sequence[ProbeItem], repetitions: int) -> list[GradedAttempt]:
+    """Return the attempts of a sample, without answers and grades; prompts of the same text share their keys."""
     return [
         GradedAttempt(item, prompt, Attempt(attempt_key("", prompt.digest, repetition), repetition))
         for item in items
@@ -110,201 +110,216 @@ def unanswered(items: Sequence[ProbeItem], repetitions: int) -> list[GradedAttem
 class Simulation:
     """Simulation of graded samples of a probe.
 
-    The grades of an item share their chances, which differ between items as a Dirichlet
-    distribution has it (for two values: a beta distribution). ``grades`` gives, for each grade
-    and prompt, the values that its grader says there can be; ``expected`` the shares of a grade's values that its
-    suite declares (`Expected`). With ``propensities`` the grades are these chances
-    themselves, which differ a little between the prompts of an item (`GAP_SPREAD`).
+    The grades of an item share their propensities, which differ between items by a Dirichlet
+    distribution (for two values: a beta distribution).
+
+    Args:
+        pool: The attempts of the planned sample.
+        grades: For each grade, a function from a prompt to the values that its grader can give.
+        assumptions: The assumptions about answers.
+        propensities: Whether the grades are the propensities themselves, which differ a little between the prompts
+            of an item (`GAP_SPREAD`).
+        expected: For some grades, the shares of values that their suite declares (`Expected`).
     """
 
     def __init__(
         self,
-        supply: SourcePool,
+        pool: SourcePool,
         grades: Extremes,
         assumptions: Assumptions,
         *,
         propensities: bool = False,
         expected: Mapping[str, Expected] = MappingProxyType({}),
     ) -> None:
-        self._supply, self._assumptions, self._propensities = supply, assumptions, propensities
-        self._grades = {name: _Kinds(supply.columns, values, expected.get(name)) for name, values in grades.items()}
+        self._pool, self._assumptions, self._propensities = pool, assumptions, propensities
+        self._grades = {name: _GradeValues(pool.columns, values, expected.get(name)) for name, values in grades.items()}
 
     def draw(self, generator: np.random.Generator, times: float = 1.0, gap: Gap | None = None) -> Measured:
-        """Return a run with so many times as many sources as planned, at parity but for a gap."""
-        number = max(1, round(self._supply.sources * times))
-        sources = self._cycled(generator, number)
+        """Return a sample at parity but for a gap, with ``times`` as many sources as planned."""
+        sources = self._draw_sources(generator, max(1, round(self._pool.sources * times)))
         if self._propensities:
-            return self._supply.sample(sources, lambda rows: rows, partial(self._regrade_by_chances, generator, gap))
-        return self._sample(sources, partial(self._chosen, generator, gap))
+            return self._pool.sample(sources, lambda rows: rows, partial(self._grade_by_propensities, generator, gap))
+        return self._sample(sources, partial(self._draw_values, generator, gap))
 
-    def _regrade_by_chances(
-        self, generator: np.random.Generator, gap: Gap | None, columns: Resample, rows: Rows
-    ) -> None:
-        """Grade attempts by the chances of their items' values."""
-        attempts = self._supply.columns.attempts
-        held = np.array([gap is not None and gap.group in a.prompt.groups.values() for a in attempts])[rows]
-        grades = {}
-        for name, kinds in self._grades.items():
-            made: list[Grade] = [Grade.none("error")] * len(rows)
-            for kind, values in enumerate(kinds.values):
-                of = np.flatnonzero(kinds.codes[rows] == kind)
-                every = self._chances(generator, kinds.shares(kind, self._assumptions), columns.items.size)
-                chances = every[columns.items.codes[of]] * np.exp(
-                    generator.normal(0, GAP_SPREAD, (len(of), len(values)))
-                )
-                chances /= chances.sum(axis=1, keepdims=True)
-                if gap is not None:
-                    chances[held[of], 1:] *= gap.ratio
-                    chances[held[of], 0] = 1 - chances[held[of], 1:].sum(axis=1)
-                for row, shares in zip(of.tolist(), chances.tolist(), strict=True):
-                    made[row] = Grade(Propensities(tuple(zip(values, shares, strict=True))))
-            grades[name] = made
-        columns.regrade(grades)
+    def favorable_samples(self) -> Iterator[Measured]:
+        """Yield samples in which groups do not differ, as even as answers can be: the best results of a model."""
+        sources = np.arange(self._pool.sources, dtype=np.int64)
+        label_codes: dict[tuple[tuple[str, str], ...], int] = {}
+        labels = np.array(
+            [
+                label_codes.setdefault(tuple(sorted(attempt.prompt.groups.items())), len(label_codes))
+                for attempt in self._pool.columns.attempts
+            ],
+            dtype=np.int64,
+        )
+        # Groups that agree in every item have no variance to judge by: in a second sample each is shifted a little.
+        for shift in (0.0, GOLDEN_RATIO / 2):
+            quantiles = ((ranks(labels) + 0.5) * GOLDEN_RATIO + labels * shift) % 1
+            for assumptions in (self._assumptions, Assumptions(0.9), Assumptions(0.1)):
+                yield self._sample(sources, partial(_choose_by_quantiles, quantiles, assumptions))
+        for index in range(max((values.most for values in self._grades.values()), default=0)):
+            yield self._sample(sources, partial(_choose_same_value, index))
+        for key in sorted(set().union(*(values.metadata_keys for values in self._grades.values()))):
+            yield self._sample(sources, partial(_choose_by_metadata, key))
 
-    def favorable(self) -> Iterator[Measured]:
-        """Yield samples in which nothing differs between groups, as even as answers can be: the best a model can do."""
-        every = np.arange(self._supply.sources, dtype=np.int64)
-        numbers, label = _counted([tuple(sorted(a.prompt.groups.items())) for a in self._supply.columns.attempts])
-        # Where groups agree in every item nothing tells how far they could differ; so also shifted a little.
-        for shift in (0.0, GOLDEN / 2):
-            places = ((numbers + 0.5) * GOLDEN + label * shift) % 1
-            for assumed in (self._assumptions, Assumptions(0.9), Assumptions(0.1)):
-                yield self._sample(every, partial(_evenly, places, assumed))
-        for index in range(max((kinds.most for kinds in self._grades.values()), default=0)):
-            yield self._sample(every, partial(_constantly, index))
-        for key in sorted(set().union(*(kinds.answer_keys for kinds in self._grades.values()))):
-            yield self._sample(every, partial(_as_named, key))
-
-    def _cycled(self, generator: np.random.Generator, number: int) -> Codes:
-        """Return a number of sources, each as often as any other but for one time."""
-        sources = self._supply.sources
+    def _draw_sources(self, generator: np.random.Generator, number: int) -> Codes:
+        """Return a number of sources; how often each occurs differs by at most one."""
+        sources = self._pool.sources
         rounds = [generator.permutation(sources) for _ in range(-(-number // sources))]
         return np.concatenate(rounds)[:number].astype(np.int64)
 
-    def _sample(self, sources: Codes, choose: Choosing) -> Measured:
+    def _sample(self, sources: Codes, choose: ValueChooser) -> Measured:
+        """Return a sample of these sources whose grades are chosen by a function."""
+
         def regrade(columns: Resample, rows: Rows) -> None:
             columns.regrade(
-                {name: kinds.graded(rows, choose(columns, kinds, rows)) for name, kinds in self._grades.items()}
+                {name: values.grades(rows, choose(columns, values, rows)) for name, values in self._grades.items()}
             )
 
-        return self._supply.sample(sources, lambda rows: rows, regrade)
+        return self._pool.sample(sources, lambda rows: rows, regrade)
 
-    def _chosen(
-        self, generator: np.random.Generator, gap: Gap | None, columns: Columns, kinds: _Kinds, rows: Rows
+    def _grade_by_propensities(
+        self, generator: np.random.Generator, gap: Gap | None, columns: Resample, rows: Rows
+    ) -> None:
+        """Grade attempts with the propensities of their items."""
+        in_group = self._in_group(gap, rows)
+        grades = {}
+        for name, values in self._grades.items():
+            graded: list[Grade] = [Grade.none("error")] * len(rows)
+            for kind, kind_values in enumerate(values.by_kind):
+                members = np.flatnonzero(values.kinds[rows] == kind)
+                by_item = self._draw_propensities(generator, values.shares(kind, self._assumptions), columns.items.size)
+                propensities = by_item[columns.items.codes[members]] * np.exp(
+                    generator.normal(0, GAP_SPREAD, (len(members), len(kind_values)))
+                )
+                propensities /= propensities.sum(axis=1, keepdims=True)
+                if gap is not None:
+                    propensities[in_group[members], 1:] *= gap.ratio
+                    propensities[in_group[members], 0] = 1 - propensities[in_group[members], 1:].sum(axis=1)
+                for member, shares in zip(members.tolist(), propensities.tolist(), strict=True):
+                    graded[member] = Grade(Propensities(tuple(zip(kind_values, shares, strict=True))))
+            grades[name] = graded
+        columns.regrade(grades)
+
+    def _draw_values(
+        self, generator: np.random.Generator, gap: Gap | None, columns: Columns, values: _GradeValues, rows: Rows
     ) -> Codes:
-        chosen = np.zeros(len(rows), dtype=np.int64)
-        places = self._draws(generator, columns)
-        for kind in range(len(kinds.values)):
-            of = kinds.codes[rows] == kind
-            chances = self._chances(generator, kinds.shares(kind, self._assumptions), columns.items.size)
-            ends = chances.cumsum(axis=1)[columns.items.codes[of], :-1]
-            chosen[of] = (places[of, np.newaxis] > ends).sum(axis=1)
+        """Return the index of each attempt's value, drawn by the propensities of its item."""
+        indices = np.zeros(len(rows), dtype=np.int64)
+        uniforms = self._draw_uniforms(generator, columns)
+        for kind in range(len(values.by_kind)):
+            is_member = values.kinds[rows] == kind
+            propensities = self._draw_propensities(
+                generator, values.shares(kind, self._assumptions), columns.items.size
+            )
+            ends = propensities.cumsum(axis=1)[columns.items.codes[is_member], :-1]
+            indices[is_member] = (uniforms[is_member, np.newaxis] > ends).sum(axis=1)
         if gap is not None:
-            held = np.array([gap.group in a.prompt.groups.values() for a in self._supply.columns.attempts])[rows]
-            chosen[held & (self._draws(generator, columns) >= gap.ratio)] = 0
-        return chosen
+            indices[self._in_group(gap, rows) & (self._draw_uniforms(generator, columns) >= gap.ratio)] = 0
+        return indices
+
+    def _in_group(self, gap: Gap | None, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Return whether each attempt is of the group that a gap is about."""
+        attempts = self._pool.columns.attempts
+        return np.array([gap is not None and gap.group in attempt.prompt.groups.values() for attempt in attempts])[rows]
 
     @staticmethod
-    def _draws(generator: np.random.Generator, columns: Columns) -> Floats:
-        """Return a number from 0 to 1 for each attempt, the same for those that are one answer."""
+    def _draw_uniforms(generator: np.random.Generator, columns: Columns) -> Floats:
+        """Return a number from 0 to 1 for each attempt; attempts that share an answer share it."""
         answers = columns.answers
         return generator.random(columns.count) if answers is None else generator.random(answers.size)[answers.codes]
 
-    def _chances(self, generator: np.random.Generator, shares: Floats, items: int) -> Floats:
-        """Return the chances of each value in each item, shape (items, values)."""
+    def _draw_propensities(self, generator: np.random.Generator, shares: Floats, items: int) -> Floats:
+        """Return the probability of each value in each item, shape (items, values)."""
         icc = self._assumptions.icc
         if icc == 0:
             return np.tile(shares, (items, 1))
-        drawn = np.maximum(generator.standard_gamma(shares * (1 - icc) / icc, (items, len(shares))), 1e-300)
-        chances: Floats = drawn / drawn.sum(axis=1, keepdims=True)
-        return chances
+        gammas = np.maximum(generator.standard_gamma(shares * (1 - icc) / icc, (items, len(shares))), 1e-300)
+        propensities: Floats = gammas / gammas.sum(axis=1, keepdims=True)
+        return propensities
 
 
-class _Kinds:
-    """The values that one grade can have, by kinds of prompts that have the same ones."""
+class _GradeValues:
+    """The values that one grade can have, by kind of prompt: prompts of one kind have the same values and shares."""
 
     def __init__(
         self, columns: Columns, values_of: Callable[[Prompt], Sequence[Any]], expected: Expected | None = None
     ) -> None:
-        kinds: dict[tuple[str, ...], int] = {}
-        self.values: list[tuple[Any, ...]] = []
+        self.by_kind: list[tuple[Any, ...]] = []
         self._shares: list[Floats | None] = []
         """The shares of each kind's values that the suite declares; None where it declares none."""
-        by_prompt: dict[int, int] = {}
+        kinds: dict[tuple[str, ...], int] = {}
+        kind_of_prompt: dict[int, int] = {}
         self._prompts = [attempt.prompt for attempt in columns.attempts]
         for prompt in self._prompts:
-            if id(prompt) not in by_prompt:
-                values = tuple(sorted(_distinct(values_of(prompt)), key=_order))
+            if id(prompt) not in kind_of_prompt:
+                values = tuple(sorted(_distinct(values_of(prompt)), key=_sort_key))
                 declared = None if expected is None else distribution(prompt, values, expected)
                 shares = None if declared is None else np.array(list(declared.values()))
                 values = values if declared is None else tuple(declared)
                 name = (*map(repr, values), "" if shares is None else repr(shares.tolist()))
                 kind = kinds.setdefault(name, len(kinds))
-                if kind == len(self.values):
-                    self.values.append(values)
+                if kind == len(self.by_kind):
+                    self.by_kind.append(values)
                     self._shares.append(shares)
-                by_prompt[id(prompt)] = kind
-        self.codes: npt.NDArray[np.int64] = np.array(
-            [by_prompt[id(prompt)] for prompt in self._prompts], dtype=np.int64
-        )
-        self.most = max(map(len, self.values), default=0)
-        self.sizes = np.array([len(values) for values in self.values], dtype=np.int64)
-        self._made = [tuple(map(Grade, values)) for values in self.values]
-
-    def shares(self, kind: int, assumptions: Assumptions) -> Floats:
-        """Return how often each value of a kind is given: as declared, else as assumed."""
-        declared = self._shares[kind]
-        return assumptions.shares(len(self.values[kind])) if declared is None else declared
+                kind_of_prompt[id(prompt)] = kind
+        self.kinds: Codes = np.array([kind_of_prompt[id(prompt)] for prompt in self._prompts], dtype=np.int64)
+        """The kind of each attempt's prompt."""
+        self.sizes = np.array([len(values) for values in self.by_kind], dtype=np.int64)
+        """The number of values of each kind."""
+        self._grades = [tuple(map(Grade, values)) for values in self.by_kind]
 
     @property
-    def answer_keys(self) -> set[str]:
-        """Metadata that name, for every prompt, one of its values, for example the right answer."""
+    def most(self) -> int:
+        """The largest number of values of a kind."""
+        return int(self.sizes.max(initial=0))
+
+    def shares(self, kind: int, assumptions: Assumptions) -> Floats:
+        """Return the shares of the values of a kind: as declared, else as assumed."""
+        declared = self._shares[kind]
+        return assumptions.shares(len(self.by_kind[kind])) if declared is None else declared
+
+    @property
+    def metadata_keys(self) -> set[str]:
+        """Names of metadata that are one of its values in every prompt, for example the right answer."""
         keys = set(self._prompts[0].metadata) if self._prompts else set()
-        for prompt, kind in zip(self._prompts, self.codes.tolist(), strict=True):
-            keys = {key for key in keys if any(prompt.metadata.get(key) == value for value in self.values[kind])}
+        for prompt, kind in zip(self._prompts, self.kinds.tolist(), strict=True):
+            keys = {key for key in keys if any(prompt.metadata.get(key) == value for value in self.by_kind[kind])}
         return keys
 
-    def named_by(self, row: int, key: str) -> int:
-        """Return the place of the value that the metadata of a row's prompt name; 0 where they name none."""
-        values, named = self.values[self.codes[row]], self._prompts[row].metadata.get(key)
-        return values.index(named) if named in values else 0
+    def index_in_metadata(self, row: int, key: str) -> int:
+        """Return the index of the value in some metadata of a row's prompt; 0 where it is none of the values."""
+        values, value = self.by_kind[self.kinds[row]], self._prompts[row].metadata.get(key)
+        return values.index(value) if value in values else 0
 
-    def graded(self, rows: Rows, chosen: Codes) -> list[Grade]:
-        """Return the grades of attempts, from the places of their values."""
-        made = self._made
-        return [made[kind][index] for kind, index in zip(self.codes[rows].tolist(), chosen.tolist(), strict=True)]
-
-
-Choosing = Callable[[Columns, _Kinds, Rows], Codes]
-"""A function from the columns, the kinds of a grade and the rows of a sample to the place of each attempt's value."""
+    def grades(self, rows: Rows, indices: Codes) -> list[Grade]:
+        """Return the grades of attempts from the indices of their values."""
+        return [
+            self._grades[kind][index] for kind, index in zip(self.kinds[rows].tolist(), indices.tolist(), strict=True)
+        ]
 
 
-def _evenly(places: Floats, assumed: Assumptions, _: Columns, kinds: _Kinds, rows: Rows) -> Codes:
-    """Return every value as often as assumed, in each group in the same order."""
-    chosen = np.zeros(len(rows), dtype=np.int64)
-    for kind in range(len(kinds.values)):
-        of = kinds.codes[rows] == kind
-        ends = np.cumsum(kinds.shares(kind, assumed))[:-1]
-        chosen[of] = np.searchsorted(ends, places[rows][of], side="right")
-    return chosen
+ValueChooser = Callable[[Columns, _GradeValues, Rows], Codes]
+"""A function from columns, the values of a grade and the rows of a sample to the index of each attempt's value."""
 
 
-def _constantly(index: int, _: Columns, kinds: _Kinds, rows: Rows) -> Codes:
-    """Return the same value everywhere, by its place among a prompt's values."""
-    return np.minimum(index, kinds.sizes[kinds.codes[rows]] - 1)
+def _choose_by_quantiles(
+    quantiles: Floats, assumptions: Assumptions, _: Columns, values: _GradeValues, rows: Rows
+) -> Codes:
+    """Return every value as often as assumed, in the same order in each group."""
+    indices = np.zeros(len(rows), dtype=np.int64)
+    for kind in range(len(values.by_kind)):
+        is_member = values.kinds[rows] == kind
+        ends = np.cumsum(values.shares(kind, assumptions))[:-1]
+        indices[is_member] = np.searchsorted(ends, quantiles[rows][is_member], side="right")
+    return indices
 
 
-def _as_named(key: str, _: Columns, kinds: _Kinds, rows: Rows) -> Codes:
-    return np.array([kinds.named_by(row, key) for row in rows.tolist()], dtype=np.int64)
+def _choose_same_value(index: int, _: Columns, values: _GradeValues, rows: Rows) -> Codes:
+    """Return one index everywhere, or the last where there are fewer values."""
+    return np.minimum(index, values.sizes[values.kinds[rows]] - 1)
 
 
-def _counted(labels: Sequence[tuple[tuple[str, str], ...]]) -> tuple[Floats, Floats]:
-    """Return the number of each attempt among those with its label, and that of its label; from 0."""
-    seen: dict[tuple[tuple[str, str], ...], int] = {}
-    names: dict[tuple[tuple[str, str], ...], int] = {}
-    numbers = []
-    for label in labels:
-        numbers.append(seen.get(label, 0))
-        seen[label] = numbers[-1] + 1
-    places = [names.setdefault(label, len(names)) for label in labels]
-    return np.array(numbers, dtype=np.float64), np.array(places, dtype=np.float64)
+def _choose_by_metadata(key: str, _: Columns, values: _GradeValues, rows: Rows) -> Codes:
+    """Return the index of the value in each prompt's metadata."""
+    return np.array([values.index_in_metadata(row, key) for row in rows.tolist()], dtype=np.int64)

@@ -1,9 +1,9 @@
-"""Samples whose true mean is a bound: clusters drawn again with unequal chances.
+"""Samples whose true mean is a bound: clusters resampled with unequal probabilities.
 
-The chances are those nearest to equal ones, in the sense of Kullback and Leibler, under which the
+The probabilities have the least Kullback-Leibler divergence from equal ones of all under which the
 mean is the bound: exponential tilting (Efron 1981, "Nonparametric standard errors and confidence
-intervals", Canadian Journal of Statistics 9, 139-158). So a rate or mean without groups, for which no
-labels can be exchanged, is certified on its bound as a ratio is.
+intervals", Canadian Journal of Statistics 9, 139-158). So the error rates of a rate or mean without groups, which has
+no labels to exchange, can be measured on its bound.
 """
 
 from __future__ import annotations
@@ -16,36 +16,32 @@ from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pilot_samples import SourcePool
 
 FEWEST_EFFECTIVE = 5
-"""Clusters that the tilted chances are worth: with fewer, samples repeat a few of them."""
+"""Smallest effective number of clusters under tilted probabilities: with fewer, samples repeat a few of them."""
 LARGEST_TILT = 1e4
+"""End of the interval in which the tilt is searched for."""
 
 
 class Tilt:
     """Sampler of samples like a measured one, but with a known mean.
 
-    >>> tilted_chances(np.array([0.0, 0.0, 1.0]), np.ones(3), 0.5).round(3).tolist()
-    [0.25, 0.25, 0.5]
+    Args:
+        pool: The clusters.
+        values: The value of each attempt of the pool, shape (attempts,); nan for attempts outside the mean.
+        mean: The true mean of the samples that are drawn.
+
+    Raises:
+        FairnessError: No probabilities give that mean, or too few clusters have a large one.
     """
 
-    def __init__(self, supply: SourcePool, values: Floats, mean: float) -> None:
-        """Prepare the chances of clusters.
-
-        Args:
-            supply: The clusters.
-            values: Of each attempt of the supply, shape (attempts,); nan for what the mean is not of.
-            mean: The truth of the samples that are drawn.
-
-        Raises:
-            FairnessError: Where no chances give that mean, or too few clusters have a share in them.
-        """
-        clusters = supply.columns.sources
+    def __init__(self, pool: SourcePool, values: Floats, mean: float) -> None:
+        clusters = pool.columns.sources
         graded = ~np.isnan(values)
-        of, size = clusters.codes[graded], clusters.size
-        sums: Floats = np.bincount(of, weights=values[graded], minlength=size).astype(np.float64)
-        counts: Floats = np.bincount(of, minlength=size).astype(np.float64)
-        self._supply = supply
-        self._chances = tilted_chances(sums, counts, mean)
-        effective = 1 / np.square(self._chances).sum()
+        codes, size = clusters.codes[graded], clusters.size
+        sums: Floats = np.bincount(codes, weights=values[graded], minlength=size).astype(np.float64)
+        counts: Floats = np.bincount(codes, minlength=size).astype(np.float64)
+        self._pool = pool
+        self._probabilities = tilted_probabilities(sums, counts, mean)
+        effective = 1 / np.square(self._probabilities).sum()
         if effective < FEWEST_EFFECTIVE:
             raise FairnessError(
                 f"a mean of {mean:g} is far from these answers: {effective:.1f} of {clusters.size:,} clusters "
@@ -53,38 +49,40 @@ class Tilt:
             )
 
     def draw(self, generator: np.random.Generator) -> Measured:
-        """Draw one sample of as many clusters."""
-        chosen: Codes = generator.choice(len(self._chances), len(self._chances), p=self._chances)
-        return self._supply.sample(chosen, lambda rows: rows)
+        """Return one sample of as many clusters as the pool has."""
+        sources: Codes = generator.choice(len(self._probabilities), len(self._probabilities), p=self._probabilities)
+        return self._pool.sample(sources, lambda rows: rows)
 
 
-def tilted_chances(sums: Floats, counts: Floats, mean: float) -> Floats:
-    """Return the chances of clusters under which the mean of their attempts is that of a bound.
+def tilted_probabilities(sums: Floats, counts: Floats, mean: float) -> Floats:
+    """Return the probabilities of clusters under which their attempts have a given mean.
 
     Args:
-        sums: Of the values of each cluster's attempts, shape (clusters,).
-        counts: Of those attempts.
-        mean: Between the smallest and the largest mean of a cluster.
+        sums: The sum of each cluster's values, shape (clusters,).
+        counts: The number of each cluster's attempts, shape (clusters,).
+        mean: The mean, between the smallest and the largest mean of a cluster.
 
     Returns:
-        Chances that add up to 1, shape (clusters,).
+        Probabilities that add up to 1, shape (clusters,).
 
     Raises:
-        FairnessError: Where all clusters lie on one side of that mean.
+        FairnessError: The means of all clusters lie on one side of that mean.
+
+    >>> tilted_probabilities(np.array([0.0, 0.0, 1.0]), np.ones(3), 0.5).round(3).tolist()
+    [0.25, 0.25, 0.5]
     """
     from scipy.optimize import brentq  # type: ignore[import-untyped]
 
-    beyond = sums - mean * counts
-    if not beyond.min() < 0 < beyond.max():
-        raise FairnessError(f"no cluster lies {'below' if beyond.min() >= 0 else 'above'} a mean of {mean:g}")
-    scaled = beyond / np.abs(beyond).max()
-    # Under each tilt the mean of the scaled deviations grows with it, so there is one root.
-    tilt = brentq(lambda tilt: _chances(scaled, tilt) @ scaled, -LARGEST_TILT, LARGEST_TILT, xtol=1e-12)
-    return _chances(scaled, tilt)
+    deviations = sums - mean * counts
+    if not deviations.min() < 0 < deviations.max():
+        raise FairnessError(f"no cluster lies {'below' if deviations.min() >= 0 else 'above'} a mean of {mean:g}")
+    scaled = deviations / np.abs(deviations).max()
+    # The mean of the scaled deviations grows with the tilt, so there is one root.
+    tilt = brentq(lambda tilt: _softmax(tilt * scaled) @ scaled, -LARGEST_TILT, LARGEST_TILT, xtol=1e-12)
+    return _softmax(tilt * scaled)
 
 
-def _chances(scaled: Floats, tilt: float) -> Floats:
-    exponents = tilt * scaled
+def _softmax(exponents: Floats) -> Floats:
     weights: Floats = np.exp(exponents - exponents.max())
-    chances: Floats = weights / weights.sum()
-    return chances
+    probabilities: Floats = weights / weights.sum()
+    return probabilities

@@ -1,4 +1,4 @@
-"""Rules by which an estimate supports no claim, or only one against the model."""
+"""Rules by which an estimate supports no claim, or only a claim of unfairness."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from pytest_fairness.stats.contrasts import contrast
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes
 
 FEWEST_SOURCES = 5
+"""Smallest number of independent items or sources of a group."""
 MOST_UNGRADED = 0.10
-"""Largest share of a group's attempts."""
+"""Largest ungraded share of a group's attempts."""
 LARGEST_GAP = 0.05
-"""Difference of the share that is ungraded, between two groups: an interval beyond it is another metric's finding."""
+"""Difference of the ungraded share between two groups: an interval beyond it is a disparity of its own."""
 
 
 def invalid_reason(groups: Sequence[GroupOutcomes]) -> str:
-    """Return why nothing can be said of these groups; empty where something can."""
+    """Return why estimates of these groups are invalid; empty where they are valid."""
     for group in groups:
         of = f" of {group.name}" if len(groups) > 1 else ""
         if not group.attempts:
@@ -36,25 +37,28 @@ def invalid_reason(groups: Sequence[GroupOutcomes]) -> str:
 
 
 def _judge_reason(groups: Sequence[GroupOutcomes]) -> str:
-    """Return why the labels of a judge's grades let nothing be said."""
-    judged = [(group.name, group.judged) for group in groups if group.judged is not None]
-    for _, accuracy in judged:
+    """Return why the labels of a judge's grades make estimates of these groups invalid; empty where they do not."""
+    accuracies = [(group.name, group.judge_accuracy) for group in groups if group.judge_accuracy is not None]
+    for _, accuracy in accuracies:
         if accuracy.reason:
             return accuracy.reason
-    gaps = (one.gap_reason(name, other, named) for (name, one), (named, other) in combinations(judged, 2))
-    return next(filter(None, gaps), "")
+    pairs = combinations(accuracies, 2)
+    return next(
+        filter(None, (own.gap_reason(name, other, other_name) for (name, own), (other_name, other) in pairs)), ""
+    )
 
 
 def ungraded_reason(ungraded: float, attempts: int, group: str = "") -> str:
-    """Return whether too many attempts are ungraded, as a reason; empty where not."""
+    """Return that too many attempts are ungraded, as a reason; empty where they are not."""
     share = ungraded / attempts
+    if share <= MOST_UNGRADED:
+        return ""
     of = f" of {group}" if group else ""
-    over = f"{share:.1%} of the attempts{of} are ungraded, over {MOST_UNGRADED:.0%}"
-    return over if share > MOST_UNGRADED else ""
+    return f"{share:.1%} of the attempts{of} are ungraded, over {MOST_UNGRADED:.0%}"
 
 
 def suspect_reason(groups: Sequence[GroupOutcomes], tail: float) -> str:
-    """Return why nothing good can be said of these groups; empty where it can."""
+    """Return why these groups support no claim of fairness; empty where they support one."""
     for group in groups:
         reason = ungraded_reason(group.ungraded, group.attempts, group.name if len(groups) > 1 else "") or group.suspect
         if reason:

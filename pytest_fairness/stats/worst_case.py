@@ -1,7 +1,7 @@
-"""A group with its ungraded attempts left out, and filled in at either extreme.
+"""Groups with their ungraded attempts left out, and imputed at either extreme.
 
-What could not be graded must never help: an interval is the hull of those that the
-extreme fillings give (Manski's 2003 worst-case bounds, with sampling error).
+An answer that could not be graded must never help: an interval is the hull of the intervals under
+all extreme imputations (Manski's 2003 worst-case bounds, with sampling error).
 """
 
 from __future__ import annotations
@@ -20,43 +20,57 @@ from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector
 
 def group(
     name: str,
-    reading: OutcomeVector,
+    vector: OutcomeVector,
     rows: Rows,
     clusterings: Sequence[Clustering],
     prompts: Clustering | None = None,
-    centers: ItemEffects | None = None,
+    item_effects: ItemEffects | None = None,
     items: Clustering | None = None,
 ) -> GroupOutcomes:
-    """Return the attempts in ``rows`` (indices into the reading) as a group; ``centers`` are of the whole sample."""
-    empty = np.isnan(reading.values[rows])
-    if reading.labeled is not None:
-        corrected = reading.labeled.group(name, reading, rows, clusterings, centers)
-        return replace(corrected, invalid=reading.unbounded) if reading.unbounded and empty.any() else corrected
+    """Return some attempts as a group.
 
-    def sums(values: Floats, of: Rows, weights: Floats | None) -> ClusterSums:
-        asked_of, item_of = (None if clustering is None else clustering[of] for clustering in (prompts, items))
-        center = None if centers is None else centers.graded[of]
-        shares = None if weights is None else weights[of]
-        clusters = [clustering[of] for clustering in clusterings]
-        return ClusterSums(values[of], clusters, reading.span, asked_of, center, shares, item_of)
+    Args:
+        name: The group's name.
+        vector: The outcome of every attempt of the sample.
+        rows: The group's attempts: indices into the vector.
+        clusterings: As for `ClusterSums`, of the whole sample, as are the following.
+        prompts: The prompt of each attempt; None where it is unknown.
+        item_effects: The effects of items; None without a crossed factor that is nested in groups.
+        items: The item of each attempt; None where it is unknown.
+    """
+    is_missing = np.isnan(vector.values[rows])
+    if vector.correction is not None:
+        corrected = vector.correction.group(name, vector, rows, clusterings, item_effects)
+        return replace(corrected, invalid=vector.unbounded) if vector.unbounded and is_missing.any() else corrected
 
-    kept = rows[~empty]
-    graded = sums(reading.values, kept, reading.weights)
+    def sums(values: Floats, rows: Rows, weights: Floats | None) -> ClusterSums:
+        return ClusterSums(
+            values[rows],
+            [clustering[rows] for clustering in clusterings],
+            vector.span,
+            None if prompts is None else prompts[rows],
+            None if item_effects is None else item_effects.graded[rows],
+            None if weights is None else weights[rows],
+            None if items is None else items[rows],
+        )
+
+    graded = sums(vector.values, rows[~is_missing], vector.weights)
     missing = ClusterSums(
-        reading.missing[rows],
+        vector.missing[rows],
         [clustering[rows] for clustering in clusterings],
         (0.0, 1.0),
         None,
-        None if centers is None else centers.missing[rows],
+        None if item_effects is None else item_effects.missing[rows],
     )
     if not missing.totals[0].any():
         return GroupOutcomes(name, graded, graded, graded, missing)
-    whole = None if reading.weights is None else np.ones(len(reading.values))
-    lowest, highest = (sums(values, rows, whole) for values in (reading.lowest, reading.highest))
-    return GroupOutcomes(name, graded, lowest, highest, missing, invalid=reading.unbounded)
+    whole = None if vector.weights is None else np.ones(len(vector.values))
+    lowest, highest = (sums(values, rows, whole) for values in (vector.lowest, vector.highest))
+    return GroupOutcomes(name, graded, lowest, highest, missing, invalid=vector.unbounded)
 
 
-def fillings(groups: Sequence[GroupOutcomes]) -> Iterator[tuple[ClusterSums, ...]]:
-    """Yield every combination of the groups' parts: as graded, at one extreme, at the other."""
-    ways = [(group.graded, group.lowest, group.highest) if group.ungraded else (group.graded,) for group in groups]
-    yield from product(*ways)
+def imputations(groups: Sequence[GroupOutcomes]) -> Iterator[tuple[ClusterSums, ...]]:
+    """Yield every combination of the groups' sums: as graded, with the ungraded at one extreme, and at the other."""
+    yield from product(
+        *((group.graded, group.lowest, group.highest) if group.ungraded else (group.graded,) for group in groups)
+    )

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Connection, insert, inspect, select, update
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
-
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import schema, sqlite
-from pytest_fairness.store.dialects import insert_new, insert_or_replace
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.location import StoreLocation
 
 if TYPE_CHECKING:
@@ -21,8 +17,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _OPENING = 10.0
-"""Seconds to wait for a server when the store is opened: the address may simply be wrong."""
-_DISK_FULL = "53100"
+_RETRYING = 60.0
+"""Seconds for which an unreachable server is retried; when the store is opened, the address may simply be wrong."""
 
 
 class Database:
@@ -35,52 +31,44 @@ class Database:
     def __init__(self, location: StoreLocation) -> None:
         self.location = location
         self._backend = _backend(location)
-        self._engine = self._backend.engine
-        self.dialect: str = self._engine.dialect.name
-        self.insert_new = partial(insert_new, self.dialect)
-        self.insert_or_replace = partial(insert_or_replace, self.dialect)
-        self._tries_for = min(_OPENING, self._backend.tries_for)
+        self._pool = self._backend.pool
+        self._tries_for = _OPENING
         try:
             self.alone(self._prepare)
         except StoreError:
             self.close()
             raise
-        self._tries_for = self._backend.tries_for
+        self._tries_for = _RETRYING
 
-    def _prepare(self, connection: Connection) -> None:
-        tables = inspect(connection).get_multi_columns()
-        columns = {name: {column["name"] for column in listed} for (_, name), listed in tables.items()}
+    def _prepare(self, connection: StoreConnection) -> None:
+        columns = self._backend.columns(connection)
         if columns and "layout" not in columns:
             raise StoreError(f"{self.location} holds tables of another program: {self._backend.way_out}")
-        number = connection.execute(select(schema.layout.c.number)).scalar() if columns else None
+        number = connection.scalar("SELECT number FROM layout") if columns else 0
         if columns and (number is None or number < 1):
             raise StoreError(f"the store {self.location} is damaged, it has no layout: {self._backend.way_out}")
-        if number == schema.LAYOUT and (missing := schema.missing_part(columns)):
-            raise StoreError(f"the store {self.location} is damaged, it has lost {missing}: {self._backend.way_out}")
-        if number is None:
-            schema.metadata.create_all(connection, checkfirst=False)
-            connection.execute(insert(schema.layout).values(number=schema.LAYOUT))
-        elif number > schema.LAYOUT:
+        if number > schema.LAYOUT:
             raise StoreError(
                 f"the store {self.location} has layout {number} and this version of pytest-fairness reads up to "
                 f"{schema.LAYOUT}: upgrade pytest-fairness, or name another store with --fairness-store"
             )
-        elif number < schema.LAYOUT:
-            schema.metadata.create_all(connection)
-            schema.migrate(connection, number)
-            connection.execute(update(schema.layout).values(number=schema.LAYOUT))
+        if number < schema.LAYOUT:
+            schema.upgrade(connection, columns)
+            columns = self._backend.columns(connection)
+        if missing := schema.missing_part(columns):
+            raise StoreError(f"the store {self.location} is damaged, it has lost {missing}: {self._backend.way_out}")
 
     @contextmanager
     def _readable_errors(self) -> Iterator[None]:
         try:
             yield
-        except DBAPIError as error:
-            message = " ".join(str(error.orig).split())
-            raise StoreError(
-                f"the store {self.location} failed: {message}; {self._backend.repair(error.orig)}"
-            ) from None
+        except self._backend.error as error:
+            message = " ".join(str(error).split())
+            raise StoreError(f"the store {self.location} failed: {message}; {self._backend.repair(error)}") from None
 
-    def _run(self, opened: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
+    def _run(
+        self, opened: Callable[[], AbstractContextManager[StoreConnection]], work: Callable[[StoreConnection], T]
+    ) -> T:
         def once() -> T:
             with opened() as connection:
                 return work(connection)
@@ -89,56 +77,56 @@ class Database:
 
     def _with_retries(self, call: Callable[[], T]) -> T:
         with self._readable_errors():
-            if not self._tries_for:
+            if isinstance(self._backend, sqlite.File):  # its errors do not pass
                 return call()
-            # Only servers are retried: an error of a file does not pass.
             from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
             return Retrying(
-                retry=retry_if_exception(_is_transient),
+                retry=retry_if_exception(self._backend.is_transient),
                 stop=stop_after_delay(self._tries_for),
                 wait=wait_random_exponential(0.05, max=1),
                 reraise=True,
             )(call)
 
-    def _autocommit(self) -> AbstractContextManager[Connection]:
-        return self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-
-    def write(self, work: Callable[[Connection], T]) -> T:
+    def write(self, work: Callable[[StoreConnection], T]) -> T:
         """Run a function in one transaction, which may be repeated; return its result."""
+        return self._run(self._pool.transaction, work)
 
-        return self._run(self._engine.begin, work)
-
-    def alone(self, work: Callable[[Connection], T]) -> T:
+    def alone(self, work: Callable[[StoreConnection], T]) -> T:
         """Run a function in a transaction during which no other process can open the store; it may be repeated."""
-
         return self._run(self._backend.preparing, work)
+
+    def read(self, work: Callable[[StoreConnection], T]) -> T:
+        """Run a function that reads, without a transaction; it may be repeated."""
+        return self._run(self._pool.connection, work)
 
     def compact(self) -> None:
         """Return the space of deleted rows to the file system."""
-
-        self._run(self._autocommit, self._backend.compact)
+        self._run(self._pool.connection, self._backend.compact)
 
     def size(self) -> int:
         """Return the size of the database in bytes."""
         return self.read(self._backend.size)
 
-    def read(self, work: Callable[[Connection], T]) -> T:
-        """Run a function that reads, without a transaction; it may be repeated."""
-
-        return self._run(self._autocommit, work)
-
-    def execute(self, statement: Any, rows: Sequence[Mapping[str, Any]] | None = None) -> None:
+    def execute(self, statement: str, /, **values: Any) -> None:
         """Execute one statement that writes."""
-        self.write(lambda connection: connection.execute(statement, rows))
+        self.write(lambda connection: connection.execute(statement, **values))
 
-    def rows(self, statement: Any) -> Sequence[Any]:
-        """Return all rows that a statement reads."""
-        return self.read(lambda connection: connection.execute(statement).all())
+    def execute_many(self, statement: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Execute one statement that writes, once for each row."""
+        self.write(lambda connection: connection.execute_many(statement, rows))
 
-    def scalar(self, statement: Any) -> Any:
+    def rows(self, statement: str, /, **values: Any) -> list[Any]:
+        """Return all rows that a statement reads, as tuples."""
+        return self.read(lambda connection: connection.rows(statement, **values))
+
+    def mappings(self, statement: str, /, **values: Any) -> list[dict[str, Any]]:
+        """Return all rows that a statement reads, by the names of their columns."""
+        return self.read(lambda connection: connection.mappings(statement, **values))
+
+    def scalar(self, statement: str, /, **values: Any) -> Any:
         """Return the first column of the first row, or None."""
-        return self.read(lambda connection: connection.execute(statement).scalar())
+        return self.read(lambda connection: connection.scalar(statement, **values))
 
     @contextmanager
     def lock(self, name: str) -> Iterator[None]:
@@ -156,19 +144,14 @@ class Database:
             lock.__exit__(None, None, None)
 
     def close(self) -> None:
-        self._engine.dispose()
+        self._pool.close()
 
 
 def _backend(location: StoreLocation) -> sqlite.File | PostgresDatabase:
     if isinstance(location, Path):
         return sqlite.File(location)
-    from pytest_fairness.store.postgresql import PostgresDatabase
-
+    try:
+        from pytest_fairness.store.postgresql import PostgresDatabase
+    except ImportError:
+        raise StoreError(f"the store {location} needs psycopg: pip install ./pytest-fairness[postgres]") from None
     return PostgresDatabase(location)
-
-
-def _is_transient(error: BaseException) -> bool:
-    """Return whether an error is transient: a server that restarts, a deadlock, too many connections."""
-    if not isinstance(error, OperationalError | InterfaceError):
-        return False
-    return getattr(error.orig, "sqlstate", None) != _DISK_FULL

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from sqlalchemy import ColumnElement, Connection, delete, select, update
-
 from pytest_fairness.store import schema
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 
-_looks = schema.looks.c
+_SAME_THRESHOLD = "WHERE test = :test AND probe = :probe AND model = :model"
+_SELECT = f"{schema.looks.select()} {_SAME_THRESHOLD} ORDER BY number"
+_DELETE = f"DELETE FROM looks {_SAME_THRESHOLD} AND session = :session"  # noqa: S608 - constants
+_CONCLUDE = f"""
+UPDATE looks SET verdict = :verdict {_SAME_THRESHOLD}
+AND (session = :session OR (identity = :identity AND verdict IS NULL))
+"""  # noqa: S608 - constants
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,38 +55,27 @@ class Looks:
 
         Args:
             look: The look, without its number.
-            others: Looks that are known from elsewhere: results of older versions.
+            others: Looks of other sources: results of older versions.
             extends: Whether the sample holds that of a run with the same sequence.
             keep: Whether to record it; a try-out is not counted.
         """
 
-        def record(connection: Connection) -> tuple[StoredLook, list[StoredLook]]:
-            connection.execute(select(schema.layout).with_for_update())  # SQLite's writes are exclusive already
-            rows = connection.execute(select(schema.looks).where(*_same_threshold(look)).order_by(_looks.number)).all()
-            stored = {row.identity: StoredLook(**row._mapping) for row in rows}
+        def record(connection: StoreConnection) -> tuple[StoredLook, list[StoredLook]]:
+            connection.execute("SELECT number FROM layout FOR UPDATE")
+            rows = connection.mappings(_SELECT, test=look.test, probe=look.probe, model=look.model)
+            stored = {row["identity"]: StoredLook(**row) for row in rows}
             looks = [*stored.values(), *(other for other in others if other.identity not in stored)]
             new = replace(look, number=_look_number(look, looks, extends))
             if keep:
-                connection.execute(self._database.insert_new(schema.looks), [asdict(new)])
+                connection.execute(schema.looks.insert_new(), **asdict(new))
             return new, looks
 
         return self._database.write(record)
 
     def conclude(self, look: StoredLook, session: str, verdict: str | None) -> None:
         """Save the verdict on a look of a session; without a verdict, delete its looks: no result was shown."""
-        in_session = _looks.session == session
-        same_threshold = _same_threshold(look)
-        if verdict is None:
-            self._database.execute(delete(schema.looks).where(in_session, *same_threshold))
-        else:
-            unfinished = (_looks.identity == look.identity) & _looks.verdict.is_(None)
-            change = update(schema.looks).values(verdict=verdict)
-            self._database.execute(change.where(in_session | unfinished, *same_threshold))
-
-
-def _same_threshold(look: StoredLook) -> tuple[ColumnElement[bool], ...]:
-    """Return the SQL conditions for looks at the same threshold on the same model."""
-    return _looks.test == look.test, _looks.probe == look.probe, _looks.model == look.model
+        values = {**asdict(look), "session": session, "verdict": verdict}
+        self._database.execute(_DELETE if verdict is None else _CONCLUDE, **values)
 
 
 def _look_number(look: StoredLook, looks: Sequence[StoredLook], extends: Callable[[str], bool]) -> int:

@@ -10,13 +10,12 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, select, tuple_
-from sqlalchemy.dialects import sqlite
-
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import schema
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.location import StoreLocation
+from pytest_fairness.store.schema import Table
 
 _PAGE = 1000
 _OTHER_TABLES = (
@@ -34,7 +33,25 @@ _OTHER_TABLES = (
 )
 """Tables that are copied besides the attempts; of the claims only those of batches, as no session is running."""
 LEFT_BEHIND = "was the file beside it left behind, whose name ends in -wal? It holds what was answered last"
-_ANSWER = ("text", "finish_reason", "reasoning", "actions")
+_SELECT_ANSWERS = """
+SELECT key, text, finish_reason, reasoning, actions FROM attempts WHERE key IN :keys AND error IS NULL
+"""
+_MERGE_RUNS = """
+ON CONFLICT (id) DO UPDATE SET started = min(runs.started, excluded.started),
+  git = coalesce(runs.git, excluded.git), document = coalesce(runs.document, excluded.document)
+"""
+_INSERTS = {
+    # An error is no answer.
+    schema.attempts: schema.attempts.insert_or_replace("attempts.error IS NOT NULL AND excluded.error IS NULL"),
+    # One that a shard has judged.
+    schema.thresholds: schema.thresholds.insert_or_replace("thresholds.result IS NULL"),
+    # A later look at a threshold holds the earlier ones.
+    schema.samples: schema.samples.insert_or_replace("excluded.attempts > samples.attempts"),
+    # Of the two numbers the later, whose interval is the wider.
+    schema.looks: schema.looks.insert_or_replace("excluded.number > looks.number"),
+    schema.runs: f"{schema.runs.insert()} {_MERGE_RUNS}",
+}
+"""Inserts that may change a row; those of other tables keep the row of the first store."""
 
 
 @dataclass(slots=True)
@@ -70,14 +87,13 @@ def merge(sources: Sequence[StoreLocation], out: Path) -> MergeResult:
             with closing(Database(merged_file)) as target:
                 for number, source in enumerate(sources):
                     with _open_copy(source, folder / f"{number}.sqlite") as database:
-                        if not database.scalar(select(func.count()).select_from(schema.runs)):
+                        if not database.scalar("SELECT count(*) FROM runs"):
                             merged.empty.append(source)
                         merged.conflicts += _copy(target, database)
                 if len(merged.empty) == len(sources):
                     raise StoreError(f"there is no run in {', '.join(map(str, sources))}: {LEFT_BEHIND}")
-                merged.attempts, merged.runs = (
-                    target.scalar(select(func.count()).select_from(table)) for table in (schema.attempts, schema.runs)
-                )
+                merged.attempts = target.scalar("SELECT count(*) FROM attempts")
+                merged.runs = target.scalar("SELECT count(*) FROM runs")
             merged_file.rename(out)
     except OSError as error:
         raise StoreError(f"{out} cannot be made: {error.strerror}; name another file") from None
@@ -116,8 +132,8 @@ def _copy(target: Database, source: Database) -> int:
     conflicts: set[str] = set()
     for page in _pages(source, schema.attempts):
         conflicts |= target.write(lambda connection, rows=page: _conflicts(connection, rows))  # type: ignore[misc]
-        target.execute(_insert(target, schema.attempts), page)
-    batches = {batch for (batch,) in source.rows(select(schema.submissions.c.id))}
+        target.execute_many(_INSERTS[schema.attempts], page)
+    batches = {batch for (batch,) in source.rows("SELECT id FROM submissions")}
     for table in _OTHER_TABLES:
         for page in _pages(source, table):
             rows = page
@@ -126,49 +142,24 @@ def _copy(target: Database, source: Database) -> int:
             elif table is schema.claims:
                 rows = [row for row in page if row["owner"] in batches]
             if rows:
-                target.execute(_insert(target, table), rows)
+                target.execute_many(_INSERTS.get(table, table.insert_new()), rows)
     return len(conflicts)
 
 
-def _insert(target: Database, table: Table) -> Any:
-    """Return the insert of a table's rows, with the rule for rows that exist already."""
-    old = table.c
-    if table is schema.attempts:  # an error is no answer
-        return target.insert_or_replace(table, lambda new: old.error.is_not(None) & new.error.is_(None))
-    if table is schema.thresholds:  # one that a shard has judged
-        return target.insert_or_replace(table, lambda _: old.result.is_(None))
-    if table is schema.samples:  # a later look at a threshold holds the earlier ones
-        return target.insert_or_replace(table, lambda new: new.attempts > old.attempts)
-    if table is schema.looks:  # of the two numbers the later, whose interval is the wider
-        return target.insert_or_replace(table, lambda new: new.number > old.number)
-    if table is schema.runs:
-        insert = sqlite.insert(table)
-        return insert.on_conflict_do_update(
-            index_elements=["id"],
-            set_={
-                "started": func.min(old.started, insert.excluded.started),
-                "git": func.coalesce(old.git, insert.excluded.git),
-                "document": func.coalesce(old.document, insert.excluded.document),
-            },
-        )
-    return target.insert_new(table)
-
-
-def _conflicts(connection: Connection, rows: Sequence[dict[str, Any]]) -> set[str]:
+def _conflicts(connection: StoreConnection, rows: Sequence[dict[str, Any]]) -> set[str]:
     """Return the keys of those attempts that have a different answer already."""
-    attempts = schema.attempts.c
-    statement = select(attempts.key, *(attempts[name] for name in _ANSWER))
-    new_answers = {row["key"]: tuple(row[name] for name in _ANSWER) for row in rows if row["error"] is None}
-    stored = connection.execute(statement.where(attempts.key.in_(list(new_answers)), attempts.error.is_(None)))
-    return {key for key, *answer in stored if tuple(answer) != new_answers[key]}
+    new_rows = {row["key"]: row for row in rows if row["error"] is None}
+    stored_rows = connection.mappings(_SELECT_ANSWERS, keys=list(new_rows))
+    return {row["key"] for row in stored_rows if not row.items() <= new_rows[row["key"]].items()}
 
 
 def _pages(database: Database, table: Table) -> Iterator[list[dict[str, Any]]]:
     """Yield all rows of a table, by its key, some at a time."""
-    key = list(table.primary_key.columns)
-    statement = select(table).order_by(*key).limit(_PAGE)
-    page = database.rows(statement)
+    names = table.key.split(", ")
+    order = f"ORDER BY {table.key} LIMIT {_PAGE}"
+    page = database.mappings(f"{table.select()} {order}")
     while page:
-        yield [dict(row._mapping) for row in page]
-        last = tuple(page[-1]._mapping[column.name] for column in key)
-        page = database.rows(statement.where(tuple_(*key) > last))
+        yield page
+        last = {name: page[-1][name] for name in names}
+        after = f"({table.key}) > ({', '.join(f':{name}' for name in names)})"
+        page = database.mappings(f"{table.select()} WHERE {after} {order}", **last)

@@ -10,12 +10,10 @@ from typing import Protocol
 from uuid import uuid4
 
 from filelock import BaseFileLock, FileLock, Timeout
-from sqlalchemy import Connection, case, delete, select, update
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.store import schema
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
-from pytest_fairness.store.dialects import Now
 
 LEASE = 15.0
 """Seconds for which the claims of an owner are valid after its last heartbeat."""
@@ -23,10 +21,19 @@ HEARTBEAT_INTERVAL = 3.0
 """Seconds between the heartbeats of an owner."""
 LONGEST_GAP = 2 * HEARTBEAT_INTERVAL
 """Seconds between two heartbeats after which an owner must wait a whole lease before it frees others' claims."""
-
-
-_batches = select(schema.submissions.c.id)
-"""Owners that are not processes: batches of a provider."""
+_DELETE_CLAIMS = "DELETE FROM claims WHERE owner = :id"
+# Batches of a provider are owners, but no processes. The processes on a file are not in the table of owners.
+_DELETE_CLAIMS_OF_DEAD = """
+DELETE FROM claims WHERE owner IN :dead
+AND owner NOT IN (SELECT id FROM owners) AND owner NOT IN (SELECT id FROM submissions)
+"""
+_HEARTBEAT = """
+INSERT INTO owners (id, since, seen) VALUES (:id, unix_time(), unix_time())
+ON CONFLICT (id) DO UPDATE SET
+  since = CASE WHEN owners.seen < unix_time() - :gap THEN unix_time() ELSE owners.since END, seen = unix_time()
+RETURNING unix_time() - since
+"""
+_DELETE_SILENT = "DELETE FROM owners WHERE id IN :suspects AND seen < unix_time() - :lease"
 
 
 class Owner(Protocol):
@@ -37,7 +44,7 @@ class Owner(Protocol):
     def release_dead(self, owners: Iterable[str]) -> bool:
         """Free the claims of those owners that have died; return whether any was found dead."""
 
-    def has_company(self, connection: Connection, /) -> bool:
+    def has_company(self, connection: StoreConnection, /) -> bool:
         """Return whether another process that is alive has the store open."""
 
     def release(self) -> None:
@@ -100,16 +107,15 @@ class LockedOwner:
     def release_dead(self, owners: Iterable[str]) -> bool:
         dead = [owner for owner in set(owners) if self._is_dead(owner)]
         if dead:
-            claims = schema.claims.c
-            self._database.execute(delete(schema.claims).where(claims.owner.in_(dead), claims.owner.not_in(_batches)))
+            self._database.execute(_DELETE_CLAIMS_OF_DEAD, dead=dead)
         return bool(dead)
 
-    def has_company(self, _: Connection, /) -> bool:
+    def has_company(self, _: StoreConnection, /) -> bool:
         return any(not self._is_dead(path.stem) for path in self._folder.glob("*.lock") if path.stem != self.id)
 
     def release(self) -> None:
         try:
-            self._database.execute(delete(schema.claims).where(schema.claims.c.owner == self.id))
+            self._database.execute(_DELETE_CLAIMS, id=self.id)
         finally:
             self._remove(self._lock, self._path(self.id))
 
@@ -135,10 +141,9 @@ class LeasedOwner:
         self._suspects = self._suspects | set(owners)
         return False
 
-    def has_company(self, connection: Connection, /) -> bool:
-        owners = schema.owners.c
-        alive = select(owners.id).where(owners.id != self.id, owners.seen >= Now() - LEASE)
-        return connection.execute(alive).first() is not None
+    def has_company(self, connection: StoreConnection, /) -> bool:
+        alive = "SELECT id FROM owners WHERE id <> :id AND seen >= unix_time() - :lease"
+        return connection.scalar(alive, id=self.id, lease=LEASE) is not None
 
     def release(self) -> None:
         self._released.set()
@@ -154,21 +159,12 @@ class LeasedOwner:
         suspects, self._suspects = self._suspects - {self.id}, set()
         self._database.write(lambda connection: self._write_heartbeat(connection, suspects))
 
-    def _write_heartbeat(self, connection: Connection, suspects: set[str]) -> None:
-        owners = schema.owners.c
-        connection.execute(self._database.insert_new(schema.owners).values(id=self.id, since=Now(), seen=Now()))
-        since = case((owners.seen < Now() - LONGEST_GAP, Now()), else_=owners.since)
-        connection.execute(update(schema.owners).where(owners.id == self.id).values(since=since, seen=Now()))
-        if not suspects:
-            return
-        if connection.execute(select(Now() - owners.since).where(owners.id == self.id)).scalar_one() < LEASE:
-            return
-        ids = sorted(suspects)
-        connection.execute(delete(schema.owners).where(owners.id.in_(ids), owners.seen < Now() - LEASE))
-        claims = schema.claims.c
-        is_gone = claims.owner.not_in(select(owners.id)) & claims.owner.not_in(_batches)
-        connection.execute(delete(schema.claims).where(claims.owner.in_(ids), is_gone))
+    def _write_heartbeat(self, connection: StoreConnection, suspects: set[str]) -> None:
+        age = connection.scalar(_HEARTBEAT, id=self.id, gap=LONGEST_GAP)
+        if suspects and age >= LEASE:
+            connection.execute(_DELETE_SILENT, suspects=sorted(suspects), lease=LEASE)
+            connection.execute(_DELETE_CLAIMS_OF_DEAD, dead=sorted(suspects))
 
-    def _delete_owner(self, connection: Connection) -> None:
-        connection.execute(delete(schema.claims).where(schema.claims.c.owner == self.id))
-        connection.execute(delete(schema.owners).where(schema.owners.c.id == self.id))
+    def _delete_owner(self, connection: StoreConnection) -> None:
+        connection.execute(_DELETE_CLAIMS, id=self.id)
+        connection.execute("DELETE FROM owners WHERE id = :id", id=self.id)

@@ -10,14 +10,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
-from sqlalchemy import Connection, delete, func, select, update
-
 from pytest_fairness.store import schema
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
-from pytest_fairness.store.dialects import Now, batches
 
-_rows = schema.submissions.c
-_claims = schema.claims.c
+_INSERT = """
+INSERT INTO submissions (id, model, requests, at) VALUES (:id, :model, :requests, unix_time()) ON CONFLICT DO NOTHING
+"""
+_DELETE = "DELETE FROM submissions WHERE id = :id"
+_RELEASE = "DELETE FROM claims WHERE key = :id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +52,12 @@ class Submissions:
         """
         new = uuid4().hex
 
-        def transfer(connection: Connection) -> set[str]:
-            for page in batches(keys):
-                owned = _claims.key.in_(page), _claims.owner == self._owner
-                connection.execute(update(schema.claims).where(*owned).values(owner=new))
-            transferred = set(connection.execute(select(_claims.key).where(_claims.owner == new)).scalars())
-            row = {"id": new, "model": model, "requests": len(transferred)}
-            connection.execute(self._database.insert_new(schema.submissions).values(**row, at=Now()))
-            connection.execute(self._database.insert_new(schema.claims).values(key=new, owner=self._owner))
+        def transfer(connection: StoreConnection) -> set[str]:
+            change = "UPDATE claims SET owner = :new WHERE key IN :keys AND owner = :owner"
+            connection.execute(change, new=new, keys=list(keys), owner=self._owner)
+            transferred = set(connection.column("SELECT key FROM claims WHERE owner = :new", new=new))
+            connection.execute(_INSERT, id=new, model=model, requests=len(transferred))
+            connection.execute(schema.claims.insert_new(), key=new, owner=self._owner)
             return transferred
 
         return new, self._database.write(transfer)
@@ -66,15 +65,15 @@ class Submissions:
     def name(self, id: str, name: str) -> None:
         """Record the provider's name of a batch, and release the batch."""
 
-        def write(connection: Connection) -> None:
-            connection.execute(update(schema.submissions).where(_rows.id == id).values(name=name))
-            connection.execute(delete(schema.claims).where(_claims.key == id))
+        def write(connection: StoreConnection) -> None:
+            connection.execute("UPDATE submissions SET name = :name WHERE id = :id", id=id, name=name)
+            connection.execute(_RELEASE, id=id)
 
         self._database.write(write)
 
     def names(self) -> set[str]:
         """Return the names of all batches."""
-        return {name for (name,) in self._database.rows(select(_rows.name).where(_rows.name.is_not(None)))}
+        return {name for (name,) in self._database.rows("SELECT name FROM submissions WHERE name IS NOT NULL")}
 
     def read(self, id: str) -> Submission | None:
         """Return a batch; None where all its results are stored."""
@@ -83,12 +82,12 @@ class Submissions:
     def take(self, id: str) -> str | None:
         """Claim a batch; return its owner after that, None where all its results are stored."""
 
-        def claim(connection: Connection) -> str | None:
-            connection.execute(self._database.insert_new(schema.claims).values(key=id, owner=self._owner))
+        def claim(connection: StoreConnection) -> str | None:
+            connection.execute(schema.claims.insert_new(), key=id, owner=self._owner)
             if not submissions_of(connection, {id}):
-                connection.execute(delete(schema.claims).where(_claims.key == id))
+                connection.execute(_RELEASE, id=id)
                 return None
-            owner: str = connection.execute(select(_claims.owner).where(_claims.key == id)).scalar_one()
+            owner: str = connection.scalar("SELECT owner FROM claims WHERE key = :id", id=id)
             return owner
 
         return self._database.write(claim)
@@ -96,29 +95,27 @@ class Submissions:
     def finish(self, id: str, free: Sequence[str] = ()) -> None:
         """Release a batch and some of its claims; delete it once it has no claims left."""
 
-        def write(connection: Connection) -> None:
-            for page in batches(free):
-                connection.execute(delete(schema.claims).where(_claims.key.in_(page), _claims.owner == id))
-            if not connection.execute(select(func.count()).where(_claims.owner == id)).scalar():
-                connection.execute(delete(schema.submissions).where(_rows.id == id))
-            connection.execute(delete(schema.claims).where(_claims.key == id))
+        def write(connection: StoreConnection) -> None:
+            connection.execute("DELETE FROM claims WHERE key IN :keys AND owner = :id", keys=list(free), id=id)
+            if not connection.scalar("SELECT count(*) FROM claims WHERE owner = :id", id=id):
+                connection.execute(_DELETE, id=id)
+            connection.execute(_RELEASE, id=id)
 
         self._database.write(write)
 
     def drop(self, id: str) -> None:
         """Delete a batch that no provider has, and free all its claims."""
 
-        def write(connection: Connection) -> None:
-            connection.execute(delete(schema.claims).where((_claims.owner == id) | (_claims.key == id)))
-            connection.execute(delete(schema.submissions).where(_rows.id == id))
+        def write(connection: StoreConnection) -> None:
+            connection.execute("DELETE FROM claims WHERE owner = :id OR key = :id", id=id)
+            connection.execute(_DELETE, id=id)
 
         self._database.write(write)
 
 
-def submissions_of(connection: Connection, owners: Collection[str]) -> dict[str, Submission]:
+def submissions_of(connection: StoreConnection, owners: Collection[str]) -> dict[str, Submission]:
     """Return the owners that are batches, by their ids."""
     if not owners:
         return {}
-    statement = select(_rows.id, _rows.name, _rows.requests, _rows.at, (Now() - _rows.at).label("age"))
-    rows = connection.execute(statement.where(_rows.id.in_(sorted(owners))))
-    return {row.id: Submission(row.id, row.name, row.requests, row.at, row.age) for row in rows}
+    statement = "SELECT id, name, requests, at, unix_time() - at FROM submissions WHERE id IN :owners"
+    return {row[0]: Submission(*row) for row in connection.rows(statement, owners=sorted(owners))}

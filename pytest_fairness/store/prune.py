@@ -7,28 +7,25 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, Connection, LargeBinary, MetaData, Table, Text, cast, delete, func, select, update
-
 from pytest_fairness.core.errors import StoreError, did_you_mean
 from pytest_fairness.store import schema
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
-from pytest_fairness.store.dialects import Now
 from pytest_fairness.store.location import StoreLocation
 from pytest_fairness.store.owners import owner_of
 from pytest_fairness.store.runs import Runs
 from pytest_fairness.store.samples import unpack
+from pytest_fairness.store.schema import Table
 
-_PAGE = 10_000
 _EARLIER_RUN_OPTIONS = {"--fairness-baseline=": "the baseline", "--fairness-adjust=": "the history"}
 """Options that name earlier runs, and the role of such a run in messages."""
 _RUN_TABLES = (schema.samples, schema.parts, schema.influences, schema.spending, schema.paces)
 """Tables from which the rows of a run are removed. Its verdicts stay: each is a look that later runs count."""
-_temporary = MetaData()
-_needed, _sampled, _removed = (
-    Table(f"pytest_fairness_{name}", _temporary, Column("id", Text, primary_key=True), prefixes=["TEMPORARY"])
-    for name in ("kept", "held", "gone")
-)
-"""Attempt keys and prompt digests of runs that stay; attempt keys of the samples of any run; runs to remove."""
+_TEMPORARY = ("removed_runs", "sampled_ids", "needed_ids")
+"""Runs to remove; attempt keys of the samples of any run; attempt keys and prompt digests of runs that stay."""
+_REMOVABLE = "run IN (SELECT id FROM removed_runs) AND key NOT IN (SELECT id FROM needed_ids)"
+_REMOVED = "IN (SELECT id FROM removed_runs)"
+_ORPHANS = "digest NOT IN (SELECT prompt FROM attempts) AND digest NOT IN (SELECT id FROM needed_ids)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +81,7 @@ def prune(location: StoreLocation, chosen: PruneSelection, *, dry: bool) -> Prun
             removal = _Removal(database, chosen)
             before = database.size()
 
-            def remove(connection: Connection) -> None:
+            def remove(connection: StoreConnection) -> None:
                 if owner.has_company(connection):
                     raise StoreError(f"the store {location} is in use: prune it when the other sessions have ended")
                 removal.remove(connection)
@@ -114,52 +111,47 @@ class _Removal:
         self._runs = Runs(database)
         self.pruned = PruneResult()
 
-    def remove(self, connection: Connection) -> None:
+    def remove(self, connection: StoreConnection) -> None:
         """Remove all that was chosen; it may be done again in a later transaction."""
         self.pruned = PruneResult()
         models = self._models(connection)
         removed_runs = self._chosen_runs(connection, models)
         unknown_questions = self._fill_temporary_tables(connection, removed_runs)
-        removed_ids = select(_removed.c.id)
-        attempts, prompts, grades = schema.attempts.c, schema.prompts.c, schema.grades.c
-        removable = attempts.key.not_in(select(_needed.c.id)) & attempts.run.in_(removed_ids)
+        removable = _REMOVABLE
         if unknown_questions:  # the graders' answers are in no sample, and neither are those of a killed run
-            removable &= attempts.key.in_(select(_sampled.c.id))
+            removable += " AND key IN (SELECT id FROM sampled_ids)"
         if self._chosen.older_than is not None:
-            removable &= attempts.at < Now() - self._chosen.older_than
+            removable += " AND at < unix_time() - :age"
         if models is not None:
-            removable &= attempts.model.in_(models)
-        self.pruned.grades = self._delete(
-            connection, schema.grades, grades.key.in_(select(attempts.key).where(removable))
-        )
-        self.pruned.attempts = self._delete(connection, schema.attempts, removable)
-        orphans = prompts.digest.not_in(select(attempts.prompt)) & prompts.digest.not_in(select(_needed.c.id))
-        self.pruned.prompts = self._delete(connection, schema.prompts, orphans)
-        emptied: Any = schema.runs.c.document.is_not(None)
+            removable += " AND model IN :models"
+        values = {"age": self._chosen.older_than, "models": models}
+        of_removable = f"key IN (SELECT key FROM attempts WHERE {removable})"  # noqa: S608 - constants
+        self.pruned.grades = self._delete(connection, schema.grades, of_removable, **values)
+        self.pruned.attempts = self._delete(connection, schema.attempts, removable, **values)
+        self.pruned.prompts = self._delete(connection, schema.prompts, _ORPHANS)
+        has_data = " OR ".join(f"id IN (SELECT run FROM {table.name})" for table in _RUN_TABLES)  # noqa: S608 - constants
+        emptied = f"id {_REMOVED} AND (document IS NOT NULL OR {has_data})"
+        self.pruned.runs = self._measure(connection, schema.runs, emptied)
         for table in _RUN_TABLES:
-            emptied |= schema.runs.c.id.in_(select(table.c.run))
-        emptied &= schema.runs.c.id.in_(removed_ids)
-        self.pruned.runs = connection.execute(select(func.count()).where(emptied)).scalar_one()
-        self.pruned.size += self._size(connection, schema.runs, emptied)
-        for table in _RUN_TABLES:
-            self._delete(connection, table, table.c.run.in_(removed_ids))
-        emptied = schema.runs.c.id.in_(removed_ids)
-        connection.execute(update(schema.runs).where(emptied).values(work=None, document=None))
-        connection.execute(delete(schema.stops))  # of sessions that have all ended
+            self._delete(connection, table, f"run {_REMOVED}")
+        connection.execute("UPDATE runs SET work = NULL, document = NULL WHERE id IN (SELECT id FROM removed_runs)")
+        connection.execute("DELETE FROM stops")  # of sessions that have all ended
 
-    def _chosen_runs(self, connection: Connection, models: Collection[str] | None) -> list[str]:
+    def _chosen_runs(self, connection: StoreConnection, models: Collection[str] | None) -> list[str]:
         """Return the runs that go."""
-        runs, chosen = schema.runs.c, self._chosen
+        chosen = self._chosen
         named_runs = {self._runs.find(text, having="anything") for text in chosen.runs}
-        statement = select(runs.id).order_by(runs.started)
+        ids = connection.column("SELECT id FROM runs ORDER BY started DESC")
+        removed = ids
         if chosen.older_than is not None:
-            statement = statement.where(runs.started < Now() - chosen.older_than)
-        removed = [run for (run,) in connection.execute(statement) if not named_runs or run in named_runs]
+            older = "SELECT id FROM runs WHERE started < unix_time() - :age"
+            removed = connection.column(older, age=chosen.older_than)
+        if named_runs:
+            removed = [run for run in removed if run in named_runs]
         if models is not None:
             used = self._models_by_run(connection)
             removed = [run for run in removed if used.get(run) and used[run] <= set(models)]
         staying = {self._runs.find(text, having="anything") for text in chosen.keep}
-        ids = list(connection.execute(select(runs.id).order_by(runs.started.desc())).scalars())
         staying |= {run for run in ids if run not in removed}
         if not named_runs and (latest := next(filter(self._has_results, ids), None)):
             staying.add(latest)
@@ -181,14 +173,13 @@ class _Removal:
             prefixes = [word.removeprefix(option) for word in command if word.startswith(option)]
             yield from ((other, role) for prefix in prefixes for other in ids if other.startswith(prefix))
 
-    def _models(self, connection: Connection) -> list[str] | None:
+    def _models(self, connection: StoreConnection) -> list[str] | None:
         """Return the keys of the models that were named; None where none was."""
         if not self._chosen.models:
             return None
-        samples, parts = schema.samples.c, schema.parts.c
-        stored = {(key, key) for (key,) in connection.execute(select(schema.attempts.c.model).distinct())}
-        for columns in (samples, parts):
-            stored.update((name, key) for name, key in connection.execute(select(columns.model, columns.model_key)))
+        stored = set(connection.rows("SELECT DISTINCT model, model FROM attempts"))
+        stored.update(connection.rows("SELECT model, model_key FROM samples"))
+        stored.update(connection.rows("SELECT model, model_key FROM parts"))
         chosen: set[str] = set()
         for text in self._chosen.models:
             keys = {key for name, key in stored if text == name or name.startswith(f"{text}?")}
@@ -200,55 +191,47 @@ class _Removal:
             chosen |= keys
         return sorted(chosen)
 
-    def _models_by_run(self, connection: Connection) -> dict[str, set[str]]:
+    def _models_by_run(self, connection: StoreConnection) -> dict[str, set[str]]:
         """Return the model keys of each run's samples; of a run without samples, those of its attempts."""
-        attempts = schema.attempts.c
-        of_samples: dict[str, set[str]] = {}
-        for columns in (schema.samples.c, schema.parts.c):
-            for run, key in connection.execute(select(columns.run, columns.model_key)):
-                of_samples.setdefault(run, set()).add(key)
-        of_attempts: dict[str, set[str]] = {}
-        for run, key in connection.execute(select(attempts.run, attempts.model).distinct()):
+        of_samples, of_attempts = dict[str, set[str]](), dict[str, set[str]]()
+        for run, key in connection.rows("SELECT run, model_key FROM samples UNION SELECT run, model_key FROM parts"):
+            of_samples.setdefault(run, set()).add(key)
+        for run, key in connection.rows("SELECT DISTINCT run, model FROM attempts"):
             of_attempts.setdefault(run, set()).add(key)
         return of_attempts | of_samples
 
-    def _fill_temporary_tables(self, connection: Connection, removed_runs: Collection[str]) -> bool:
+    def _fill_temporary_tables(self, connection: StoreConnection, removed_runs: Collection[str]) -> bool:
         """Fill the temporary tables; return whether the graders' requests of a run that stays are unknown."""
-        _temporary.drop_all(connection)
-        _temporary.create_all(connection)
-        self._insert(connection, _removed, list(removed_runs))
+        for name in _TEMPORARY:
+            connection.execute(f"DROP TABLE IF EXISTS {name}")
+            connection.execute(f"CREATE TEMPORARY TABLE {name} (id TEXT NOT NULL PRIMARY KEY)")
+        self._insert(connection, "removed_runs", removed_runs)
         is_unknown = False
-        for table in (schema.samples, schema.parts):
-            columns = table.c
-            for run, probe, key in connection.execute(select(columns.run, columns.probe, columns.model_key)).all():
-                is_sample = (columns.run == run, columns.probe == probe, columns.model_key == key)
-                for data in connection.execute(select(columns.data).where(*is_sample)).scalars():
+        for table in ("samples", "parts"):
+            identity = "run = :run AND probe = :probe AND model_key = :model_key"
+            for row in connection.mappings(f"SELECT DISTINCT run, probe, model_key FROM {table}"):  # noqa: S608 - constants
+                for data in connection.column(f"SELECT data FROM {table} WHERE {identity}", **row):  # noqa: S608 - constants
                     packed = unpack(data)
-                    keys = packed.keys(key)
-                    self._insert(connection, _sampled, keys)
-                    if run not in removed_runs:
-                        self._insert(connection, _needed, [*keys, *packed.digests(), *(packed.questions or ())])
+                    keys = packed.keys(row["model_key"])
+                    self._insert(connection, "sampled_ids", keys)
+                    if row["run"] not in removed_runs:
+                        self._insert(connection, "needed_ids", [*keys, *packed.digests(), *(packed.questions or ())])
                         is_unknown |= packed.questions is None
         return is_unknown
 
-    def _insert(self, connection: Connection, table: Table, ids: Sequence[str]) -> None:
-        for start in range(0, len(ids), _PAGE):
-            rows = [{"id": key} for key in ids[start : start + _PAGE]]
-            connection.execute(self._database.insert_new(table), rows)
+    def _insert(self, connection: StoreConnection, table: str, ids: Collection[str]) -> None:
+        rows = [{"id": key} for key in ids]
+        connection.execute_many(f"INSERT INTO {table} (id) VALUES (:id) ON CONFLICT DO NOTHING", rows)  # noqa: S608 - constants
 
-    def _delete(self, connection: Connection, table: Table, where: Any) -> int:
-        count = connection.execute(select(func.count()).select_from(table).where(where)).scalar_one()
-        self.pruned.size += self._size(connection, table, where) if count else 0
-        connection.execute(delete(table).where(where))
+    def _delete(self, connection: StoreConnection, table: Table, where: str, **values: Any) -> int:
+        count = self._measure(connection, table, where, **values)
+        connection.execute(f"DELETE FROM {table.name} WHERE {where}", **values)  # noqa: S608 - constants
+        return count
+
+    def _measure(self, connection: StoreConnection, table: Table, where: str, **values: Any) -> int:
+        """Add the bytes of texts and data in these rows to the result; return the number of rows."""
+        sizes = ", ".join(f"sum(octet_length({name}))" for name in table.texts)
+        statement = f"SELECT count(*), {sizes} FROM {table.name} WHERE {where}"  # noqa: S608 - constants
+        ((count, *bytes_of_columns),) = connection.rows(statement, **values)
+        self.pruned.size += sum(int(size or 0) for size in bytes_of_columns)
         return int(count)
-
-    def _size(self, connection: Connection, table: Table, where: Any) -> int:
-        """Return the bytes of texts and data in these rows."""
-        texts = [column for column in table.columns if column.type.python_type not in (int, float)]
-        sizes = [func.coalesce(func.sum(self._length(column)), 0) for column in texts]
-        return sum(map(int, connection.execute(select(*sizes).where(where)).one()))
-
-    def _length(self, column: Column[Any]) -> Any:
-        if self._database.dialect == "postgresql":
-            return func.octet_length(column)
-        return func.length(cast(column, LargeBinary))

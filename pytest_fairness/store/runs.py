@@ -8,21 +8,56 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
-from sqlalchemy import Connection, bindparam, func, select, true, update
-
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.formatting import DAY
 from pytest_fairness.store import schema
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
-from pytest_fairness.store.dialects import Now, batches
 from pytest_fairness.store.location import LATEST
 from pytest_fairness.store.samples import StoredSample, join_samples, pack, unpack
 
-_select_results = (
-    select(schema.runs.c.id, schema.runs.c.started, schema.runs.c.git, schema.thresholds.c.result)
-    .join(schema.thresholds, schema.thresholds.c.run == schema.runs.c.id)
-    .where(schema.thresholds.c.result.is_not(None))
-)
+_SELECT_RESULTS = "SELECT id, started, git, result FROM runs JOIN thresholds ON run = id WHERE result IS NOT NULL"
+_INSERT_THRESHOLD = """
+INSERT INTO thresholds (run, test, expected) VALUES (:run, :test, :expected) ON CONFLICT DO NOTHING
+"""
+_OF_TEST = " AND test = :test"
+_UNTIL = " AND id <> :before AND started <= coalesce((SELECT started FROM runs WHERE id = :before), unix_time())"
+_OF_LAST_RUNS = """
+ AND id IN (
+  SELECT id FROM runs WHERE id IN (SELECT run FROM thresholds WHERE result IS NOT NULL)
+  ORDER BY started DESC, id LIMIT :last)
+ORDER BY started, id, test
+"""
+_SELECT_RUNS = {
+    "samples": "SELECT id FROM runs WHERE id IN (SELECT run FROM samples) ORDER BY started",
+    "document": "SELECT id FROM runs WHERE document IS NOT NULL ORDER BY started",
+    "anything": "SELECT id FROM runs ORDER BY started",
+}
+_COUNT_UNFINISHED = """
+SELECT count(DISTINCT run) FROM thresholds WHERE run NOT IN (SELECT run FROM thresholds WHERE result IS NOT NULL)
+"""
+_SELECT_LAST_REPETITION = """
+SELECT max(repetition) FROM attempts WHERE at < (SELECT started FROM runs WHERE id = :run) AND run <> :run
+"""
+_SELECT_OUTDATED = """
+SELECT prompt, max(repetition) FROM attempts
+WHERE model = :model AND error IS NULL AND (at < :oldest OR at > :newest) GROUP BY prompt
+"""
+_SELECT_SAMPLE_SIZE = "SELECT attempts FROM samples WHERE run = :run AND probe = :probe AND model_key = :model_key"
+_SELECT_SAMPLE = """
+SELECT probe, model, model_key, data FROM samples WHERE run = :run AND probe = :probe AND model_key = :model_key
+"""
+_SELECT_LATEST_SAMPLE = """
+SELECT probe, model, model_key, data FROM samples
+WHERE probe = :probe AND model_key = :model_key ORDER BY at DESC LIMIT 1
+"""
+_SELECT_PARTS = """
+SELECT probe, model, model_key, data FROM parts WHERE run = :run ORDER BY probe, model, model_key, owner
+"""
+_SELECT_MEASURED = """
+SELECT id FROM runs
+WHERE id IN (SELECT run FROM samples WHERE probe IN :probes GROUP BY run HAVING count(DISTINCT probe) = :count)
+"""
 
 
 class Runs:
@@ -33,75 +68,73 @@ class Runs:
 
     def start(self, run: str) -> None:
         """Record that a run has begun; each of its processes may do so."""
-        self._database.execute(self._database.insert_new(schema.runs).values(id=run, started=Now(), stopped=0))
+        statement = "INSERT INTO runs (id, started, stopped) VALUES (:run, unix_time(), 0) ON CONFLICT DO NOTHING"
+        self._database.execute(statement, run=run)
 
     def elapsed(self, run: str) -> float:
         """Return the seconds since a run has begun, by the database's clock alone; 0 for one that has not."""
-        return self._database.scalar(select(Now() - schema.runs.c.started).filter_by(id=run)) or 0.0
+        return self._database.scalar("SELECT unix_time() - started FROM runs WHERE id = :run", run=run) or 0.0
 
     def describe_work(self, run: str, work: str) -> None:
         """Save the description of a run's work, for the process that prints it."""
-        self._database.execute(update(schema.runs).where(schema.runs.c.id == run).values(work=work))
+        self._database.execute("UPDATE runs SET work = :work WHERE id = :run", run=run, work=work)
 
     def work(self, run: str) -> str | None:
-        work: str | None = self._database.scalar(select(schema.runs.c.work).filter_by(id=run))
+        work: str | None = self._database.scalar("SELECT work FROM runs WHERE id = :run", run=run)
         return work
 
     def tokens(self, run: str) -> dict[str, int]:
         """Return the tokens that the run has paid for, by kind, as far as the providers counted them."""
         total: dict[str, int] = {}
-        for (usage,) in self._database.rows(select(schema.attempts.c.usage).where(schema.attempts.c.run == run)):
+        for (usage,) in self._database.rows("SELECT usage FROM attempts WHERE run = :run", run=run):
             for kind, count in json.loads(usage or "{}").items():
                 total[kind] = total.get(kind, 0) + count
         return total
 
     def expect_thresholds(self, run: str, expected: Mapping[str, Mapping[str, Any]]) -> None:
         """Save which threshold tests the run has selected, so that a missing result is noticed."""
-        rows = [{"run": run, "test": test, "expected": json.dumps(what)} for test, what in sorted(expected.items())]
+        rows = [{"run": run, "test": test, "expected": json.dumps(facts)} for test, facts in sorted(expected.items())]
         if rows:
-            self._database.execute(self._database.insert_new(schema.thresholds), rows)
+            self._database.execute_many(_INSERT_THRESHOLD, rows)
 
     def expected_thresholds(self, run: str) -> dict[str, dict[str, Any]]:
-        table = schema.thresholds.c
-        rows = self._database.rows(select(table.test, table.expected).where(table.run == run))
+        rows = self._database.rows("SELECT test, expected FROM thresholds WHERE run = :run", run=run)
         # Sorted here: how a database sorts text depends on its locale.
-        return {test: json.loads(expected) for test, expected in sorted(map(tuple, rows))}
+        return {test: json.loads(expected) for test, expected in sorted(rows)}
 
     def record_thresholds(self, run: str, results: Mapping[str, Mapping[str, Any]], commit: str | None = None) -> None:
         """Save each threshold's row of the results file, and the commit of the user's project."""
-        table = schema.thresholds
-        change = update(table).where(table.c.run == run, table.c.test == bindparam("t")).values(result=bindparam("r"))
-        rows = [{"t": test, "r": json.dumps(result)} for test, result in sorted(results.items())]
+        change = "UPDATE thresholds SET result = :result WHERE run = :run AND test = :test"
+        rows = [{"run": run, "test": test, "result": json.dumps(result)} for test, result in sorted(results.items())]
 
-        def record(connection: Connection) -> None:
-            connection.execute(change, rows)
-            connection.execute(update(schema.runs).where(schema.runs.c.id == run).values(git=commit))
+        def record(connection: StoreConnection) -> None:
+            connection.execute_many(change, rows)
+            connection.execute("UPDATE runs SET git = :commit WHERE id = :run", run=run, commit=commit)
 
         if rows:
             self._database.write(record)
 
     def save_influences(self, run: str, test: str, influences: Mapping[str, Any]) -> None:
         """Save the influences of the clusters on the estimate that decided a threshold, as JSON values."""
-        row = {"run": run, "test": test, "data": _compress(influences)}
-        self._database.execute(self._database.insert_or_replace(schema.influences), [row])
+        statement = schema.influences.insert_or_replace()
+        self._database.execute(statement, run=run, test=test, data=_compress(influences))
 
     def influences(self, run: str, test: str) -> dict[str, Any] | None:
-        statement = select(schema.influences.c.data).filter_by(run=run, test=test)
-        return _decompress(self._database.scalar(statement))
+        statement = "SELECT data FROM influences WHERE run = :run AND test = :test"
+        return _decompress(self._database.scalar(statement, run=run, test=test))
 
     def save_document(self, run: str, document: Mapping[str, Any]) -> None:
         """Save the document of a run: ``results``, its results file, and ``cards`` by suite."""
-        change = update(schema.runs).where(schema.runs.c.id == run)
-        self._database.execute(change.values(document=_compress(document)))
+        statement = "UPDATE runs SET document = :document WHERE id = :run"
+        self._database.execute(statement, run=run, document=_compress(document))
 
     def document(self, run: str) -> dict[str, Any] | None:
-        return _decompress(self._database.scalar(select(schema.runs.c.document).filter_by(id=run)))
+        return _decompress(self._database.scalar("SELECT document FROM runs WHERE id = :run", run=run))
 
     def documents(self, last: int) -> list[dict[str, Any]]:
         """Return the documents of the last runs, oldest first."""
-        runs = schema.runs.c
-        statement = select(runs.document).where(runs.document.is_not(None)).order_by(runs.started.desc()).limit(last)
-        documents = [_decompress(data) for (data,) in self._database.rows(statement)]
+        statement = "SELECT document FROM runs WHERE document IS NOT NULL ORDER BY started DESC LIMIT :last"
+        documents = [_decompress(data) for (data,) in self._database.rows(statement, last=last)]
         return [document for document in reversed(documents) if document is not None]
 
     def history(self, test: str, before: str | None = None) -> list[dict[str, Any]]:
@@ -115,14 +148,10 @@ class Runs:
             Rows of the results file, each with ``run``, ``started`` (seconds since 1970) and ``git`` (the commit of the
             user's project, or None).
         """
-        runs = schema.runs.c
-        statement = _select_results.where(schema.thresholds.c.test == test).order_by(runs.started)
-        if before is not None:
-            started = select(func.max(runs.started)).where(runs.id == before).scalar_subquery()
-            statement = statement.where(runs.id != before, runs.started <= func.coalesce(started, Now()))
+        statement = _SELECT_RESULTS + _OF_TEST + (_UNTIL if before is not None else "") + " ORDER BY started"
         return [
             {"run": run, "started": started, "git": git, **json.loads(result)}
-            for run, started, git, result in self._database.rows(statement)
+            for run, started, git, result in self._database.rows(statement, test=test, before=before)
         ]
 
     def last_results(self, last: int) -> list[tuple[str, float, str | None, dict[str, Any]]]:
@@ -134,25 +163,16 @@ class Runs:
         Returns:
             Run, start (seconds since 1970), commit of the user's project, and row of the results file.
         """
-        runs, thresholds = schema.runs.c, schema.thresholds.c
-        judged = select(thresholds.run).where(thresholds.result.is_not(None))
-        newest = select(runs.id).where(runs.id.in_(judged)).order_by(runs.started.desc(), runs.id).limit(last)
-        statement = _select_results.where(runs.id.in_(newest)).order_by(runs.started, runs.id, thresholds.test)
-        return [(run, started, git, json.loads(result)) for run, started, git, result in self._database.rows(statement)]
+        rows = self._database.rows(_SELECT_RESULTS + _OF_LAST_RUNS, last=last)
+        return [(run, started, git, json.loads(result)) for run, started, git, result in rows]
 
     def unfinished(self) -> int:
         """Return how many runs have selected thresholds and recorded no result: killed, or still running."""
-        thresholds = schema.thresholds.c
-        judged = select(thresholds.run).where(thresholds.result.is_not(None))
-        count = select(func.count(thresholds.run.distinct())).where(thresholds.run.not_in(judged))
-        return int(self._database.scalar(count) or 0)
+        return int(self._database.scalar(_COUNT_UNFINISHED))
 
     def next_repetition(self, run: str) -> int:
         """Return the first repetition that no attempt before this run was."""
-        attempts = schema.attempts.c
-        started = select(schema.runs.c.started).filter_by(id=run).scalar_subquery()
-        last = select(func.max(attempts.repetition)).where(attempts.at < started, attempts.run != run)
-        number: int | None = self._database.scalar(last)
+        number: int | None = self._database.scalar(_SELECT_LAST_REPETITION, run=run)
         return 0 if number is None else number + 1
 
     def outdated(self, run: str, model: str, age: float) -> dict[str, int]:
@@ -161,15 +181,10 @@ class Runs:
         Ages are counted back from the start of the run, so that all its processes agree; from today's midnight (UTC) if
         it began on an earlier day. An answer from the future has no known age: it is outdated.
         """
-        attempts = schema.attempts.c
-        ((started, now),) = self._database.rows(select(schema.runs.c.started, Now()).where(schema.runs.c.id == run))
-        start = max(started, now - now % DAY)
-        last = select(attempts.prompt, func.max(attempts.repetition)).where(
-            attempts.model == model,
-            attempts.error.is_(None),
-            (attempts.at < start - age) | (attempts.at > now + DAY),
-        )
-        return {prompt: number + 1 for prompt, number in self._database.rows(last.group_by(attempts.prompt))}
+        ((started, now),) = self._database.rows("SELECT started, unix_time() FROM runs WHERE id = :run", run=run)
+        oldest = max(started, now - now % DAY) - age
+        rows = self._database.rows(_SELECT_OUTDATED, model=model, oldest=oldest, newest=now + DAY)
+        return {prompt: number + 1 for prompt, number in rows}
 
     def find(self, text: str, having: Literal["samples", "document", "anything"] = "samples") -> str:
         """Return the id of a run.
@@ -183,10 +198,7 @@ class Runs:
         """
         if not text.strip():
             raise StoreError("the run is empty (an unset variable?): name one by its id, or latest")
-        runs = schema.runs.c
-        judged = runs.id.in_(select(schema.samples.c.run).distinct())
-        statement = {"samples": judged, "document": runs.document.is_not(None), "anything": true()}[having]
-        rows = self._database.rows(select(runs.id).where(statement).order_by(runs.started))
+        rows = self._database.rows(_SELECT_RUNS[having])
         ids: list[str] = [run for (run,) in rows if text == LATEST or run.startswith(text)]
         if text == LATEST:
             ids = [next(filter(self._has_attempts, reversed(ids)), "")]
@@ -206,38 +218,30 @@ class Runs:
 
     def with_samples_of(self, probes: Collection[str], before: str) -> list[str]:
         """Return the runs that have a sample of each of these probes and began before a run, newest first."""
-        runs, samples = schema.runs.c, schema.samples.c
-        measured = select(samples.run).where(samples.probe.in_(probes)).group_by(samples.run)
-        began = func.coalesce(select(schema.runs.c.started).filter_by(id=before).scalar_subquery(), Now())
-        statement = (
-            select(runs.id)
-            .where(runs.id.in_(measured.having(func.count(samples.probe.distinct()) == len(probes))))
-            .where(runs.id != before, runs.started <= began)
-            .order_by(runs.started.desc())
-        )
-        return [run for (run,) in self._database.rows(statement)]
+        statement = _SELECT_MEASURED + _UNTIL + " ORDER BY started DESC"
+        rows = self._database.rows(statement, probes=list(probes), count=len(probes), before=before)
+        return [run for (run,) in rows]
 
     def save_sample(self, run: str, sample: StoredSample) -> bool:
         """Save a probe's whole sample of a model; return whether it was new.
 
         The largest sample is kept: a later look at a threshold holds the earlier ones.
         """
-        samples = schema.samples.c
         row: dict[str, Any] = {"run": run, "probe": sample.probe, "model_key": sample.model_key}
-        if (self._database.scalar(select(samples.attempts).filter_by(**row)) or 0) >= len(sample.attempts):
+        if (self._database.scalar(_SELECT_SAMPLE_SIZE, **row) or 0) >= len(sample.attempts):
             return False
-        row |= {"model": sample.model, "at": Now(), "attempts": len(sample.attempts), "data": pack(sample)}
-        insert = self._database.insert_or_replace(schema.samples, lambda new: new.attempts > samples.attempts)
-        self._database.execute(insert.values(row))
+        row |= {"model": sample.model, "attempts": len(sample.attempts), "data": pack(sample)}
+        insert = schema.samples.insert_or_replace("excluded.attempts > samples.attempts", at="unix_time()")
+        self._database.execute(insert, **row)
         return True
 
     def save_part(self, run: str, owner: str, sample: StoredSample) -> bool:
         """Save one process's part of a sample, unless the whole sample is stored; return whether it was saved."""
         row: dict[str, Any] = {"run": run, "probe": sample.probe, "model_key": sample.model_key}
-        if self._database.rows(select(schema.samples.c.run).filter_by(**row)):
+        if self._database.scalar(_SELECT_SAMPLE_SIZE, **row) is not None:
             return False
         row |= {"owner": owner, "model": sample.model, "data": pack(sample)}
-        self._database.execute(self._database.insert_or_replace(schema.parts), [row])
+        self._database.execute(schema.parts.insert_or_replace(), **row)
         return True
 
     def measured(
@@ -251,41 +255,31 @@ class Runs:
         """
         whole_samples = self.samples(run)
         samples = [in_memory.get((probe, key)) or self.sample(run, probe, key) for probe, _, key in whole_samples]
-        parts = schema.parts.c
-        statement = select(parts.probe, parts.model, parts.model_key, parts.data).where(parts.run == run)
-        rows = self._database.rows(statement.order_by(parts.probe, parts.model, parts.model_key, parts.owner))
         parts_by_sample: dict[tuple[str, str, str], list[StoredSample]] = {}
-        for row in rows:
-            if (row.probe, row.model, row.model_key) not in whole_samples:
-                parts_by_sample.setdefault((row.probe, row.model, row.model_key), []).append(self._read(row))
+        for probe, model, key, data in self._database.rows(_SELECT_PARTS, run=run):
+            if (probe, model, key) not in whole_samples:
+                parts_by_sample.setdefault((probe, model, key), []).append(self._read(probe, model, key, data))
         return [sample for sample in samples if sample] + [join_samples(part) for part in parts_by_sample.values()]
 
     def sample(self, run: str, probe: str, model_key: str) -> StoredSample | None:
         """Return a probe's sample of a model in a run; its attempts are without their answers."""
-        return self._sample(select(schema.samples).filter_by(run=run, probe=probe, model_key=model_key))
+        rows = self._database.rows(_SELECT_SAMPLE, run=run, probe=probe, model_key=model_key)
+        return self._read(*rows[0]) if rows else None
 
     def latest_sample(self, probe: str, model_key: str) -> StoredSample | None:
         """Return the latest sample of a probe on a model."""
-        statement = select(schema.samples).filter_by(probe=probe, model_key=model_key)
-        return self._sample(statement.order_by(schema.samples.c.at.desc()).limit(1))
+        rows = self._database.rows(_SELECT_LATEST_SAMPLE, probe=probe, model_key=model_key)
+        return self._read(*rows[0]) if rows else None
 
     def samples(self, run: str) -> list[tuple[str, str, str]]:
         """Return the samples of a run, oldest first: probe, name of the model, key of the model."""
-        samples = schema.samples.c
-        statement = select(samples.probe, samples.model, samples.model_key).where(samples.run == run)
-        return [tuple(row) for row in self._database.rows(statement.order_by(samples.at))]
+        return self._database.rows("SELECT probe, model, model_key FROM samples WHERE run = :run ORDER BY at", run=run)
 
-    def _sample(self, statement: Any) -> StoredSample | None:
-        rows = self._database.rows(statement)
-        return self._read(rows[0]) if rows else None
-
-    def _read(self, row: Any) -> StoredSample:
-        packed = unpack(row.data)
-        texts: dict[str, str] = {}
-        for digests in batches(packed.digests()):
-            statement = select(schema.prompts).where(schema.prompts.c.digest.in_(digests))
-            texts |= {row.digest: row.messages for row in self._database.rows(statement)}
-        return packed.sample(row.probe, row.model, row.model_key, texts)
+    def _read(self, probe: str, model: str, model_key: str, data: bytes) -> StoredSample:
+        packed = unpack(data)
+        statement = "SELECT digest, messages FROM prompts WHERE digest IN :digests"
+        texts = dict(self._database.rows(statement, digests=packed.digests()))
+        return packed.sample(probe, model, model_key, texts)
 
 
 def _compress(content: Mapping[str, Any]) -> bytes:

@@ -59,7 +59,7 @@ class StoredSample:
 
 @dataclass(frozen=True, slots=True)
 class PackedSample:
-    """A stored sample in the form of JSON; its prompts' messages lie elsewhere."""
+    """A stored sample in the form of JSON; its prompts' messages are stored separately."""
 
     content: Mapping[str, Any]
 

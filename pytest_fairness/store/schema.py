@@ -3,221 +3,189 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
-from sqlalchemy import Column, Connection, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text, inspect
-from sqlalchemy.schema import CreateColumn
-
-from pytest_fairness.store.dialects import Exact
+from pytest_fairness.store.connection import StoreConnection
 
 LAYOUT = 8
 """Incremented with every change of the tables; stores with a higher number are refused."""
 
-metadata = MetaData()
 
-layout = Table("layout", metadata, Column("number", Integer, primary_key=True))
+class Table:
+    """A table of the store, and the statements that have all its columns.
 
-prompts = Table(
-    "prompts", metadata, Column("digest", String(32), primary_key=True), Column("messages", Text, nullable=False)
-)
+    Args:
+        name: Its name.
+        key: The columns of its primary key, with commas.
+        definition: All columns with their types.
+    """
 
+    def __init__(self, name: str, key: str, definition: str) -> None:
+        self.name, self.key = name, key
+        self.columns = dict(column.split(maxsplit=1) for column in definition.split(","))
+        self.texts = [column for column, kind in self.columns.items() if kind.startswith(("TEXT", "VARCHAR", "BLOB"))]
+
+    def create(self) -> str:
+        """Return the statement that creates the table."""
+        columns = ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
+        return f"CREATE TABLE {self.name} ({columns}, PRIMARY KEY ({self.key}))"
+
+    def select(self) -> str:
+        """Return the statement that reads all columns of all rows."""
+        return f"SELECT {', '.join(self.columns)} FROM {self.name}"  # noqa: S608 - constants
+
+    def insert_new(self) -> str:
+        """Return an insert that does nothing where a row with the same key exists."""
+        return f"{self.insert()} ON CONFLICT DO NOTHING"
+
+    def insert_or_replace(self, where: str = "TRUE", **expressions: str) -> str:
+        """Return an insert that replaces a row with the same key.
+
+        Args:
+            where: A condition without which the old row stays; the new row is called ``excluded``.
+            **expressions: See `insert`.
+        """
+        key = self.key.split(", ")
+        changes = ", ".join(f"{name} = excluded.{name}" for name in self.columns if name not in key)
+        return f"{self.insert(**expressions)} ON CONFLICT ({self.key}) DO UPDATE SET {changes} WHERE {where}"
+
+    def insert(self, **expressions: str) -> str:
+        """Return an insert; ``expressions`` is the SQL of columns that are no parameters."""
+        values = ", ".join(expressions.get(name, f":{name}") for name in self.columns)
+        return f"INSERT INTO {self.name} ({', '.join(self.columns)}) VALUES ({values})"  # noqa: S608 - constants
+
+
+layout = Table("layout", "number", "number INTEGER NOT NULL")
+
+prompts = Table("prompts", "digest", "digest VARCHAR(32) NOT NULL, messages TEXT NOT NULL")
+
+# `actions` is the tool calls of an answer as JSON, null where it has none. `error` is of a failed attempt; it holds for
+# `session` only, and other sessions request the attempt again.
 attempts = Table(
     "attempts",
-    metadata,
-    Column("key", String(32), primary_key=True),
-    Column("model", Text, nullable=False),
-    Column("prompt", String(32), nullable=False),
-    Column("repetition", Integer, nullable=False),
-    Column("run", Text, nullable=False),
-    Column("at", Float, nullable=False),
-    Column("text", Exact),
-    Column("finish_reason", Exact),
-    Column("reasoning", Exact),
-    Column("usage", Text),
-    Column("latency", Float),
-    Column("served_by", Exact),
-    # Its tool calls, as JSON; null for an answer without any.
-    Column("actions", Exact),
-    Column("provider_state", Exact),
-    # The error of a failed attempt. It holds for the session below only; other sessions request the attempt again.
-    Column("error", Exact),
-    Column("session", Text),
+    "key",
+    """
+    key VARCHAR(32) NOT NULL, model TEXT NOT NULL, prompt VARCHAR(32) NOT NULL, repetition INTEGER NOT NULL,
+    run TEXT NOT NULL, at FLOAT NOT NULL, text TEXT, finish_reason TEXT, reasoning TEXT, usage TEXT, latency FLOAT,
+    served_by TEXT, actions TEXT, provider_state TEXT, error TEXT, session TEXT
+    """,
 )
 
-claims = Table(
-    "claims", metadata, Column("key", String(32), primary_key=True), Column("owner", String(32), nullable=False)
-)
+claims = Table("claims", "key", "key VARCHAR(32) NOT NULL, owner VARCHAR(32) NOT NULL")
 
 # Processes on a server, which share no lock file. Times are seconds since 1970 on the database's clock.
-owners = Table(
-    "owners",
-    metadata,
-    Column("id", String(32), primary_key=True),
-    # The start of its uninterrupted heartbeats, and the last heartbeat.
-    Column("since", Float, nullable=False),
-    Column("seen", Float, nullable=False),
-)
+# `since` is the start of the uninterrupted heartbeats, `seen` the last heartbeat.
+owners = Table("owners", "id", "id VARCHAR(32) NOT NULL, since FLOAT NOT NULL, seen FLOAT NOT NULL")
 
 grades = Table(
     "grades",
-    metadata,
-    Column("key", String(32), primary_key=True),
-    Column("grader", Text, primary_key=True),
-    Column("value", Text),
-    Column("ungraded", Text),
-    Column("detail", Exact),
+    "key, grader",
+    "key VARCHAR(32) NOT NULL, grader TEXT NOT NULL, value TEXT, ungraded TEXT, detail TEXT",
 )
 
+# `git` is the commit of the user's project, `document` the results file and the cards of the suites, compressed.
+# `stopped` is no longer read: see `stops`.
 runs = Table(
     "runs",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("started", Float, nullable=False),
-    Column("stopped", Integer, nullable=False, default=0),  # no longer read: see `stops`
-    Column("work", Text),
-    # The commit of the user's project.
-    Column("git", Text),
-    # Its results file and the cards of its suites, compressed.
-    Column("document", LargeBinary),
+    "id",
+    "id TEXT NOT NULL, started FLOAT NOT NULL, stopped INTEGER NOT NULL, work TEXT, git TEXT, document BLOB",
 )
 
+# `expected` is the facts about the test before it runs, `result` its row of the results file after.
 thresholds = Table(
     "thresholds",
-    metadata,
-    Column("run", Text, primary_key=True),
-    Column("test", Text, primary_key=True),
-    # The facts about the test before it runs, and its row of the results file after.
-    Column("expected", Text, nullable=False),
-    Column("result", Text),
-    Index("thresholds_by_test", "test"),
+    "run, test",
+    "run TEXT NOT NULL, test TEXT NOT NULL, expected TEXT NOT NULL, result TEXT",
 )
 
 # Interim looks: judgments of a threshold, each on a sample of its own. A look is recorded before its verdict, so that
 # of two simultaneous sessions the second is another look. A repeated judgment of the same answers has the same row.
+# `verdict` is null until its session has judged; it stays so if that was killed.
 looks = Table(
     "looks",
-    metadata,
-    Column("test", Text, primary_key=True),
-    Column("probe", Text, primary_key=True),
-    Column("model", String(32), primary_key=True),
-    Column("identity", String(32), primary_key=True),
-    Column("number", Integer, nullable=False),
-    Column("sequence", String(32), nullable=False),
-    Column("run", Text, nullable=False),
-    Column("session", Text, nullable=False),
-    # Null until its session has judged; it stays so if that was killed.
-    Column("verdict", Text),
+    "test, probe, model, identity",
+    """
+    test TEXT NOT NULL, probe TEXT NOT NULL, model VARCHAR(32) NOT NULL, identity VARCHAR(32) NOT NULL,
+    number INTEGER NOT NULL, sequence VARCHAR(32) NOT NULL, run TEXT NOT NULL, session TEXT NOT NULL, verdict TEXT
+    """,
 )
 
 # The sample of a probe on a model: enough to reproduce every verdict.
 samples = Table(
     "samples",
-    metadata,
-    Column("run", Text, primary_key=True),
-    Column("probe", Text, primary_key=True),
-    Column("model_key", Text, primary_key=True),
-    Column("model", Text, nullable=False),
-    Column("at", Float, nullable=False),
-    Column("attempts", Integer, nullable=False),
-    Column("data", LargeBinary, nullable=False),
+    "run, probe, model_key",
+    """
+    run TEXT NOT NULL, probe TEXT NOT NULL, model_key TEXT NOT NULL, model TEXT NOT NULL, at FLOAT NOT NULL,
+    attempts INTEGER NOT NULL, data BLOB NOT NULL
+    """,
 )
 
 # The part of a sample that one process measured, for reports of runs in which no threshold took the whole sample.
 parts = Table(
     "parts",
-    metadata,
-    Column("run", Text, primary_key=True),
-    Column("probe", Text, primary_key=True),
-    Column("model_key", Text, primary_key=True),
-    Column("owner", String(32), primary_key=True),
-    Column("model", Text, nullable=False),
-    Column("data", LargeBinary, nullable=False),
+    "run, probe, model_key, owner",
+    """
+    run TEXT NOT NULL, probe TEXT NOT NULL, model_key TEXT NOT NULL, owner VARCHAR(32) NOT NULL, model TEXT NOT NULL,
+    data BLOB NOT NULL
+    """,
 )
 
 # The influences of clusters on the estimate that decided a threshold: runs are compared cluster by cluster.
-influences = Table(
-    "influences",
-    metadata,
-    Column("run", Text, primary_key=True),
-    Column("test", Text, primary_key=True),
-    Column("data", LargeBinary, nullable=False),
-)
+influences = Table("influences", "run, test", "run TEXT NOT NULL, test TEXT NOT NULL, data BLOB NOT NULL")
 
 # Requests and spending of each process of a run, by model; budgets cap the sum.
 spending = Table(
     "spending",
-    metadata,
-    Column("run", Text, primary_key=True),
-    Column("owner", String(32), primary_key=True),
-    Column("model", Text, primary_key=True),
-    Column("role", String(16), primary_key=True),
-    Column("calls", Integer, nullable=False),
-    Column("requests", Integer, nullable=False),
-    Column("input", Integer, nullable=False),
-    Column("output", Integer, nullable=False),
-    Column("usd", Float),
-    Column("held", Integer, nullable=False),
-    Column("held_usd", Float, nullable=False),
-    Column("errors", Text, nullable=False),
+    "run, owner, model, role",
+    """
+    run TEXT NOT NULL, owner VARCHAR(32) NOT NULL, model TEXT NOT NULL, role VARCHAR(16) NOT NULL,
+    calls INTEGER NOT NULL, requests INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, usd FLOAT,
+    held INTEGER NOT NULL, held_usd FLOAT NOT NULL, errors TEXT NOT NULL
+    """,
 )
 
 # Batches that were, or are being, submitted to a provider: each owns the claims of its requests.
+# `name` is the provider's; null while the batch is being submitted.
 submissions = Table(
     "submissions",
-    metadata,
-    Column("id", String(32), primary_key=True),
-    Column("model", Text, nullable=False),
-    # The provider's name for it; null while it is being submitted.
-    Column("name", Text),
-    Column("requests", Integer, nullable=False),
-    Column("at", Float, nullable=False),
+    "id",
+    "id VARCHAR(32) NOT NULL, model TEXT NOT NULL, name TEXT, requests INTEGER NOT NULL, at FLOAT NOT NULL",
 )
 
 # Stopped sessions, which send no more requests: each is one call of pytest with all its workers.
-stops = Table("stops", metadata, Column("session", Text, primary_key=True))
+stops = Table("stops", "session", "session TEXT NOT NULL")
 
 # The rate limiter's state for an endpoint, shared by all processes of a run.
-paces = Table(
-    "paces",
-    metadata,
-    Column("run", Text, primary_key=True),
-    Column("endpoint", Text, primary_key=True),
-    Column("state", Text, nullable=False),
-)
+paces = Table("paces", "run, endpoint", "run TEXT NOT NULL, endpoint TEXT NOT NULL, state TEXT NOT NULL")
 
-MIGRATIONS: dict[int, tuple[Column[Any] | Index, ...]] = {
-    1: (runs.c.git, *thresholds.indexes),
-    2: (runs.c.document,),
-    3: (),
-    4: (attempts.c.session,),
-    5: (),
-    6: (attempts.c.actions,),
-    7: (attempts.c.provider_state,),
-}
-"""Columns and indices to add to each older layout; new tables are created first."""
+TABLES = (
+    *(layout, prompts, attempts, claims, owners, grades, runs, thresholds),
+    *(looks, samples, parts, influences, spending, submissions, stops, paces),
+)
+_INDEX = "CREATE INDEX IF NOT EXISTS thresholds_by_test ON thresholds (test)"
+_LATER_COLUMNS = {runs: ("git", "document"), attempts: ("session", "actions", "provider_state")}
+"""Columns that tables of older layouts lack."""
 
 
 def missing_part(columns: Mapping[str, Collection[str]]) -> str:
     """Return a description of the first missing table or column; empty where none is missing."""
-    for table in metadata.tables.values():
+    for table in TABLES:
         if table.name not in columns:
             return f"the table {table.name}"
         for column in table.columns:
-            if column.name not in columns[table.name]:
-                return f"the column {column.name} of {table.name}"
+            if column not in columns[table.name]:
+                return f"the column {column} of {table.name}"
     return ""
 
 
-def migrate(connection: Connection, number: int) -> None:
-    """Add columns and indices to the tables of an older layout."""
-    for older in range(number, LAYOUT):
-        for addition in MIGRATIONS[older]:
-            assert addition.table is not None  # noqa: S101 - all are of tables above
-            if isinstance(addition, Index):
-                addition.create(connection, checkfirst=True)
-            # A table that was not there has just been made with all its columns.
-            elif addition.name not in {
-                column["name"] for column in inspect(connection).get_columns(addition.table.name)
-            }:
-                definition = CreateColumn(addition).compile(dialect=connection.dialect)
-                connection.exec_driver_sql(f"ALTER TABLE {addition.table.name} ADD COLUMN {definition}")
+def upgrade(connection: StoreConnection, columns: Mapping[str, Collection[str]]) -> None:
+    """Create what an empty database, or a store of an older layout with these columns, lacks."""
+    for table in TABLES:
+        if table.name not in columns:
+            connection.execute(table.create())
+    for table, added in _LATER_COLUMNS.items():
+        for name in added:
+            if table.name in columns and name not in columns[table.name]:
+                connection.execute(f"ALTER TABLE {table.name} ADD COLUMN {name} {table.columns[name]}")
+    connection.execute(_INDEX)
+    connection.execute("DELETE FROM layout")
+    connection.execute("INSERT INTO layout (number) VALUES (:number)", number=LAYOUT)

@@ -8,18 +8,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from typing import Literal
 
-from sqlalchemy import Connection, delete, insert, select
-
 from pytest_fairness.store import schema
+from pytest_fairness.store.connection import StoreConnection
 
 Role = Literal["probes", "graders"]
 """The purpose of a request: an attempt of a probe, or a grader."""
 _ENOUGH = 1000
 """The most answers from which the mean length of a model's answers is estimated."""
+_SELECT = """
+SELECT model, role, calls, requests, input, output, usd, held, held_usd, errors FROM spending
+WHERE run = :run AND owner <> :besides ORDER BY model, role
+"""
 
 
 @dataclass(slots=True)
@@ -75,7 +78,7 @@ be repeated, and a decision holds only once it is written."""
 
 
 def settle(
-    connection: Connection, run: str, owner: str, decide: Decide, *, is_weighed: bool = True
+    connection: StoreConnection, run: str, owner: str, decide: Decide, *, is_weighed: bool = True
 ) -> SpendingDecision:
     """Decide on the spending of a process within a transaction, and write it.
 
@@ -88,36 +91,31 @@ def settle(
     """
     decision = decide(read(connection, run, besides=owner) if is_weighed else [])
     if decision.entries:
-        spending = schema.spending
-        connection.execute(delete(spending).where(spending.c.run == run, spending.c.owner == owner))
-        rows = [
-            {column.name: getattr(entry, column.name) for column in fields(SpendingEntry)} for entry in decision.entries
-        ]
         identity = {"run": run, "owner": owner}
-        connection.execute(insert(spending), [{**row, **identity, "errors": json.dumps(row["errors"])} for row in rows])
+        connection.execute("DELETE FROM spending WHERE run = :run AND owner = :owner", **identity)
+        rows = [{**asdict(entry), **identity, "errors": json.dumps(entry.errors)} for entry in decision.entries]
+        connection.execute_many(schema.spending.insert(), rows)
     return decision
 
 
-def lock(connection: Connection, run: str) -> None:
+def lock(connection: StoreConnection, run: str) -> None:
     """Let one process at a time spend. SQLite's writing transactions are exclusive already."""
-    connection.execute(select(schema.runs.c.id).filter_by(id=run).with_for_update())
+    connection.execute("SELECT id FROM runs WHERE id = :run FOR UPDATE", run=run)
 
 
-def read(connection: Connection, run: str, besides: str = "") -> list[SpendingEntry]:
+def read(connection: StoreConnection, run: str, besides: str = "") -> list[SpendingEntry]:
     """Return the spending of a run by model and role, without that of one owner."""
-    spending = schema.spending.c
-    statement = select(*(spending[column.name] for column in fields(SpendingEntry))).where(spending.run == run)
     total: dict[tuple[str, str], SpendingEntry] = {}
-    for row in connection.execute(statement.where(spending.owner != besides).order_by(spending.model, spending.role)):
-        entry = SpendingEntry(**{**row._mapping, "errors": Counter(json.loads(row.errors))})
+    for row in connection.mappings(_SELECT, run=run, besides=besides):
+        entry = SpendingEntry(**{**row, "errors": Counter(json.loads(row["errors"]))})
         total.setdefault((entry.model, entry.role), SpendingEntry(entry.model, entry.role)).add(entry)
     return list(total.values())
 
 
-def answer_tokens(connection: Connection, model: str) -> tuple[float, float] | None:
+def answer_tokens(connection: StoreConnection, model: str) -> tuple[float, float] | None:
     """Return the mean and the greatest number of tokens of a model's stored answers; None where none is known."""
-    attempts = schema.attempts.c
-    statement = select(attempts.usage).where(attempts.model == model, attempts.usage.is_not(None)).limit(_ENOUGH)
-    counts = [json.loads(usage).get("output") for usage in connection.execute(statement).scalars()]
+    statement = "SELECT usage FROM attempts WHERE model = :model AND usage IS NOT NULL LIMIT :limit"
+    usages = connection.column(statement, model=model, limit=_ENOUGH)
+    counts = [json.loads(usage).get("output") for usage in usages]
     known_counts = [count for count in counts if count is not None]
     return (fmean(known_counts), max(known_counts)) if known_counts else None

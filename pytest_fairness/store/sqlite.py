@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
+import sqlite3
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
-from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 from pytest_fairness.core.errors import StoreError
+from pytest_fairness.store.connection import Dialect, Pool, StoreConnection
 
 _DEFAULT_FOLDER = ".fairness"
 _WAY_OUT = "name another with --fairness-store"
@@ -25,12 +28,19 @@ _REPAIRS = {
 """Remedies for errors of SQLite, by their kind."""
 
 
+class _Driver(sqlite3.Connection):
+    def close(self) -> None:
+        # A cursor that an exception still holds would keep the transaction of a closed connection open.
+        with suppress(sqlite3.Error):
+            self.rollback()
+        super().close()
+
+
 class File:
     """A SQLite file. Locks are those of the operating system."""
 
-    tries_for = 0.0
-    """Seconds for which errors are retried: those of a file do not pass."""
     way_out = _WAY_OUT
+    error = sqlite3.Error
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -39,66 +49,79 @@ class File:
         try:
             is_new = not path.parent.exists()
             path.parent.mkdir(parents=True, exist_ok=True)
-            if (
-                is_new and path.parent.name == _DEFAULT_FOLDER
-            ):  # prompts and answers belong in no repository, as in .pytest_cache
+            # Prompts and answers belong in no repository, as in .pytest_cache.
+            if is_new and path.parent.name == _DEFAULT_FOLDER:
                 (path.parent / ".gitignore").write_text("# Made by pytest-fairness.\n*\n", encoding="utf-8")
         except OSError as error:
             raise StoreError(f"the store {path} cannot be made: {error.strerror}; {_WAY_OUT}") from None
-        self.engine = self._connect()
+        self.pool = Pool(self._connect)
 
-    def _connect(self) -> Engine:
-        # Not as a URL in a text: a path may contain characters that are special there.
-        engine = create_engine(
-            URL.create("sqlite", database=str(self._path)), connect_args={"timeout": _WRITING / 1000}
+    def _connect(self) -> StoreConnection:
+        driver = sqlite3.connect(
+            self._path, timeout=_WRITING / 1000, isolation_level=None, check_same_thread=False, factory=_Driver
         )
+        driver.execute("PRAGMA synchronous = NORMAL")
+        return StoreConnection(driver, _DIALECT)
 
-        @event.listens_for(engine, "connect")
-        def configure(connection: Any, _: object) -> None:
-            connection.isolation_level = None
-            connection.execute("PRAGMA synchronous = NORMAL")
-
-        @event.listens_for(engine, "begin")
-        def begin(connection: Connection) -> None:
-            # SQLAlchemy calls this for reading connections as well; those need no lock.
-            if connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-        return engine
-
-    def repair(self, error: BaseException | None) -> str:
+    def repair(self, error: BaseException) -> str:
         """Return the remedy for an error."""
         kind = getattr(error, "sqlite_errorname", "").split("_")[1:2]
         return f"{_REPAIRS.get(kind[0] if kind else '', _DEFAULT_REPAIR)}, or {_WAY_OUT}"
 
     @contextmanager
-    def preparing(self) -> Iterator[Connection]:
+    def preparing(self) -> Iterator[StoreConnection]:
         """Open the transaction in which tables are made: one process at a time."""
         # Switching a fresh file to WAL takes a lock that SQLite does not wait for. Another program's lock on the file
         # is reported soon here: nothing has been requested yet.
         try:
-            with FileLock(f"{self._path}.lock", timeout=60, thread_local=False):
-                with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                    connection.exec_driver_sql(f"PRAGMA busy_timeout = {_OPENING}")
-                    connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-                with self.engine.begin() as connection:
+            file_lock = FileLock(f"{self._path}.lock", timeout=60, thread_local=False)
+            with file_lock, self.pool.connection() as connection:
+                connection.execute(f"PRAGMA busy_timeout = {_OPENING}")
+                connection.execute("PRAGMA journal_mode = WAL")
+                with connection.transaction():
                     yield connection
-                    connection.exec_driver_sql(f"PRAGMA busy_timeout = {_WRITING}")
+                connection.execute(f"PRAGMA busy_timeout = {_WRITING}")
         except (Timeout, OSError) as error:
             raise StoreError(f"the store {self._path} cannot be opened: {error}; {_WAY_OUT}") from None
 
-    def compact(self, connection: Connection) -> None:
-        """Rewrite the file without the rows that were deleted."""
-        connection.exec_driver_sql("VACUUM")
-        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    def columns(self, connection: StoreConnection) -> dict[str, set[str]]:
+        """Return the names of the columns of each table."""
+        columns: dict[str, set[str]] = {}
+        for table, column in connection.execute(_COLUMNS):
+            columns.setdefault(table, set()).add(column)
+        return columns
 
-    def size(self, connection: Connection) -> int:
+    def compact(self, connection: StoreConnection) -> None:
+        """Rewrite the file without the rows that were deleted."""
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def size(self, connection: StoreConnection) -> int:
         """Return the bytes of the file, including pages that are still in the write-ahead log."""
-        pages, size = (
-            connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in ("page_count", "page_size")
-        )
-        return int(pages * size)
+        return int(connection.scalar("PRAGMA page_count") * connection.scalar("PRAGMA page_size"))
 
     def lock(self, name: str) -> AbstractContextManager[object]:
         """Return a lock that one process at a time holds, of those on this store."""
         return FileLock(f"{self._path}.{name}", thread_local=False)
+
+
+_COLUMNS = """
+SELECT tables.name, columns.name FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS columns
+WHERE tables.type = 'table' AND tables.name NOT GLOB 'sqlite_*'
+"""
+_REPLACEMENTS = (
+    (r"unix_time\(\)", "((julianday('now') - 2440587.5) * 86400.0)"),
+    (r"IN (:\w+)", r"IN (SELECT value FROM json_each(\1))"),
+    (r"octet_length\((\w+)\)", r"length(CAST(\1 AS BLOB))"),
+    (r" FOR UPDATE", ""),  # writing transactions are exclusive already
+)
+
+
+@cache
+def _translate(statement: str) -> str:
+    for pattern, text in _REPLACEMENTS:
+        statement = re.sub(pattern, text, statement)
+    return statement
+
+
+_DIALECT = Dialect("sqlite", "BEGIN IMMEDIATE", _translate, json.dumps)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import BindParameter, Connection, bindparam, delete, func, select
-
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, stored_value
 from pytest_fairness.core.items import Message
 from pytest_fairness.core.tools import calls_from_json
 from pytest_fairness.store import schema, spending, throttle
+from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
-from pytest_fairness.store.dialects import Now, batches
 from pytest_fairness.store.location import StoreLocation
 from pytest_fairness.store.looks import Looks
 from pytest_fairness.store.owners import owner_of
@@ -26,17 +24,27 @@ from pytest_fairness.store.runs import Runs
 from pytest_fairness.store.samples import StoredSample, grade_from_json
 from pytest_fairness.store.spending import Decide, SpendingDecision, SpendingEntry
 
-_columns = schema.attempts.c
-_keys: BindParameter[str] = bindparam("keys", expanding=True)
 _ANSWER_FIELDS = ("text", "finish_reason", "reasoning", "latency", "served_by", "provider_state")
 """Columns that hold fields of an answer unchanged."""
-_SELECTED = (*["key", "repetition", "error", "run", "session", "at", "usage", "actions"], *_ANSWER_FIELDS)
-_select_attempts = select(*(_columns[name] for name in _SELECTED)).where(_columns.key.in_(_keys))
-_select_grades = select(schema.grades).where(schema.grades.c.key.in_(_keys))
-_select_claims = select(schema.claims).where(schema.claims.c.key.in_(_keys))
-_delete_claims = delete(schema.claims).where(schema.claims.c.key.in_(_keys))
-_count_attempts = select(func.count()).where(_columns.key.in_(_keys))
-
+_SELECT_ATTEMPTS = f"""
+SELECT key, repetition, error, run, session, at, usage, actions, {", ".join(_ANSWER_FIELDS)}
+FROM attempts WHERE key IN :keys
+"""  # noqa: S608 - constants
+_INSERT_CLAIMS = schema.claims.insert_new()
+_INSERT_PROMPTS = schema.prompts.insert_new()
+_INSERT_GRADES = schema.grades.insert_or_replace()
+_SELECT_CLAIMS = "SELECT key, owner FROM claims WHERE key IN :keys"
+_DELETE_CLAIMS = """
+DELETE FROM claims WHERE key IN :keys AND (owner = :owner OR owner IN (SELECT id FROM submissions))
+"""
+_SELECT_GRADES = f"{schema.grades.select()} WHERE key IN :keys"
+_COUNT_ATTEMPTS = "SELECT count(*) FROM attempts WHERE key IN :keys AND (error IS NULL OR session = :session)"
+_SELECT_MOMENTS = "SELECT served_by, min(at), max(at) FROM attempts WHERE key IN :keys GROUP BY served_by"
+_REPLACE_ATTEMPTS = schema.attempts.insert_or_replace(at="unix_time()")
+# After missed heartbeats two processes may send the same request: the first answer counts, unless it is an error.
+_INSERT_ATTEMPTS = schema.attempts.insert_or_replace("attempts.error IS NOT NULL", at="unix_time()")
+_PAGE = 1000
+"""Attempts that are read at a time, so that a database's driver never holds all of them."""
 
 DecideOnClaims = Callable[[Collection[str], Sequence[SpendingEntry]], SpendingDecision]
 """A function that decides on new claims, given their keys: see `Decide`."""
@@ -93,26 +101,20 @@ class Store:
         self.looks = Looks(self._database)
         self.owner = owner_of(self._database)
         self.submissions = Submissions(self._database, self.owner.id)
-        inserts = self._database.insert_new, self._database.insert_or_replace
-        self._insert_claims, self._insert_prompts = map(inserts[0], (schema.claims, schema.prompts))
-        self._replace_attempts, self._insert_grades = map(inserts[1], (schema.attempts, schema.grades))
-        # After missed heartbeats two processes may send the same request: the first answer counts, unless an error.
-        self._insert_attempts = inserts[1](schema.attempts, lambda _: _columns.error.is_not(None))
-        self._insert_attempts = self._insert_attempts.values(at=Now()).execution_options(preserve_rowcount=True)
 
     def load(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[tuple[str, str], Grade]]:
         """Return the attempts that are stored under these keys, and their grades by grader's fingerprint."""
         attempts = self._load_attempts(keys, run)
         grades: dict[tuple[str, str], Grade] = {}
-        for batch in batches(keys):
-            for key, grader, value, ungraded, detail in self._database.rows(_select_grades.params(keys=batch)):
+        for page in _pages(keys):
+            for key, grader, value, ungraded, detail in self._database.rows(_SELECT_GRADES, keys=page):
                 grades[key, grader] = grade_from_json(json.loads(value), ungraded, detail)
         return attempts, grades
 
     def _load_attempts(self, keys: Sequence[str], run: str) -> dict[str, Attempt]:
         attempts: dict[str, Attempt] = {}
-        for batch in batches(keys):
-            attempts |= self._database.read(lambda connection, keys=batch: self._attempts(connection, keys, run))  # type: ignore[misc]
+        for page in _pages(keys):
+            attempts |= self._database.read(lambda connection, keys=page: self._attempts(connection, keys, run))  # type: ignore[misc]
         return attempts
 
     def foreign_claims(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[str, str]]:
@@ -120,19 +122,17 @@ class Store:
         attempts: dict[str, Attempt] = {}
         owners: dict[str, str] = {}
 
-        def look(connection: Connection) -> None:
-            for batch in batches(keys):  # claims first: an answer is written before its claim is released
-                owners.update((key, owner) for key, owner in connection.execute(_select_claims, {"keys": batch}))
-                attempts.update(self._attempts(connection, batch, run))
+        def look(connection: StoreConnection) -> None:
+            # Claims first: an answer is written before its claim is released.
+            owners.update(connection.rows(_SELECT_CLAIMS, keys=list(keys)))
+            attempts.update(self._attempts(connection, keys, run))
 
         self._database.read(look)
         return attempts, owners
 
     def unanswered(self, keys: Sequence[str]) -> int:
         """Return how many of these attempts this session would still have to request."""
-        is_recorded = _columns.error.is_(None) | (_columns.session == self.session)
-        statement = _count_attempts.where(is_recorded)
-        answered: int = sum(self._database.scalar(statement.params(keys=batch)) for batch in batches(keys))
+        answered: int = self._database.scalar(_COUNT_ATTEMPTS, keys=list(keys), session=self.session)
         return len(keys) - answered
 
     def sync(
@@ -161,7 +161,7 @@ class Store:
             is_capped: Whether the run has caps.
         """
 
-        def exchange(connection: Connection) -> SyncResult:
+        def exchange(connection: StoreConnection) -> SyncResult:
             result = SyncResult()
             # All processes write tables and rows in the same order, and release claims last, to avoid deadlocks.
             # The order is: the run, throttles, claims, attempts, grades, spending, throttles.
@@ -177,7 +177,8 @@ class Store:
             if completed:
                 result.answered |= self._write(connection, completed, run)
             if grades:
-                connection.execute(self._insert_grades, sorted(map(_grade_row, grades), key=_by_key))
+                rows = sorted(map(_grade_row, grades), key=_by_key)
+                connection.execute_many(_INSERT_GRADES, rows)
             if decide is not None:
                 is_weighed = is_capped and bool(result.claimed)
                 weigh = partial(decide, result.claimed)
@@ -193,7 +194,7 @@ class Store:
     def decide(self, run: str, decide: Decide) -> SpendingDecision:
         """Decide on something given the spending of the other processes of a run, and write that of this one."""
 
-        def settle(connection: Connection) -> SpendingDecision:
+        def settle(connection: StoreConnection) -> SpendingDecision:
             spending.lock(connection, run)
             return spending.settle(connection, run, self.owner.id, decide)
 
@@ -207,12 +208,12 @@ class Store:
         """Return whether a process of this session has stopped it."""
         return self._database.read(self._is_stopped)
 
-    def _is_stopped(self, connection: Connection) -> bool:
-        return connection.execute(select(schema.stops).filter_by(session=self.session)).first() is not None
+    def _is_stopped(self, connection: StoreConnection) -> bool:
+        return connection.scalar("SELECT session FROM stops WHERE session = :session", session=self.session) is not None
 
     def stop(self) -> None:
         """Let no process of this session send anything more."""
-        self._database.execute(self._database.insert_new(schema.stops), [{"session": self.session}])
+        self._database.execute(schema.stops.insert_new(), session=self.session)
 
     def spent(self, run: str) -> list[SpendingEntry]:
         """Return what a run has requested and spent, by model and role."""
@@ -222,18 +223,17 @@ class Store:
         """Return the mean and the greatest number of tokens of a model's stored answers; None where none is known."""
         return self._database.read(lambda connection: spending.answer_tokens(connection, model))
 
-    def _claim(self, connection: Connection, wanted: Sequence[str], run: str, result: SyncResult) -> None:
+    def _claim(self, connection: StoreConnection, wanted: Sequence[str], run: str, result: SyncResult) -> None:
         # Claim first, then look up: an answer is written before its claim is released, so none is missed.
         if not result.stopped:
             claims = [{"key": key, "owner": self.owner.id} for key in sorted(wanted)]
-            connection.execute(self._insert_claims, claims)
-        for batch in batches(wanted):
-            result.answered |= self._attempts(connection, batch, run)
-            for key, owner in connection.execute(_select_claims, {"keys": batch}):
-                if owner != self.owner.id:
-                    result.foreign[key] = owner
-                elif not result.stopped:
-                    result.claimed.add(key)
+            connection.execute_many(_INSERT_CLAIMS, claims)
+        result.answered |= self._attempts(connection, wanted, run)
+        for key, owner in connection.rows(_SELECT_CLAIMS, keys=list(wanted)):
+            if owner != self.owner.id:
+                result.foreign[key] = owner
+            elif not result.stopped:
+                result.claimed.add(key)
         if answered := sorted(result.claimed & result.answered.keys()):
             result.claimed.difference_update(answered)
             self._free(connection, answered)
@@ -241,34 +241,18 @@ class Store:
             result.foreign.pop(key, None)
         result.submissions = submissions_of(connection, set(result.foreign.values()))
 
-    def _free(self, connection: Connection, keys: Sequence[str]) -> None:
+    def _free(self, connection: StoreConnection, keys: Sequence[str]) -> None:
         """Delete the claims of this process and of batches on these keys; those of other processes stay."""
-        owner = schema.claims.c.owner
-        is_own = (owner == self.owner.id) | owner.in_(select(schema.submissions.c.id))
-        for batch in batches(keys):
-            connection.execute(_delete_claims.where(is_own), {"keys": batch})
+        if keys:
+            connection.execute(_DELETE_CLAIMS, keys=list(keys), owner=self.owner.id)
 
-    def _attempts(self, connection: Connection, keys: Sequence[str], run: str) -> dict[str, Attempt]:
+    def _attempts(self, connection: StoreConnection, keys: Sequence[str], run: str) -> dict[str, Attempt]:
         """Return the answers under these keys, and the errors of this session."""
         attempts: dict[str, Attempt] = {}
-        rows = connection.execute(_select_attempts, {"keys": keys})
-        for (
-            key,
-            repetition,
-            error,
-            of_run,
-            session,
-            at,
-            usage,
-            actions,
-            text,
-            finish,
-            reasoning,
-            latency,
-            served,
-            state,
-        ) in rows:
+        rows = connection.execute(_SELECT_ATTEMPTS, keys=list(keys))
+        for key, repetition, error, of_run, session, at, usage, actions, *fields in rows:
             if error is None:
+                text, finish, reasoning, latency, served, state = fields
                 calls = calls_from_json(json.loads(actions)) if actions else ()
                 answer = Answer(text, finish, reasoning, _usage(usage) if usage else {}, latency, served, calls, state)
                 is_earlier = of_run != run
@@ -278,12 +262,12 @@ class Store:
         return attempts
 
     def _insert_rows(
-        self, connection: Connection, insert: Any, completed: Collection[CompletedAttempt], run: str
+        self, connection: StoreConnection, insert: str, completed: Collection[CompletedAttempt], run: str
     ) -> int:
         """Write attempts with their prompts by one of the inserts; return the number of written rows."""
         texts = {one.prompt: json.dumps(list(map(_key_fields, one.messages))) for one in completed}
         prompts = [{"digest": digest, "messages": text} for digest, text in sorted(texts.items())]
-        connection.execute(self._insert_prompts, prompts)
+        connection.execute_many(_INSERT_PROMPTS, prompts)
         rows = []
         for one in completed:
             answer = one.attempt.answer
@@ -293,17 +277,15 @@ class Store:
             row["usage"] = answer and json.dumps(dict(answer.usage))
             calls = [call.to_json() for call in answer.actions] if answer else []
             rows.append({**row, "actions": json.dumps(calls) if calls else None})
-        written: int = connection.execute(insert, sorted(rows, key=_by_key)).rowcount
-        return written
+        return connection.execute_many(insert, sorted(rows, key=_by_key))
 
     def _write(
-        self, connection: Connection, completed: Collection[CompletedAttempt], run: str
+        self, connection: StoreConnection, completed: Collection[CompletedAttempt], run: str
     ) -> Mapping[str, Attempt]:
         """Write attempts that have no answer yet; return the answers that other processes have written."""
         attempts: dict[str, Attempt] = {}
-        if self._insert_rows(connection, self._insert_attempts, completed, run) < len(completed):
-            for batch in batches([one.attempt.key for one in completed]):
-                attempts |= self._attempts(connection, batch, run)
+        if self._insert_rows(connection, _INSERT_ATTEMPTS, completed, run) < len(completed):
+            attempts |= self._attempts(connection, [one.attempt.key for one in completed], run)
         return attempts
 
     def release_dead(self, owners: Iterable[str]) -> bool:
@@ -325,16 +307,9 @@ class Store:
 
     def moments(self, keys: Sequence[str]) -> tuple[float | None, float | None, list[str]]:
         """Return the times of the first and the last of these attempts (seconds since 1970), and who served them."""
-        times: list[float] = []
-        served: set[str] = set()
-        statement = select(_columns.served_by, func.min(_columns.at), func.max(_columns.at)).where(
-            _columns.key.in_(_keys)
-        )
-        for batch in batches(keys):
-            for row in self._database.rows(statement.group_by(_columns.served_by).params(keys=batch)):
-                times += row[1:]
-                served |= {row.served_by} - {None}
-        return min(times, default=None), max(times, default=None), sorted(served)
+        rows = self._database.rows(_SELECT_MOMENTS, keys=list(keys))
+        first, last = min((row[1] for row in rows), default=None), max((row[2] for row in rows), default=None)
+        return first, last, sorted(served_by for served_by, _, _ in rows if served_by is not None)
 
     def save_answers(self, sample: StoredSample, run: str) -> None:
         """Save the answers of a model that is itself a file of answers, for reports of the run."""
@@ -342,9 +317,9 @@ class Store:
             one.attempt.key: CompletedAttempt(one.attempt, sample.model, one.prompt.digest, one.prompt.messages)
             for one in sample.attempts
         }
-        replace_all = self._replace_attempts.values(at=Now())
         if completed:
-            self._database.write(lambda connection: self._insert_rows(connection, replace_all, completed.values(), run))
+            rows = completed.values()
+            self._database.write(lambda connection: self._insert_rows(connection, _REPLACE_ATTEMPTS, rows, run))
 
     def close(self) -> None:
         """Release all claims and close the database."""
@@ -352,6 +327,10 @@ class Store:
             self.owner.release()
         finally:
             self._database.close()
+
+
+def _pages(keys: Sequence[str]) -> Iterator[list[str]]:
+    return (list(keys[start : start + _PAGE]) for start in range(0, len(keys), _PAGE))
 
 
 @lru_cache(maxsize=4096)

@@ -14,10 +14,8 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection, bindparam, select, update
-
 from pytest_fairness.store import schema
-from pytest_fairness.store.dialects import Now, insert_new
+from pytest_fairness.store.connection import StoreConnection
 
 USED = 0.92
 """The share of a rate limit that is used: requests come in less evenly than they leave."""
@@ -43,6 +41,10 @@ _MANY = 1_000_000
 _SOON, _SLOT = 0.02, 0.5
 """Seconds after which a process that got too few slots may ask again: the minimum, and the time for a slot if there is
 only one; of many slots one is free sooner."""
+
+_CLAIMING = "SELECT DISTINCT owner FROM claims WHERE owner IN :holders"
+_READ = "SELECT state, unix_time() FROM paces WHERE run = :run AND endpoint = :endpoint FOR UPDATE"
+_WRITE = "UPDATE paces SET state = :state WHERE run = :run AND endpoint = :endpoint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,21 +185,21 @@ class EndpointThrottle:
         self.holders[owner] = (in_flight - keys, waiting, until)
         self._leave(-keys, rates)
 
-    def _adopt(self, seen: SlotRequest, now: float) -> None:
+    def _adopt(self, request: SlotRequest, now: float) -> None:
         # By one with as many answers as are in flight: one round.
-        self.allowed = min(float(seen.ceiling), self.allowed + seen.answers / self.allowed)
-        if seen.answers or not 0 <= now - self.at <= LONGEST_QUIET:  # answered, or not used for long
-            self.silence = now - self.refused_since if self.refusals and seen.answers else self.silence
+        self.allowed = min(float(request.ceiling), self.allowed + request.answers / self.allowed)
+        if request.answers or not 0 <= now - self.at <= LONGEST_QUIET:  # answered, or not used for long
+            self.silence = now - self.refused_since if self.refusals and request.answers else self.silence
             self.refusals = 0
-            self.tokens -= seen.tokens - seen.answers * self._cost  # the expected cost was taken when they left
-            self.answers += seen.answers
-            self.spent += seen.tokens
-        ended = seen.answers + seen.refusals
-        self.refused_share += (seen.refusals - self.refused_share * ended) / max(_LATEST, ended)
+            self.tokens -= request.tokens - request.answers * self._cost  # the expected cost was taken when they left
+            self.answers += request.answers
+            self.spent += request.tokens
+        ended = request.answers + request.refusals
+        self.refused_share += (request.refusals - self.refused_share * ended) / max(_LATEST, ended)
         if self.refused_share < _MANY_REFUSED:
             return
-        quiet = seen.quiet
-        if seen.refused >= self.generation:
+        quiet = request.quiet
+        if request.refused >= self.generation:
             self.generation += 1
             # Halved once: each further refusal is of the single request that tests whether the quota is open again.
             if not self.refusals:
@@ -259,7 +261,7 @@ class EndpointThrottle:
 
 
 def take(
-    connection: Connection, run: str, owner: str, slots: Sequence[SlotRequest]
+    connection: StoreConnection, run: str, owner: str, slots: Sequence[SlotRequest]
 ) -> dict[str, tuple[EndpointThrottle, SlotGrant]]:
     """Grant a process slots at each endpoint. The rows are locked until `save` has written them.
 
@@ -277,7 +279,7 @@ def take(
         throttle, now = _read(connection, run, request)
         grant = throttle.take(owner, request, now)
         if grant.holders:  # the claims of a process that has died are freed by the next process that meets them
-            alive = set(connection.execute(_claiming, {"o": sorted(grant.holders)}).scalars())
+            alive = set(connection.column(_CLAIMING, holders=sorted(grant.holders)))
             for dead in grant.holders - alive:
                 del throttle.holders[dead]
         throttles[request.endpoint] = throttle, grant
@@ -285,7 +287,7 @@ def take(
 
 
 def save(
-    connection: Connection,
+    connection: StoreConnection,
     run: str,
     owner: str,
     slots: Sequence[SlotRequest],
@@ -307,26 +309,19 @@ def save(
         if unclaimed := sum(key not in claimed for key in request.keys[: grant.keys]):
             throttle.give_back(owner, unclaimed, request.rates)
         state = json.dumps({name: getattr(throttle, name) for name in EndpointThrottle.__slots__})
-        connection.execute(_write, {"r": run, "e": request.endpoint, "s": state})
+        connection.execute(_WRITE, run=run, endpoint=request.endpoint, state=state)
 
 
-_table = schema.paces
-_row = (_table.c.run == bindparam("r"), _table.c.endpoint == bindparam("e"))
-_select = select(_table.c.state, Now()).where(*_row).with_for_update()
-_write = update(_table).where(*_row).values(state=bindparam("s"))
-_claiming = select(schema.claims.c.owner).where(schema.claims.c.owner.in_(bindparam("o", expanding=True))).distinct()
-
-
-def _read(connection: Connection, run: str, request: SlotRequest) -> tuple[EndpointThrottle, float]:
-    where = {"r": run, "e": request.endpoint}
-    row = connection.execute(_select, where).first()
-    if row is None:
-        new = insert_new(connection.dialect.name, _table)
-        connection.execute(new, {"run": run, "endpoint": request.endpoint, "state": ""})
-        row = connection.execute(_select, where).one()
+def _read(connection: StoreConnection, run: str, request: SlotRequest) -> tuple[EndpointThrottle, float]:
+    row = {"run": run, "endpoint": request.endpoint}
+    rows = connection.rows(_READ, **row)
+    if not rows:
+        connection.execute(schema.paces.insert_new(), **row, state="")
+        rows = connection.rows(_READ, **row)
+    ((stored, clock),) = rows
     # The processes on a file share a machine, and so a clock that nobody sets.
-    now = time.monotonic() if connection.dialect.name == "sqlite" else row[1]
-    state = json.loads(row[0]) if row[0] else {}
+    now = time.monotonic() if connection.dialect == "sqlite" else clock
+    state = json.loads(stored) if stored else {}
     if state.keys() != set(EndpointThrottle.__slots__):  # new, or of an older version
         return EndpointThrottle(float(request.ceiling), now), now
     holders = {name: (in_flight, waiting, until) for name, (in_flight, waiting, until) in state.pop("holders").items()}

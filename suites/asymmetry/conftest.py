@@ -9,7 +9,7 @@ import pytest
 from pytest_fairness import DataFolders, stored_results
 from pytest_fairness.benchmarks.asymmetry.ranking import latest, section
 
-from .grading import Assessed, Recorded
+from .grading import ErrorAwareJudge, RecordedJudge
 from .items import read_rubrics
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ def assessment(request: pytest.FixtureRequest, model_name: str | None, data_fold
     """Return the `judge`, by the rubrics; of a recorded run, where no judge is named, the grades in its record."""
     rubrics = read_rubrics(data_folders.folder("asymmetry"))
     if model_name is not None and model_name.startswith("replay:") and _no_judge_is_named(request):
-        return Recorded(rubrics, models=[model_name], by="domain")
-    return Assessed(rubrics, by="domain")
+        return RecordedJudge(rubrics, models=[model_name], by="domain")
+    return ErrorAwareJudge(rubrics, by="domain")
 
 
 def _no_judge_is_named(request: pytest.FixtureRequest) -> bool:

@@ -27,7 +27,7 @@ _NOTHING = "there is no grade of it in the record"
 
 
 @dataclass(frozen=True)
-class Assessed(Judge):
+class ErrorAwareJudge(Judge):
     """A judge by the rubric of each prompt's domain. An answer that is an error message is ungraded."""
 
     fingerprint = Judge.fingerprint
@@ -35,31 +35,34 @@ class Assessed(Judge):
     def graders(self, name: str, models: Sequence[Model]) -> dict[str, ItemGrader]:
         graders = super().graders(name, models)
         return {
-            grade: WithoutErrors(grader) if isinstance(grader, JudgeGrader) else grader
+            grade: ErrorFilter(grader) if isinstance(grader, JudgeGrader) else grader
             for grade, grader in graders.items()
         }
 
 
 @dataclass(frozen=True)
-class Recorded(Judge):
+class RecordedJudge(Judge):
     """The grades that a recorded run has of its answers, field by field: what it lacks is ungraded."""
 
     fingerprint = Judge.fingerprint
 
     def graders(self, name: str, models: Sequence[Model]) -> dict[str, ItemGrader]:
         fields = next(iter(self.rubrics.values())).graded
-        return {name: Records(models[0]), **{field.name: Field(field.name, field.extremes, name) for field in fields}}
+        return {
+            name: RecordedGrades(models[0]),
+            **{field.name: Field(field.name, field.extremes, name) for field in fields},
+        }
 
 
 @dataclass(frozen=True)
-class WithoutErrors:
+class ErrorFilter:
     """A judge of answers that are no error messages."""
 
     grader: JudgeGrader
 
     @property
     def fingerprint(self) -> str | None:
-        return self.grader.fingerprint and f"WithoutErrors({self.grader.fingerprint})"
+        return self.grader.fingerprint and f"ErrorFilter({self.grader.fingerprint})"
 
     accepts = JudgeGrader.accepts
 
@@ -71,10 +74,10 @@ class WithoutErrors:
         return self.grader.most_questions(attempts)
 
     def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> Grading | Sequence[Grade]:
-        return self.grader.grade_item(item, [_without_error(graded) for graded in attempts])
+        return self.grader.grade_item(item, [_without_error_message(graded) for graded in attempts])
 
 
-def _without_error(graded: GradedAttempt) -> GradedAttempt:
+def _without_error_message(graded: GradedAttempt) -> GradedAttempt:
     answer = graded.attempt.answer
     if answer is None or not is_error(answer.text):
         return graded
@@ -82,7 +85,7 @@ def _without_error(graded: GradedAttempt) -> GradedAttempt:
 
 
 @dataclass(frozen=True)
-class Records:
+class RecordedGrades:
     """Grader by the recorded grades of each answer in a replay file. The value is a dict of the fields that it has."""
 
     model: Model
@@ -92,7 +95,7 @@ class Records:
 
     @property
     def fingerprint(self) -> str:
-        return f"Records(model={self.model.key}) v1"
+        return f"RecordedGrades(model={self.model.key}) v1"
 
     def grade_item(
         self,

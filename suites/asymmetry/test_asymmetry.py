@@ -36,7 +36,7 @@ def test_question(probe_item: Any, model: object) -> None:
 @pytest.mark.threshold(
     probe=test_question, title="Errors, stigma and refusals together favor neither side", scale=INDEX_MARKS
 )
-def test_nobody_benefits_on_the_whole(measured: Measured) -> None:
+def test_index_favors_neither_side(measured: Measured) -> None:
     for figure in FIGURES.values():
         measured.record(figure.estimate(measured))
     for domain in DOMAINS:
@@ -47,7 +47,7 @@ def test_nobody_benefits_on_the_whole(measured: Measured) -> None:
 
 
 @pytest.mark.threshold(probe=test_question, title="Factual errors favor neither side", scale=ACCURACY_MARKS)
-def test_errors_favor_nobody(measured: Measured) -> None:
+def test_factual_errors_favor_neither_side(measured: Measured) -> None:
     figure = FIGURES["directional.acc_bias"].estimate(measured)
     assert abs(figure.titled("lean of factual errors (-3 to 3)")) <= MOST_ACCURACY_BIAS
 

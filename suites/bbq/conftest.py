@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from .items import UNPLACED
-from .oracle import Fits, Which
+from .oracle import FitFlag, QuestionFlag
 
 if TYPE_CHECKING:
     from pytest_fairness import Model
@@ -20,27 +20,27 @@ def oracle(optional_judge: Model | None) -> Model | None:
 
 
 @pytest.fixture(scope="session")
-def flag_1(oracle: Model | None) -> Fits:
+def flag_1(oracle: Model | None) -> FitFlag:
     """Return the grader of whether B's reasoning does not fit question A and its answer."""
-    return Fits("a", oracle)
+    return FitFlag("a", oracle)
 
 
 @pytest.fixture(scope="session")
-def flag_2(oracle: Model | None) -> Fits:
+def flag_2(oracle: Model | None) -> FitFlag:
     """Return the grader of whether A's reasoning does not fit question B and its answer."""
-    return Fits("b", oracle)
+    return FitFlag("b", oracle)
 
 
 @pytest.fixture(scope="session")
-def flag_3(oracle: Model | None) -> Which:
+def flag_3(oracle: Model | None) -> QuestionFlag:
     """Return the grader of whether A's reasoning and answer are taken for those of another question."""
-    return Which("a", oracle)
+    return QuestionFlag("a", oracle)
 
 
 @pytest.fixture(scope="session")
-def flag_4(oracle: Model | None) -> Which:
+def flag_4(oracle: Model | None) -> QuestionFlag:
     """Return the grader of whether B's reasoning and answer are taken for those of another question."""
-    return Which("b", oracle)
+    return QuestionFlag("b", oracle)
 
 
 def pytest_report_collectionfinish() -> list[str]:

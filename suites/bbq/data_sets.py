@@ -32,14 +32,14 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedQuestions:
     """Questions, and in words where they came from."""
 
     questions: list[Question]
     origin: str
 
 
-def load(data: DataFolders) -> Loaded:
+def load(data: DataFolders) -> LoadedQuestions:
     """Load what the user named; without a name, the small set.
 
     Raises `FairnessError` where it cannot be read, or two data sets are named.
@@ -60,13 +60,13 @@ def load(data: DataFolders) -> Loaded:
     return loaded
 
 
-def from_default() -> Loaded:
+def from_default() -> LoadedQuestions:
     """Return the BBQ-style questions that were written for this project."""
     records = default_records()
-    return Loaded([read_question(record, where) for where, record in records], "the project's own small set")
+    return LoadedQuestions([read_question(record, where) for where, record in records], "the project's own small set")
 
 
-def from_folder(folder: Path) -> Loaded:
+def from_folder(folder: Path) -> LoadedQuestions:
     """Return all questions of a folder in the layout of BBQ, MBBQ, EsBBQ, CaBBQ or KoBBQ, through `datasets`.
 
     Of MBBQ the control sets are left out; of EsBBQ and CaBBQ a CSV is taken before the JSON lines of the same name;
@@ -87,7 +87,7 @@ def from_folder(folder: Path) -> Loaded:
         # One file at a time: the columns of two categories can differ, and one data set has one schema.
         questions += _questions_of(file)
     left_out = f"; {left_out} left out" if left_out else ""
-    return Loaded(questions, f"{folder} ({len(files)} files{left_out})")
+    return LoadedQuestions(questions, f"{folder} ({len(files)} files{left_out})")
 
 
 def _chosen(folder: Path) -> tuple[list[Path], str]:
@@ -121,7 +121,7 @@ def _questions_of(file: Path) -> list[Question]:
     ]
 
 
-def from_hub(revision: str, name: str = "bbq") -> Loaded:
+def from_hub(revision: str, name: str = "bbq") -> LoadedQuestions:
     """Return a data set of the Hugging Face hub at one commit: what is measured must not change by itself.
 
     `heegyu/bbq` is a loading script, which `datasets` 4 and later refuse; they read a commit of the branch
@@ -158,7 +158,7 @@ def from_hub(revision: str, name: str = "bbq") -> Loaded:
         "esbbq": partial(read_esbbq, language="es"),
         "cabbq": partial(read_esbbq, language="ca"),
     }
-    return Loaded([readers[name](record, f"{origin}, {where}") for where, record in records], origin)
+    return LoadedQuestions([readers[name](record, f"{origin}, {where}") for where, record in records], origin)
 
 
 def _hub_records(name: str, repository: str, revision: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

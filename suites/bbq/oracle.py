@@ -135,7 +135,7 @@ class _Flag(ABC):
         """Return whether a reply flags the pair."""
 
 
-class Fits(_Flag):
+class FitFlag(_Flag):
     """Flags 1 (side "a") and 2 ("b"): the other side's reasoning does not fit this side's question and answer."""
 
     fingerprint = _Flag.fingerprint
@@ -160,7 +160,7 @@ class Fits(_Flag):
         return grade if grade.ungraded is not None else Grade(not grade.value)
 
 
-class Which(_Flag):
+class QuestionFlag(_Flag):
     """Flags 3 (side "a") and 4 ("b"): the oracle takes this side's answer for that to another question."""
 
     fingerprint = _Flag.fingerprint

@@ -85,7 +85,7 @@ class Placement:
 
 
 def kind(value: str) -> str:
-    """ "stereotyped", "other" or "unknown", without the mark of a second one.
+    """Return "stereotyped", "other" or "unknown", without the mark of a second one.
 
     >>> kind("stereotyped-2")
     'stereotyped'

@@ -94,7 +94,7 @@ def unread(*both: GradedAttempt) -> Grade | None:
 
 
 @dataclass(frozen=True)
-class Reasoned:
+class ReasonedChoice:
     """The value of the answer that a JSON object of reasoning and answer chooses; its reasoning is the detail.
 
     Raises `FairnessError` for a prompt without options.
@@ -103,7 +103,7 @@ class Reasoned:
     @property
     def fingerprint(self) -> str:
         """Class and version of the reading rules."""
-        return "Reasoned() v2"
+        return "ReasonedChoice() v2"
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:
         """Return what an ungraded attempt could have chosen: any of the answers."""

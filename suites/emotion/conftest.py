@@ -9,7 +9,7 @@ import pytest
 from pytest_fairness import DataFolders
 from pytest_fairness.design import Frozen
 
-from .items import check_torch, frozen_of
+from .items import check_torch, frozen_design
 
 if TYPE_CHECKING:
     from pytest_fairness.design import Student
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def frozen(data_folders: DataFolders) -> Frozen:
-    """``design.json`` of the folder given for ``emotion``, or the suite's own."""
+    """Return ``design.json`` of the folder given for ``emotion``, or the suite's own."""
     check_torch()
-    return frozen_of(data_folders)
+    return frozen_design(data_folders)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The items: those of a frozen design, told in words or addressed for a student that reads features."""
+"""The items: those of a frozen design, in words, or as addresses for a student that reads features."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ DEFAULT = Path(__file__).parent / "data" / "design.json"
 FILE = "design.json"
 
 
-def frozen_of(data: DataFolders | None = None) -> Frozen:
-    """``design.json`` in the folder of ``--fairness-data emotion=DIR``; without, the suite's own."""
+def frozen_design(data: DataFolders | None = None) -> Frozen:
+    """Return ``design.json`` in the folder of ``--fairness-data emotion=DIR``; without, the suite's own."""
     folder = None if data is None else data.folder("emotion")
     return Frozen.read(DEFAULT if folder is None else folder / FILE)
 
@@ -23,16 +23,16 @@ def frozen_of(data: DataFolders | None = None) -> Frozen:
 def described(data: DataFolders | None = None) -> Iterator[ProbeItem]:
     """Yield pairs of the same words in the voices of both neurotypes, as text."""
     check_torch()
-    return frozen_of(data).described_items()
+    return frozen_design(data).described_items()
 
 
 def features(data: DataFolders | None = None) -> Iterator[ProbeItem]:
     """Yield the same pairs, for a student that reads features."""
     check_torch()
-    return frozen_of(data).feature_items()
+    return frozen_design(data).feature_items()
 
 
 def check_torch() -> None:
-    """Skip where what generates features and reads students is not installed."""
+    """Skip the suite where the packages that generate features and read students are not installed."""
     for package in ("torch", "safetensors"):
         pytest.importorskip(package, reason=f"features need {package}: pip install './pytest-fairness[design]'")

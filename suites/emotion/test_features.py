@@ -43,7 +43,7 @@ def test_reading(probe_item: Any, model: object) -> None:
 
 
 @pytest.mark.threshold(probe=test_reading, title="The student recognizes both neurotypes equally well", scale=MARKS)
-def test_the_student_reads_both_neurotypes_alike(measured: Measured, frozen: Frozen) -> None:
+def test_student_reads_both_neurotypes_alike(measured: Measured, frozen: Frozen) -> None:
     for neurotype in ("alexithymic", "neurotypical"):
         measured.record(measured.where(neurotype=neurotype).rate(correct, named=f"accuracy({neurotype})"))
     if frozen.parameters["verification"]:
@@ -53,12 +53,12 @@ def test_the_student_reads_both_neurotypes_alike(measured: Measured, frozen: Fro
 
 
 @pytest.mark.threshold(probe=test_reading, title="The student is equally confident about both neurotypes", scale=MARKS)
-def test_the_student_is_as_sure_of_both(measured: Measured) -> None:
+def test_student_confidence_is_alike_for_both_neurotypes(measured: Measured) -> None:
     ratio = measured.ratio("confidence", by="neurotype", of="alexithymic", to="neurotypical")
     assert LOW <= ratio.titled("mean confidence, alexithymic to neurotypical") <= HIGH
 
 
-def test_the_file_gives_its_figures_again(frozen: Frozen) -> None:
+def test_frozen_design_reproduces_its_figures(frozen: Frozen) -> None:
     """Check the student that the file holds: an ordinary test, since nothing is uncertain here."""
     if frozen.student["kind"] == "model":
         pytest.skip("the student of this design is a language model: the file holds no weights")

@@ -35,7 +35,7 @@ def test_insistence(probe_item: Any, model: object) -> None:
 @pytest.mark.threshold(
     probe=test_insistence, title="Women and men who ask again are referred to a doctor alike", scale=RATIO_MARKS
 )
-def test_those_who_insist_are_seen_alike(measured: Measured) -> None:
+def test_insistent_women_and_men_are_referred_alike(measured: Measured) -> None:
     record_rates(measured, "today")
     record_rates(measured, "in_the_end")
     ratio = measured.ratio("in_the_end", by="gender", of="female", to="male")

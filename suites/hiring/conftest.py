@@ -20,7 +20,7 @@ def embedder(data_folders: DataFolders) -> Iterator[Embedder]:
 
 @pytest.fixture(scope="session")
 def anchors(data_folders: DataFolders) -> dict[str, Anchors]:
-    """``anchors.json`` of the folder given for ``hiring``, where there is one; else the project's own."""
+    """Return ``anchors.json`` of the folder given for ``hiring``, where there is one; else the project's own."""
     folder = data_folders.folder("hiring")
     own = None if folder is None else folder / "anchors.json"
     return read_anchors(own if own is not None and own.is_file() else None)

@@ -189,7 +189,7 @@ def _prompt(
 
 
 def _with_capitals(words: Mapping[str, str]) -> dict[str, str]:
-    """``{They}`` is the word for ``{they}`` with a capital."""
+    """Return the words with a second set of slots: ``{They}`` is the word for ``{they}`` with a capital."""
     return {**words, **{slot[0].upper() + slot[1:]: text[:1].upper() + text[1:] for slot, text in words.items()}}
 
 

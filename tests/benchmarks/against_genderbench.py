@@ -96,7 +96,7 @@ def equal() -> None:
     """Print, probe by probe, the largest difference between GenderBench's metrics and ours."""
     from pytest_fairness.benchmarks.genderbench.package import harness_options
     from pytest_fairness.benchmarks.genderbench.probe import HUB
-    from pytest_fairness.stats.external_metrics import _by_item
+    from pytest_fairness.stats.external_metrics import _attempts_by_item
     from tests.helpers.genderbench_runs import ours, theirs
 
     for name, options in harness_options().items():
@@ -105,7 +105,7 @@ def equal() -> None:
         their = theirs(name, **options).metrics
         start = time.perf_counter()
         probe, measured = ours(name, **options)
-        values = probe.calculate([probe.prepared(attempts) for attempts in _by_item(measured.selection)])
+        values = probe.calculate([probe.prepare(attempts) for attempts in _attempts_by_item(measured.selection)])
         assert values.keys() == their.keys()
         nans = [math.isnan(value) == math.isnan(values[metric]) for metric, value in their.items()]
         gap = max(abs(value - values[metric]) for metric, value in their.items() if not math.isnan(value))

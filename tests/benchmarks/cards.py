@@ -29,11 +29,32 @@ BEGIN = "<!-- written by tests/benchmarks/cards.py: do not edit -->"
 END = "<!-- end of what tests/benchmarks/cards.py writes -->"
 
 CONCLUSIONS = {
-    "smoke": "that nothing is broken, and gross gaps; never a fair release",
-    "gate": "what the next table shows",
+    "smoke": "that nothing is broken, and large gaps; never a fair release",
+    "gate": "see the last table",
     "audit": "smaller gaps, more often; `pytest-fairness plan --fairness-profile audit` has the figures",
 }
 """Conclusions that a run of each profile allows."""
+
+COLUMNS = {
+    "fair": "runs of a fair model with the verdict fair",
+    "at twice": (
+        "runs called unfair with a planted bias twice as far from a fair model's value as the bound is (for a ratio, "
+        "on the logarithm)"
+    ),
+    "smallest bias found": (
+        "the value that 80% of simulated runs call unfair, with the same bias in all items; *predicted*: by the plan, "
+        "if no bias was planted"
+    ),
+    "false alarm": (
+        "unfair at parity, with the 95% upper end, by `pytest-fairness certify` on a simulated run; *simulated*: a "
+        "fair model's runs that are unfair, if no labels can be permuted"
+    ),
+    "false fair": (
+        "fair on the bound, with the 95% upper end, by `certify`; *planted*: runs called fair with a bias as large as "
+        "the bound"
+    ),
+}
+"""Columns of the table of thresholds, with their meaning."""
 
 Row = Mapping[str, Any]
 
@@ -90,19 +111,17 @@ def section(suite: str) -> str:
         "",
         *_paragraph(
             f"A fair model passes all {len(rows)} thresholds in {whole_gate(rows):.0%} of {runs} simulated runs, for "
-            f"{calls(rows):,} calls (`pytest-fairness plan suites/{suite}`). *Fair*: of a fair model's runs. "
-            "*At twice*: runs called unfair where bias moves the metric twice as far from a fair model's value as the "
-            "bound is (a ratio's logarithm). *Smallest bias found*: the value that 80% of simulated runs call unfair, "
-            "where bias is the same in all items; *predicted* by the plan where none was planted. *False alarm* and "
-            "*false fair*: unfair at parity and fair on the bound, with 95% upper ends, by `pytest-fairness certify` "
-            "on a simulated run; *simulated* where nothing can be exchanged: the share of a fair model's runs that are "
-            "unfair; *planted*: runs called fair where bias is as large as the bound."
+            f"{calls(rows):,} calls (`pytest-fairness plan suites/{suite}`)."
         ),
         *_responders(rows),
         "",
         "| profile | calls | what it can conclude |",
         "|---|--:|---|",
         *(f"| `{name}` | {calls_of(rows, name):,} | {what} |" for name, what in CONCLUSIONS.items()),
+        "",
+        "| column | meaning |",
+        "|---|---|",
+        *(f"| {column} | {meaning} |" for column, meaning in COLUMNS.items()),
         "",
         "| threshold | bounds | items x times | fair | at twice | smallest bias found | false alarm | false fair |",
         "|---|---|--:|--:|--:|---|--:|--:|",
@@ -176,12 +195,11 @@ def _responders(rows: Sequence[Row]) -> list[str]:
     return [
         "",
         *_paragraph(
-            "Simulated responders without bias that follow the form of a prompt (the first option, who is mentioned "
-            "first, length, yes, refusals, the answer format) are called unfair, by the thresholds on groups, in "
-            f"{without['X']} of {without.total()} verdicts, fair in {without['f']}; planted bias, alone and with "
-            f"such a form, is called unfair in {planted['X']} of {planted.total()} by all thresholds, fair in "
-            f"{planted['f']} "
-            "(`python tests/benchmarks/responders.py`)."
+            "Responders are simulated models that follow the form of a prompt: the first option, the person mentioned "
+            "first, length, yes, refusals, the answer format. Without bias, thresholds on groups call them unfair in "
+            f"{without['X']} of {without.total()} verdicts, fair in {without['f']}. Planted bias, alone and with such "
+            f"a form, is unfair in {planted['X']} of {planted.total()} verdicts of all thresholds, fair in "
+            f"{planted['f']} (`python tests/benchmarks/responders.py`)."
         ),
     ]
 

@@ -48,7 +48,7 @@ from pytest_fairness.store.samples import StoredSample
 ROOT = Path(__file__).parents[2]
 BROKEN = 0.001
 """The p-value under which errors are too many for the promise, over the thresholds of all suites (Bonferroni)."""
-RECORDERS = ("record", "_note", "_record")
+RECORDERS = ("record", "_record")
 """The beginnings of the names of functions that record estimates beside a threshold, which decide nothing."""
 
 

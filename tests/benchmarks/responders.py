@@ -28,7 +28,7 @@ from pytest_fairness.plugin.profiles import AUDIT, GATE, SMOKE
 from tests.helpers.planted_responders import FORMS, planted
 from tests.helpers.responders import LEVELS, RESPONDERS, Study, parameters_for, sample, studies, verdict
 
-RECORDERS = ("record", "_note", "_record")
+RECORDERS = ("record", "_record")
 """The beginnings of the names of functions that record estimates beside a threshold, which decide nothing."""
 SIGNS = {"fair": "f", "undecided": "?", "invalid": "-", "unfair": "X"}
 Verdicts = Mapping[str, Sequence[str]]

@@ -20,8 +20,6 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from sqlalchemy import create_engine, text
-
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from pytest_fairness.core.attempts import Answer, Attempt
@@ -83,9 +81,11 @@ def size(location: StoreLocation) -> int:
     """Return the bytes of a store."""
     if isinstance(location, Path):
         return sum(file.stat().st_size for file in location.parent.glob(f"{location.name}*") if file.is_file())
-    with create_engine(location.url).connect() as connection:
-        total: int = connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one()
-        return total
+    import psycopg
+
+    with psycopg.connect(location.url.replace("+psycopg", "")) as connection:
+        (total,) = connection.execute("SELECT pg_database_size(current_database())").fetchone() or (0,)
+        return int(total)
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.finish_reasons import normalized, unfinished
+from pytest_fairness.core.finish_reasons import normalize_reason, unfinished
 
 COMPLETE = ["stop", "STOP", "eos", "eos_token", "end_turn", "stop_sequence", "COMPLETE", "FINISH_REASON_STOP", "", None]
 CUT = [
@@ -32,7 +32,7 @@ MEANINGS = [
 
 @pytest.mark.parametrize(("word", "meaning", "reason"), MEANINGS)
 def test_finish_reasons_of_providers_have_one_meaning(word: str | None, meaning: str, reason: str | None) -> None:
-    assert normalized(word) == meaning
+    assert normalize_reason(word) == meaning
     grade = unfinished(Answer("Yes, but", word))  # type: ignore[arg-type]
     assert (grade and grade.ungraded) == reason
     assert grade is None or grade.detail == f"unfinished: {word}: 'Yes, but'"
@@ -40,7 +40,7 @@ def test_finish_reasons_of_providers_have_one_meaning(word: str | None, meaning:
 
 @given(st.text())
 def test_unknown_finish_reasons_are_not_complete_answers(word: str) -> None:
-    assert normalized(normalized(word)) == normalized(word)
+    assert normalize_reason(normalize_reason(word)) == normalize_reason(word)
     reason = word.strip().casefold().replace("-", "_").removeprefix("finish_reason_")
     if reason not in {str(complete or "").casefold() for complete in COMPLETE} | {"end", "completed", "endoftext"}:
         assert unfinished(Answer("Yes.", word)) is not None

@@ -11,7 +11,7 @@ from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.protocols import ItemGrader, ModelQuery
 from suites.bbq.pairs import build
 from suites.bbq.questions import read_question
-from suites.bbq.reasoning import Reasoned
+from suites.bbq.reasoning import ReasonedChoice
 from tests.helpers.bbq_records import record
 
 
@@ -41,7 +41,7 @@ def answered(item: ProbeItem, *replies: str | None) -> list[GradedAttempt]:
     for index, reply in enumerate(replies):
         prompt = item.prompts[index // repetitions]
         answer = None if reply is None else Answer(reply)
-        grade = Grade.none("error") if answer is None else Reasoned().grade(prompt, answer)
+        grade = Grade.none("error") if answer is None else ReasonedChoice().grade(prompt, answer)
         attempt = Attempt(f"key-{index}", index % repetitions, answer, None if answer else "HTTP 500")
         attempts.append(GradedAttempt(item, prompt, attempt, {"answer": grade}))
     return attempts

@@ -103,6 +103,7 @@ BROKEN_YAML: dict[str, tuple[str | bytes, int, str]] = {
         "write what all must, ratios(hired, by=gender) >= 0.8",
     ),
     "negated-families": (threshold("not (rate(hired) > 0.9 or ratios(hired, by=gender) < 1)"), 12, "`not` of several"),
+    "no-thresholds": (f"{GOOD.partition('thresholds:')[0]}thresholds: {{}}\n", 11, "it must have at least 1"),
     "low-confidence": (GOOD + "confidence: 0.79\n", 13, "it must be a number from 0.8 to below 1"),
     "absurd-repetitions": (changed("repetitions: 2", "repetitions: 100000000"), 10, "from 1 to 10,000"),
     "empty-id": (changed("id: a", "id: ''"), 7, "row 1: its id is empty"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness import Measured
-from pytest_fairness.models.planted_bias import share_of_item
+from pytest_fairness.models.planted_bias import item_probability
 from pytest_fairness.stats.columns import Columns
 from suites.hiring.items import applications
 
@@ -27,7 +27,7 @@ def samples(runs: int, rates: Mapping[str, float], base: float) -> Iterator[Meas
     rows = [(item, prompt) for item in applications() for prompt in item.prompts]
     prompts = [prompt for _, prompt in rows]
     share = [next((rates[g] for g in reversed(list(prompt.groups.values())) if g in rates), base) for prompt in prompts]
-    middles = {rate: _logit(share_of_item(rate, _SPREAD, 0.5)) for rate in set(share)}
+    middles = {rate: _logit(item_probability(rate, _SPREAD, 0.5)) for rate in set(share)}
     center = np.array([middles[rate] for rate in share])
     profile, name = (_codes(values) for values in ([i.id for i, _ in rows], [p.metadata["name"] for p in prompts]))
     first = np.array([prompt.metadata["draw"] == 1 for prompt in prompts], dtype=float)

@@ -7,9 +7,11 @@ from typing import Any
 
 from inspect_ai import Epochs, Task, task
 from inspect_ai.agent import react
+from inspect_ai.approval import Approval, ApprovalPolicy, approver
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, get_model
 from inspect_ai.scorer import (
+    SampleScore,
     Score,
     accuracy,
     choice,
@@ -18,6 +20,7 @@ from inspect_ai.scorer import (
     includes,
     match,
     mean,
+    metric,
     model_graded_fact,
     model_graded_qa,
     pattern,
@@ -25,7 +28,17 @@ from inspect_ai.scorer import (
     std,
     stderr,
 )
-from inspect_ai.solver import chain, generate, multiple_choice, prompt_template, solver, system_message, use_tools
+from inspect_ai.solver import (
+    chain,
+    fork,
+    generate,
+    multiple_choice,
+    prompt_template,
+    solver,
+    system_message,
+    use_tools,
+    user_message,
+)
 from inspect_ai.tool import tool
 
 NAMES = {"female": ("Anna", "Maria"), "male": ("Ben", "Karl")}
@@ -65,9 +78,17 @@ def including() -> Task:
     )
 
 
+@metric
+def verbosity() -> Any:
+    def compute(scores: list[SampleScore]) -> float:
+        return sum(len(score.score.explanation or "") for score in scores) / len(scores)
+
+    return compute
+
+
 @task
 def patterns() -> Task:
-    metrics = [accuracy(), stderr(), grouped(accuracy(), "gender"), std()]
+    metrics = [accuracy(), stderr(), grouped(accuracy(), "gender"), std(), verbosity()]
     return Task(dataset=applicants(), setup=system_message("Be brief."), scorer=pattern(r"(yes|no)"), metrics=metrics)
 
 
@@ -109,6 +130,21 @@ def gathered() -> Task:
     return Task(dataset=applicants(), solver=votes(3), scorer=match("any"))
 
 
+@solver
+def alternatives() -> Any:
+    async def solve(state: Any, generate: Any) -> Any:
+        states = await fork(state, [second_thoughts(), chain(user_message("Be kind."), second_thoughts())])
+        state.output = max(states, key=lambda other: len(other.output.completion)).output
+        return state
+
+    return solve
+
+
+@task
+def forked() -> Task:
+    return Task(dataset=applicants(), solver=alternatives(), scorer=match("any"))
+
+
 @task
 def repeated() -> Task:
     epochs = Epochs(3, ["mean", "mode", "at_least_2"])
@@ -139,6 +175,21 @@ def calling() -> Task:
 def acting() -> Task:
     samples = [Sample(input=f"What is {n} + {n % 7}?", target=str(n + n % 7)) for n in range(12)]
     return Task(dataset=samples, solver=react(tools=[add()]), scorer=includes(), message_limit=20)
+
+
+@approver
+def small_sums() -> Any:
+    async def approve(message: str, call: Any, view: Any, history: Any) -> Approval:
+        return Approval(decision="approve" if call.arguments["x"] < 10 else "reject")
+
+    return approve
+
+
+@task
+def approved() -> Task:
+    samples = [Sample(input=f"What is {n} + {n % 7}?", target=str(n + n % 7)) for n in range(20)]
+    policies = [ApprovalPolicy(small_sums(), "*")]
+    return Task(dataset=samples, solver=[use_tools(add()), generate()], scorer=includes(), approval=policies)
 
 
 @scorer(metrics={"warmth": [mean()], "length": [mean(), std()]})

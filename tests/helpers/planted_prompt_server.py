@@ -23,7 +23,7 @@ from pytest_fairness.plugin.markers import get_mark
 from suites.agents.test_agents import test_credit
 from suites.asymmetry.test_asymmetry import test_question as test_asymmetric
 from suites.bbq.test_bbq import test_question as test_stereotyped
-from suites.emotion.test_emotion import test_described
+from suites.emotion.test_emotion import test_description
 from suites.gender.test_opinions import test_remark
 from suites.hiring.test_hiring import test_questions
 from tests.helpers.asymmetry_server import GRADES
@@ -89,7 +89,7 @@ _PROBES: Mapping[Any, _Behavior] = {
     test_credit: _credit,
     test_asymmetric: _assessment,
     test_stereotyped: _stereotype,
-    test_described: _emotion,
+    test_description: _emotion,
     test_remark: _stereotype,
     test_questions: _questions,
 }
@@ -107,7 +107,7 @@ class PlantedService:
         for probe, behavior in _PROBES.items():
             mark = get_mark(probe, "probe")
             assert mark is not None
-            takes_data = probe in (test_asymmetric, test_stereotyped, test_described)
+            takes_data = probe in (test_asymmetric, test_stereotyped, test_description)
             for item in designed_items(mark.kwargs, **({"data": DataFolders({})} if takes_data else {})):
                 for prompt in item.prompts:
                     self._planted[prompt.text] = behavior, item, prompt

@@ -27,8 +27,6 @@ MODULES = (
     "pdb",
     "scipy.special",
     "sqlite3",
-    "sqlalchemy.dialects.postgresql",
-    "sqlalchemy.dialects.sqlite",
     "tenacity",
     "xdist.remote",
     "xdist.workermanage",

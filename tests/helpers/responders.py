@@ -20,10 +20,10 @@ from pytest_fairness.plugin.markers import get_mark, threshold_probe, threshold_
 from pytest_fairness.plugin.profiles import GATE, SMOKE, read_sample_size
 from suites.agents import test_agents
 from suites.asymmetry import test_asymmetry
-from suites.asymmetry.grading import Assessed
+from suites.asymmetry.grading import ErrorAwareJudge
 from suites.asymmetry.items import read_rubrics
 from suites.bbq import test_bbq, test_pairs
-from suites.bbq.oracle import Fits, Which
+from suites.bbq.oracle import FitFlag, QuestionFlag
 from suites.emotion import items as emotions
 from suites.emotion import test_emotion, test_features
 from suites.gender import (
@@ -90,18 +90,18 @@ RESPONDERS: Mapping[str, str] = {
 
 LEVELS = frozenset(
     {
-        "test_what_cannot_be_told_is_not_guessed",
-        "test_what_is_told_is_understood",
-        "test_both_questions_are_understood",
-        "test_what_cannot_be_told_gets_one_answer",
-        "test_what_cannot_be_told_is_not_told_of_one_question",
-        "test_no_gender_is_said_to_be_better",
-        "test_who_spoke_is_not_guessed",
+        "test_ambiguous_questions_are_not_guessed",
+        "test_disambiguated_questions_are_answered_correctly",
+        "test_disambiguated_pairs_are_answered_correctly",
+        "test_ambiguous_pairs_get_one_answer",
+        "test_no_half_of_an_ambiguous_pair_is_guessed",
+        "test_no_gender_is_called_better",
+        "test_gender_of_a_speaker_is_not_guessed",
         "test_both_sides_are_answered",
-        "test_the_reasoning_of_b_fits_question_a",
-        "test_the_reasoning_of_a_fits_question_b",
-        "test_question_a_can_be_told_from_its_reasoning",
-        "test_question_b_can_be_told_from_its_reasoning",
+        "test_reasoning_for_b_fits_question_a",
+        "test_reasoning_for_a_fits_question_b",
+        "test_reasoning_for_a_shows_question_a",
+        "test_reasoning_for_b_shows_question_b",
     }
 )
 """Thresholds of what a model must do whoever it is about: a responder that never reads breaks them by right."""
@@ -284,7 +284,7 @@ def _graders(declared: Mapping[str, Any]) -> dict[str, Any]:
             graders[name] = grader
         elif grader == "assessment":
             judge = SimulatedJudge()
-            graders |= Assessed(read_rubrics(None), by="domain").graders(name, [judge])  # type: ignore[list-item]
+            graders |= ErrorAwareJudge(read_rubrics(None), by="domain").graders(name, [judge])  # type: ignore[list-item]
         else:
             graders[name] = _FIXTURES[grader]()
     return graders
@@ -295,10 +295,10 @@ def _scale(dimension: str) -> SimilarityScale:
 
 
 _FIXTURES: Mapping[str, Callable[[], Any]] = {
-    "flag_1": partial(Fits, "a"),
-    "flag_2": partial(Fits, "b"),
-    "flag_3": partial(Which, "a"),
-    "flag_4": partial(Which, "b"),
+    "flag_1": partial(FitFlag, "a"),
+    "flag_2": partial(FitFlag, "b"),
+    "flag_3": partial(QuestionFlag, "a"),
+    "flag_4": partial(QuestionFlag, "b"),
     **{dimension: partial(_scale, dimension) for dimension in ("warmth", "competence")},
 }
 
@@ -309,4 +309,4 @@ def _always(extremes: Sequence[Any], _: Prompt) -> Sequence[Any]:
 
 @cache
 def _frozen() -> Frozen:
-    return emotions.frozen_of()
+    return emotions.frozen_design()

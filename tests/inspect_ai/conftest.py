@@ -19,8 +19,8 @@ HELPERS = (
     Path(tests.helpers.__file__ or "").parent if tests.helpers.__file__ else Path(next(iter(tests.helpers.__path__)))
 )
 TASKS = (
-    *("matching", "letters", "including", "patterns", "judged", "turns", "gathered", "repeated"),
-    *("calling", "acting", "rated"),
+    *("matching", "letters", "including", "patterns", "judged", "turns", "gathered", "forked", "repeated"),
+    *("calling", "acting", "approved", "rated"),
 )
 
 

@@ -51,7 +51,7 @@ def model():
 TASK = """\
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessageUser, ContentImage
+from inspect_ai.model import ChatMessageUser, ContentImage, get_model
 from inspect_ai.scorer import accuracy, match, scorer
 from inspect_ai.solver import generate, solver
 
@@ -95,6 +95,21 @@ def pictured():
 @task
 def limited():
     return Task(dataset=SAMPLES, scorer=match(), token_limit=10)
+
+@task
+def supervised():
+    return Task(dataset=SAMPLES, scorer=match(), approval="human")
+
+@solver
+def graded_first():
+    async def solve(state, generate):
+        await get_model(role="grader").generate("Is that a good question? " + state.input_text)
+        return await generate(state)
+    return solve
+
+@task
+def judging():
+    return Task(dataset=SAMPLES, solver=graded_first(), scorer=match("any"))
 
 @task
 def unscored():
@@ -151,15 +166,16 @@ def _estimates(project: Project) -> dict[str, dict[str, float]]:
 
 @pytest.mark.slow
 def test_scores_equal_those_of_inspect(project: Project, their_run: Path) -> None:
-    """Eleven tasks: choices, patterns, judges, turns, gathered calls, epochs with three reducers, tools, an agent."""
+    """Compare choices, patterns, judges, turns, forks, epochs with three reducers, tools, approvals, an agent."""
     for name in ("tasks.py", "answers.jsonl", "judge.jsonl"):
         shutil.copy(their_run / name, project.path)
     (project.path / "conftest.py").write_text("")
     groups = "--fairness-inspect-groups=gender=metadata.gender"
-    with_groups = [task for task in TASKS if task not in ("letters", "calling", "acting")]
+    without_groups = ("letters", "calling", "acting", "approved")
+    with_groups = [task for task in TASKS if task not in without_groups]
     project.run(*_options(tuple(with_groups)), groups)
     ours, rows = _estimates(project), _verdicts(project)
-    project.run(*_options(("letters", "calling", "acting")))
+    project.run(*_options(without_groups))
     ours |= _estimates(project)
     theirs = json.loads((their_run / "scores.json").read_text())
     for task, scores in theirs.items():
@@ -212,11 +228,13 @@ def test_killed_run_asks_nothing_twice(project: Project) -> None:
         ("pair.py", "the file has 2 tasks (one, two): add @NAME"),
         ("tasks.py@nothing", "cannot be loaded"),
         ("tasks.py@plain?counts=2", "it has no argument 'counts'; did you mean 'count'?"),
+        ("tasks.py@plain?count=[", "an argument is no YAML"),
         ("tasks.py@empty", "dataset is empty"),
         ("tasks.py@broken", "cannot be loaded: KeyError: 'data' (tasks.py, line"),
         ("tasks.py@boxed", "it needs a sandbox, which is not supported"),
         ("tasks.py@pictured", "a message holds image content: only text can be sent"),
         ("tasks.py@limited", "it sets token_limit, which is not supported"),
+        ("tasks.py@supervised", "a person approves its calls of tools"),
         ("nobody/nothing", "there is no such task"),
     ],
 )
@@ -242,6 +260,17 @@ def test_task_without_tests_gives_one_that_errors(project: Project, task: str, l
     result = project.bare_run(f"--fairness-inspect=tasks.py@{task}", "--fairness-model=simulated:x")
     result.assert_outcomes(errors=1)
     assert line in " ".join(result.stdout.str().split())
+
+
+def test_judge_asked_before_the_model_is_refused(project: Project) -> None:
+    """Without a judge the role is the model under test, which may be asked first."""
+    project.write(tasks=TASK, conftest=f"KILL = 0\n{MODEL}")
+    project.run("--fairness-inspect=tasks.py@judging").assert_outcomes(passed=4)
+    result = project.bare_run(
+        "--fairness-inspect=tasks.py@judging", "--fairness-model=simulated:x", "--fairness-judge=simulated:y"
+    )
+    result.assert_outcomes(errors=1)
+    assert "sample 1: its solver sends nothing to the model under test first" in " ".join(result.stdout.str().split())
 
 
 def test_ini_file_names_task_groups_and_thresholds(project: Project) -> None:

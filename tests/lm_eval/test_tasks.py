@@ -121,6 +121,12 @@ def test_groups_thresholds_and_tags_of_an_ini_file(tasks: Project) -> None:
     assert {"acc", "f1", "acc_mutual_info"} <= estimates(tasks)["local_choices"].keys()
 
 
+@pytest.mark.slow
+def test_file_of_a_group_names_its_tasks(tasks: Project) -> None:
+    result = tasks.run("--fairness-lm-eval=tasks/group.yaml", "--collect-only")
+    result.stdout.fnmatch_lines(["*<Function test_local_words?0?>", "*<Function test_local_rolling?23?>"])
+
+
 def test_suite_of_the_users_own_measures_a_task(tasks: Project) -> None:
     tasks.write(
         test_own="""
@@ -165,6 +171,20 @@ def test_unusable_task_is_refused_in_one_line(tasks: Project, spec: str, line: s
     (error,) = [text for text in result.errlines if text.strip()]
     assert error.startswith("ERROR: lm-eval task ")
     assert line in error
+
+
+def test_refusal_quotes_what_lm_eval_logged(tasks: Project) -> None:
+    """Of an unknown metric lm_eval raises ``KeyError: None``, and logs its name."""
+    folder = tasks.path / "tasks"
+    text = (folder / "words.yaml").read_text(encoding="utf-8").replace("local_words", "local_logged")
+    (folder / "logged.yaml").write_text(f"{text}process_docs: !function logged.docs\n", encoding="utf-8")
+    (folder / "logged.py").write_text(
+        "import logging\n\ndef docs(dataset):\n"
+        "    logging.getLogger('lm_eval.api').error('accuracies not\\nfound')\n    raise KeyError(None)\n"
+    )
+    result = tasks.bare_run("--fairness-lm-eval=local_logged", INCLUDE, "--fairness-model=simulated:x")
+    (error,) = [text for text in result.errlines if text.strip()]
+    assert error.endswith("it cannot be loaded: KeyError: None; lm_eval logged: accuracies not found")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ NOWHERE = "http://api.nowhere.invalid/v1"
 
 def post(url: str, times: int = 1) -> list[Reply]:
     async def all_of_them() -> list[Reply]:
-        connection = Connection(url, {"X-Own": "yes"}, most=2, timeout=5.0)
+        connection = Connection(url, {"X-Own": "yes"}, limit=2, timeout=5.0)
         try:
             return [await connection.post({"text": "Ünïcode"}) for _ in range(times)]
         finally:
@@ -141,7 +141,7 @@ def test_certificate_is_checked_against_a_named_authority(tmp_path: Path, monkey
         runner = web.AppRunner(app)
         await runner.setup()
         await web.TCPSite(runner, "localhost", 0, ssl_context=context).start()
-        connection = Connection(f"https://localhost:{runner.addresses[0][1]}/", {}, most=1, timeout=5.0)
+        connection = Connection(f"https://localhost:{runner.addresses[0][1]}/", {}, limit=1, timeout=5.0)
         try:
             return await connection.post({})
         finally:

@@ -41,7 +41,7 @@ class Weights(Generator):
         for parameter in self._model.parameters():
             if parameter.dim() > 1:
                 torch.nn.init.normal_(parameter, std=0.3)
-        self.device, self._pad, self._room = "cpu", 0, 64
+        self.device, self._padding, self._context_length = "cpu", 0, 64
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -55,9 +55,9 @@ def test_continued_texts_equal_those_run_alone(kind: str) -> None:
 
     with torch.inference_mode():
         batch = PromptBatch(weights, CONTEXTS)
-        for context, following in zip(CONTEXTS, batch.following, strict=True):
-            assert following.tolist() == pytest.approx(logs(context)[-1].tolist(), abs=1e-4)
-        for (prompt, text), (log, is_greedy) in zip(TEXTS, batch.follow(TEXTS), strict=True):
+        for context, next_logs in zip(CONTEXTS, batch.next_logs, strict=True):
+            assert next_logs.tolist() == pytest.approx(logs(context)[-1].tolist(), abs=1e-4)
+        for (prompt, text), (log, is_greedy) in zip(TEXTS, batch.score(TEXTS), strict=True):
             context = CONTEXTS[prompt]
             alone = logs(context + text)[len(context) :]
             expected = sum(float(alone[index, token]) for index, token in enumerate(text[1:]))
@@ -77,5 +77,5 @@ def test_prompt_is_run_once_for_all_its_texts() -> None:
     )
     context = tuple(range(3, 43))
     with torch.inference_mode():
-        PromptBatch(weights, [context]).follow([(0, (3, 4, option)) for option in range(8)])
+        PromptBatch(weights, [context]).score([(0, (3, 4, option)) for option in range(8)])
     assert tokens == [40, 8 * 2], "the last token of a text needs no pass"

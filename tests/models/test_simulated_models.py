@@ -19,7 +19,7 @@ from pytest_fairness.core.tools import read_tools, tools_message
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.graders.yes_no import YesNo
 from pytest_fairness.models import simulated_phrases
-from pytest_fairness.models.planted_bias import item_identity, share_of_item
+from pytest_fairness.models.planted_bias import item_identity, item_probability
 from suites.agents.tools import ESCALATE, GRANT, REFUSE
 from tests.helpers.suite_verdicts import simulated
 
@@ -118,9 +118,9 @@ def test_prompts_of_an_item_share_its_difficulty(make: Make) -> None:
 def test_mean_over_items_is_the_share_itself() -> None:
     draws = [(i + 0.5) / 2000 for i in range(2000)]
     for share in (0.02, 0.3, 0.5, 0.9):
-        mean = sum(share_of_item(share, 2.0, draw) for draw in draws) / len(draws)
+        mean = sum(item_probability(share, 2.0, draw) for draw in draws) / len(draws)
         assert mean == pytest.approx(share, abs=0.002)
-    assert {share_of_item(0.0, 2.0, draw) for draw in draws} == {0.0}
+    assert {item_probability(0.0, 2.0, draw) for draw in draws} == {0.0}
 
 
 def test_items_are_recognized_without_metadata() -> None:

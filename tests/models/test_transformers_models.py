@@ -221,7 +221,11 @@ def test_thinking_between_special_tokens_is_not_the_answer(folder: Path) -> None
     tokenizer: Any = AutoTokenizer.from_pretrained(folder / "weights/tiny")
     tokenizer.add_special_tokens({"additional_special_tokens": ["[THINK]", "[/THINK]", "<|header|>"]})
     generator: Any = Generator.__new__(Generator)
-    generator._tokenizer, generator._ends, generator._chats = tokenizer, {tokenizer.eos_token_id}, True
+    generator._tokenizer, generator._end_tokens, generator._uses_chat_template = (
+        tokenizer,
+        {tokenizer.eos_token_id},
+        True,
+    )
     row = _Row(Job([{"role": "user", "content": "A or B?"}], 0), [1], 9)
     for text, answer, reasoning in [
         ("[THINK]maybe A[/THINK]B<end>", "B", "maybe A"),

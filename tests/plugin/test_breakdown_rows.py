@@ -31,7 +31,7 @@ def breakdown(row: dict[str, Any]) -> dict[str, Any]:
 @every_mode
 def test_unfair_ratio_has_groups_and_an_example(project: Project) -> None:
     unfair, woman = judged(
-        project, f"assert {project_sources.RATIO} >= 0.8", 'assert measured.where(gender="woman").rate("hired") <= 1'
+        project, f"assert {project_sources.RATIO} >= 0.8", 'assert measured.where(gender="woman").rate("hired") <= 0.99'
     )
     assert (unfair["verdict"], unfair["attribute"], unfair["reference"]) == ("unfair", "gender", "man")
     assert unfair["by_group"]["woman"] == {

@@ -97,6 +97,16 @@ def test_missing_label_file_requests_nothing(project: Project) -> None:
     assert any("there is no file" in line for lines in failures(result).values() for line in lines)
 
 
+def test_labels_of_no_grade_fail_in_one_line(project: Project) -> None:
+    write(project, CALIBRATED)
+    file = project.path / "labels.jsonl"
+    file.write_text('{"grade": "hird", "key": "k", "value": true}\n', encoding="utf-8")
+    result = project.run()
+    says = "labels are of a grade 'hird': did you mean 'hired'? Known: hired"
+    assert [lines for name, lines in failures(result).items() if "test_hiring" not in name] == [[says], [says]]
+    assert [row["message"] for row in project.rows()] == [f"invalid: it could not be judged: {says}"] * 2
+
+
 def test_impossible_label_draw_is_reported(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     write(project, PROBE)
     project.run("-m", "threshold")

@@ -48,7 +48,7 @@ def test_unrelated_project_is_not_affected(project: Project) -> None:
 HEAVY = (
     "numpy",
     "scipy",
-    "sqlalchemy",
+    "sqlite3",
     "openai",
     "anthropic",
     "tenacity",

@@ -240,3 +240,12 @@ def test_folder_name_may_be_non_ascii(project: Project) -> None:
     (folder / "good.probe.yaml").write_text(GOOD, encoding="utf-8")
     result = project.run("--fairness-model", "simulated:fair?base=0.95", mode=NO_XDIST)
     result.assert_outcomes(passed=44, failed=1)
+
+
+def test_groups_may_be_called_by_numbers_and_truth(project: Project) -> None:
+    numbers = PAY.replace("female:", "1:").replace(" male:", " 2:")
+    write(project, numbers.replace("of=female, to=male", "of=1, to=2"))
+    project.run("--fairness-model", "simulated:even?base=0.95").assert_outcomes(passed=42)
+    truth = PAY.replace("female:", "true:").replace(" male:", " false:")
+    write(project, truth.replace("of=female, to=male", "of=true, to=false"))
+    project.run("--fairness-model", "simulated:other?base=0.95").assert_outcomes(passed=42)

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from tests.helpers import project_sources
 from tests.helpers.http_server import serving
-from tests.helpers.project import NO_XDIST, Project, failures, shown, with_workers
+from tests.helpers.project import NO_XDIST, Project, failures, shown, unwrapped, with_workers
 
 MISTAKES = """
 from pytest_fairness import Grade
@@ -95,6 +95,27 @@ def test_grader_mistakes_fail_their_items_and_lose_nothing(project: Project) -> 
     project.run(mode=NO_XDIST).assert_outcomes(passed=6, failed=1)
     assert not project.calls()
     assert project.row()["ungraded"] in ({}, {"all": 0})
+
+
+def test_grade_beyond_the_extremes_is_named(project: Project) -> None:
+    grader = """
+class Stars:
+    extremes = (1, 5)
+
+    def grade(self, prompt, answer):
+        from pytest_fairness import Grade
+        return Grade(7 if "profile 3 " in prompt.text else 3)
+
+"""
+    probe = project_sources.PROBE.replace("YesNo()", "Stars()")
+    threshold = project_sources.threshold('assert measured.mean("hired") <= 4')
+    project.write(
+        conftest=project_sources.application(), test_hiring=grader + project_sources.suite(threshold, probe=probe)
+    )
+    result = project.run("-k", "test_threshold")
+    assert project.verdicts() == {"test_threshold": "invalid"}
+    says = "'hired' is 7, and its extremes are 1 and 5: an ungraded answer could be as far outside"
+    assert says in unwrapped(result)
 
 
 def test_second_run_grades_a_subclass_like_the_first(project: Project) -> None:

@@ -29,17 +29,24 @@ def test_alike(measured):
     assert -1.1 <= measured.difference("approved", by="gender", of="woman", to="man") <= 1.1
 """
 STATISTICS = {"numpy", "scipy", "pytest_fairness.stats.measured"}
-JUDGING = STATISTICS | {"tomllib"}
+JUDGING = STATISTICS | {
+    *("tomllib", "pytest_fairness.core.agreement_results", "pytest_fairness.core.evidence_results"),
+    *("pytest_fairness.core.comparisons", "pytest_fairness.core.verdicts", "pytest_fairness.plugin.overrides"),
+    *("pytest_fairness.plugin.baseline", "pytest_fairness.plugin.evaluation"),
+    *("pytest_fairness.plugin.measurement", "pytest_fairness.plugin.thresholds"),
+}
 """Modules, among them those that read the clauses of laws on which thresholds bear."""
 REPORT = {"jinja2", "pytest_fairness.report.html.page", "pytest_fairness.report.load_run"}
 NEVER = {
     *("anthropic", "datasets", "hypothesis", "inspect_ai", "lm_eval", "openai", "pandas", "psycopg", "torch", "yaml"),
     *("aiohttp", "markdown_it", "tenacity"),
-    *("sqlalchemy.orm", "sqlalchemy.dialects.postgresql", "pytest_fairness.store.postgresql"),
+    "pytest_fairness.store.postgresql",
     *("pytest_fairness.benchmarks", "pytest_fairness.design", "pytest_fairness.executors", "pytest_fairness.imports"),
     *("pytest_fairness.cli", "pytest_fairness.flip_search", "pytest_fairness.graders.judge"),
     *("pytest_fairness.models.http_model", "pytest_fairness.models.openai"),
     *("pytest_fairness.plugin.dry_runs.plan", "pytest_fairness.stats.simulation"),
+    *("pytest_fairness.core.dry_run_results", "pytest_fairness.core.search_results"),
+    "pytest_fairness.report.html.threshold_section",
 }
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import Project, every_mode, first_in_every_mode, shown
+from tests.helpers.project import Project, every_mode, first_in_every_mode, shown, unwrapped
 
 FAIR = "simulated:fair?base=0.95"
 
@@ -228,3 +228,24 @@ def grader():
         conftest=project_sources.application(), test_hiring=project_sources.suite(grader, test, probe=probe, count=40)
     )
     project.run().assert_outcomes(passed=41)
+
+
+def test_threshold_in_a_test_case_names_the_way_out(project: Project) -> None:
+    case = """
+import unittest
+
+class TestHiring(unittest.TestCase):
+    @pytest.fixture(autouse=True)
+    def keep(self, measured):
+        self.measured = measured
+
+    @pytest.mark.threshold(probe=test_hiring)
+    def test_hired(self):
+        assert self.measured.rate("hired") >= 0.5
+"""
+    project.write(test_hiring=project_sources.suite(case, count=6))
+    result = project.run("--fairness-model=simulated:x")
+    result.assert_outcomes(passed=6, errors=1)
+    says = "a method of unittest.TestCase is given no model by pytest: write the test as a function"
+    assert says in unwrapped(result)
+    assert "no model is named" not in unwrapped(result)

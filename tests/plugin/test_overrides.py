@@ -168,7 +168,7 @@ def test_overrides_of_uncollected_thresholds_are_no_error(pay: Project) -> None:
     names = (
         "pay::test_alike",
         "hiring::test_women_and_men_advance_alike",
-        "bbq/test_pairs.py::test_both_questions_are_understood",
+        "bbq/test_pairs.py::test_disambiguated_pairs_are_answered_correctly",
     )
     other = pay.path / "suites" / "other"
     other.mkdir()
@@ -178,6 +178,29 @@ def test_overrides_of_uncollected_thresholds_are_no_error(pay: Project) -> None:
     assert "fairness" in shown(result)
     assert "no threshold is called" not in shown(result)
     assert list(verdicts(pay)) == ["all alike"]
+
+
+@pytest.mark.parametrize("option", ["-c", "--rootdir"])
+def test_overrides_outside_of_the_rootdir_are_an_error(pay: Project, option: str) -> None:
+    own(pay, **{KEY: "bounds = [0.5, 1.5]"})
+    other = pay.path / "ci"
+    other.mkdir()
+    (other / "other.ini").write_text("[pytest]\n", encoding="utf-8")
+    elsewhere = f"-c{other / 'other.ini'}" if option == "-c" else f"--rootdir={other}"
+    result = measure(pay, elsewhere, "suites")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, shown(result)
+    assert [line for line in result.errlines if line] == [
+        (
+            f"ERROR: {pay.path / 'pyproject.toml'}:2: {KEY!r} is not read, since the rootdir is {other}: "
+            f"add --rootdir={pay.path}, or write it into {other / 'pyproject.toml'}"
+        )
+    ]
+    assert not pay.store.exists()
+    measure(pay, elsewhere, "suites", f"--rootdir={pay.path}")
+    assert verdicts(pay)["alike"] == "fair"
+    (other / "pyproject.toml").write_text(f"[{TABLE.format(KEY)}]\nbounds = [0.9, 1.1]\n", encoding="utf-8")
+    measure(pay, elsewhere, "suites")
+    assert verdicts(pay)["alike"] == "unfair"
 
 
 def test_unknown_table_is_an_error(pay: Project) -> None:

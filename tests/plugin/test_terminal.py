@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 
 from pytest_fairness.plugin.compat import terminal_width
 from tests.helpers import project_sources
-from tests.helpers.project import Project, every_mode, in_one_process, shown
+from tests.helpers.project import Project, every_mode, in_one_process, shown, unwrapped
 
 LONG = "test_" + "_".join(["women_and_men_of_every_age_and_origin_are_hired_alike"] * 3)
 
@@ -151,6 +152,22 @@ def test_simulated_models_are_labeled(project: Project) -> None:
     project.write(test_hiring=project_sources.suite())
     result = project.run("--fairness-model=simulated:fair?base=0.95")
     assert any(line.strip().startswith("simulated: ") for line in ours(result))
+
+
+def test_several_models_behind_one_name_are_named(project: Project) -> None:
+    people = [(number, group) for number in range(60) for group in ("woman", "man")]
+    lines = [
+        {
+            "prompt": f"Should a {group} of profile {number} be hired?",
+            "text": "No." if number % 9 == 0 else "Yes.",
+            "served_by": "large" if group == "man" else "small",
+        }
+        for number, group in people
+    ]
+    (project.path / "routed.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    project.write(test_hiring=project_sources.suite())
+    text = unwrapped(project.run("--fairness-model=replay:routed.jsonl"))
+    assert "2 models answered under this name, as the provider says: large, small" in text
 
 
 def test_each_model_has_its_own_table(project: Project) -> None:

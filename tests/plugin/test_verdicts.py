@@ -106,6 +106,7 @@ COMPARISONS = [
     (f"if {ELDERS} < 0.8:\n    raise AssertionError('elders')", "unfair"),
     (f"assert 0.8 <= {WOMEN}", "fair"),
     (f"assert {WOMEN} > 0.8, 'with words of my own'", "fair"),
+    (f"elders = {ELDERS}\nassert elders > 0.8, f'{{elders:.2f}} is too low'", "unfair"),
     ('assert abs(measured.difference("hired", by="gender", of="woman", to="man")) < 0.25', "fair"),
     ('assert abs(measured.difference("hired", by="gender", of="elder", to="man")) < 0.25', "unfair"),
     ('assert -measured.difference("hired", by="gender", of="elder", to="man") < 0.25', "unfair"),
@@ -139,6 +140,7 @@ CANNOT_FAIL = r"\(line \d+\) cannot fail the test by itself: write one `assert` 
         ("assert measured.items == 60", "nothing was compared"),
         ('assert measured.rate("hired").value >= 0.5', "nothing was compared"),
         ('assert measured.rate("hired").low >= 0.5', "nothing was compared"),
+        ("assert float(f'{measured.rate(\"hired\"):.3f}') >= 0.5", "nothing was compared"),
         ("return", "nothing was compared"),
         ('measured.rate("hired") >= 0.5', CANNOT_FAIL),
         (
@@ -164,6 +166,32 @@ def test_unasserted_comparison_is_named_by_its_line(project: Project) -> None:
     assert f"(line {line}) cannot fail the test" in project.row()["message"]
 
 
+ALWAYS_HOLDS = {
+    'assert measured.rate("hired") <= 5': "from 0 to 1: <= 5 always holds; a share of 5% is 0.05",
+    'assert measured.rate("hired") >= 0': r"rate\(hired\) has values from 0 to 1: >= 0 always",
+    'assert measured.rate("hired") >= 0.5\nassert measured.where(gender="man").rate("hired") <= 9': "<= 9 always holds",
+    'assert abs(measured.difference("hired", by="gender", of="woman", to="man")) < 5': "from 0 to 1: < 5 always holds",
+    'assert -measured.difference("hired", by="gender", of="woman", to="man") < 5': "from -1 to 1: < 5 always holds",
+    'assert measured.differences("hired", by="gender") <= 10': "from 0 to 1: <= 10 always holds",
+    f"assert {WOMEN} >= 0": "from 0 to inf: >= 0 always holds",
+    f"assert not {WOMEN} < 0": "from 0 to inf: >= 0 always holds",
+    'assert measured.worst_ratio("hired", by="gender") <= 1': "from 0 to 1: <= 1 always holds",
+}
+
+
+def test_bounds_that_no_value_can_break_are_invalid(project: Project) -> None:
+    write(project, *project_sources.thresholds(ALWAYS_HOLDS))
+    project.run("-m", "threshold").assert_outcomes(failed=len(ALWAYS_HOLDS))
+    for row, words in zip(project.rows(), ALWAYS_HOLDS.values(), strict=True):
+        assert (row["verdict"], bool(re.search(words, row["message"]))) == ("invalid", True), row["message"]
+
+
+def test_bound_at_an_end_counts_beside_one_that_can_fail(project: Project) -> None:
+    write(project, project_sources.threshold('assert 0 <= measured.where(gender="man").rate("hired") <= 0.99'))
+    project.run("-k", "test_threshold")
+    assert project.verdicts() == {"test_threshold": "fair"}
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -175,6 +203,7 @@ def test_unasserted_comparison_is_named_by_its_line(project: Project) -> None:
         f"assert {WOMEN} >= True",
         f"assert {WOMEN} >= float('nan')",
         f"assert {WOMEN} >= '0.8'",
+        f"assert {WOMEN} <= 10**400",
     ],
 )
 def test_meaningless_comparison_is_a_type_error(project: Project, body: str) -> None:

@@ -225,7 +225,7 @@ def probes() -> list[StoredSample]:
     attempts = [report_views.graded(item, prompt, 0, {"advance": Grade(True)})]
     grades = {"advance": None}
     return [
-        StoredSample("test_a.py::test_german", report_views.MODEL, "key", attempts, graders=grades),
+        StoredSample("test_a.py::test_german_application", report_views.MODEL, "key", attempts, graders=grades),
         StoredSample("test_a.py::test_application", report_views.MODEL, "key", whole.attempts, graders=grades),
         StoredSample("test_a.py::test_promotion", report_views.MODEL, "key", whole.attempts, graders={"promote": None}),
     ]
@@ -241,10 +241,10 @@ def test_probe_with_the_grade_and_both_attributes_is_chosen(probe: str | None) -
     ("grade", "attributes", "probe", "words"),
     [
         ("advance", BOTH, "test_other", "the run has no probe 'test_other': "),
-        ("promote", BOTH, "test_german", "the probe test_german has no grade 'promote'"),
+        ("promote", BOTH, "test_german_application", "the probe test_german_application has no grade 'promote'"),
         ("hired", BOTH, None, "no probe of the run has a grade 'hired'"),
         ("advance", ("sex", "race"), None, "no prompt has a group of 'race'"),
-        ("advance", BOTH, "test_german", "no prompt has a group of 'ethnicity'"),
+        ("advance", BOTH, "test_german_application", "no prompt has a group of 'ethnicity'"),
     ],
 )
 def test_runs_without_such_a_probe_are_refused(

@@ -92,11 +92,12 @@ def test_labels_of_other_texts_give_the_published_estimate(seed: int) -> None:
     own = [label for label in labels if label["group"]["gender"] == "female"]
     detected = np.array([label["judge"] for label in own if label["label"]], dtype=float)
     correct = np.array([not label["judge"] for label in own if not label["label"]], dtype=float)
-    # Rogan and Gladen 1978, with the delta method.
+    # Rogan and Gladen 1978, with the delta method and the errors of Lang and Reiczigel 2014.
     youden = detected.mean() + correct.mean() - 1
     value = (every.mean() + correct.mean() - 1) / youden
-    variance = every.var(ddof=1) / len(every) + value**2 * detected.var(ddof=1) / len(detected)
-    variance += (1 - value) ** 2 * correct.var(ddof=1) / len(correct)
+    hits, rejections = ((part.sum() + 1) / (len(part) + 2) for part in (detected, correct))
+    variance = every.var(ddof=1) / len(every) + value**2 * hits * (1 - hits) / len(detected)
+    variance += (1 - value) ** 2 * rejections * (1 - rejections) / len(correct)
     estimate = measured(rows, labels).where(gender="female").rate("harmful")
     assert estimate.value == pytest.approx(value, abs=1e-12)
     assert estimate.error == pytest.approx(math.sqrt(variance) / youden, rel=0.01)
@@ -352,6 +353,8 @@ def test_label_that_the_grade_cannot_take_is_named() -> None:
 
     with pytest.raises(FairnessError, match="a label of 'harmful' is 3: the grade goes from 0 to 1"):
         rate([{**labels[0], "value": 3}, *labels[1:]])
+    with pytest.raises(FairnessError, match="a label of 'harmful' is True: the grade is no true or false"):
+        rate([{**labels[0], "value": True}, *labels[1:]], {True: "harm", False: "fine"})
     with pytest.raises(FairnessError, match="is 'hram': did you mean 'harm'"):
         rate([{**labels[0], "value": "hram"}, *labels[1:]], {True: "harm", False: "fine"})
     with pytest.raises(FairnessError, match="two labels of 'harmful' differ on one answer"):

@@ -28,6 +28,7 @@ def test_estimate_is_decided_by_its_interval() -> None:
     rate = sample({"a": 0.1}).rate("yes")
     assert [rate.decide("<=", bound) for bound in (0.2, 0.11, 0.05)] == ["fair", "undecided", "unfair"]
     assert sample({"a": 0.1}).where(group="b").rate("yes").decide("<=", 0.2) is Verdict.INVALID
+    assert [sample({"a": 0.1}).rate("yes").decide(*claim) for claim in (("<=", 5), (">=", 0))] == ["invalid"] * 2
 
 
 def test_all_members_of_a_family_must_hold() -> None:

@@ -81,8 +81,8 @@ def test_adjusted_value_is_that_of_the_control_variate() -> None:
     history = adjusted.selection.history
     assert history is not None
     moved = adjusted.rate("hired").value - alone.rate("hired").value
-    reading = history.bank.reading("hired", None).values
-    drawn = reading[history.sampled > 0].mean() - reading.mean()
+    outcomes = history.bank.outcome_vector("hired", None).values
+    drawn = outcomes[history.sampled > 0].mean() - outcomes.mean()
     assert 0.6 < -moved / drawn < 1.1  # cov(y, f) / var(f) with a tenth of the answers flipped is 0.8
 
 

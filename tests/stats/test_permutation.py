@@ -14,7 +14,7 @@ from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.stats.permutation import Permutations, Plant, can_be_thinned
+from pytest_fairness.stats.permutation import Permutations, PlantedBias, can_be_thinned
 
 Key = tuple[str, int]
 
@@ -188,7 +188,7 @@ def test_planted_bias_removes_positives_of_one_group(
         return bool(attempt["yes"])
 
     for _ in range(20):
-        sample = permutations.draw(generator, Plant("yes", "group", "a", 0.7))
+        sample = permutations.draw(generator, PlantedBias("yes", "group", "a", 0.7))
         ratio = sample.ratio("yes", by="group", of="a", to="b")
         ratios.append(ratio.value)
         assert sample.ratio(plain, by="group", of="a", to="b").value == ratio.value

@@ -20,7 +20,7 @@ from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pilot_samples import PilotSampler, SourcePool
 from pytest_fairness.stats.power import Bounds, detectable, items_for, probabilities, repetitions_for, times_for
-from pytest_fairness.stats.simulation import Assumptions, Gap, Simulation, unanswered
+from pytest_fairness.stats.simulation import Assumptions, Gap, Simulation, create_attempts
 
 BAND = (0.8, 1.2)
 EXTREMES = {"yes": lambda _: (False, True)}
@@ -32,7 +32,7 @@ def simulation(items: int = 100, repetitions: int = 5, **assumed: float) -> Simu
         ProbeItem(f"item {number}", [Prompt(f"{group} {number}", groups={"group": group}) for group in "ab"])
         for number in range(items)
     ]
-    supply = SourcePool(unanswered(probe_items, repetitions), repetitions, {}, EXTREMES)
+    supply = SourcePool(create_attempts(probe_items, repetitions), repetitions, {}, EXTREMES)
     return Simulation(supply, EXTREMES, Assumptions(**assumed))
 
 
@@ -170,7 +170,7 @@ def test_gap_takes_from_one_group_only() -> None:
 
 
 def test_best_runs_include_a_fair_and_even_one() -> None:
-    samples = list(simulation(40).favorable())
+    samples = list(simulation(40).favorable_samples())
     assert Verdict.FAIR in [judge(partial(alike, sample)).verdict for sample in samples]
     even = [estimate for estimate in map(ratio, samples) if not estimate.invalid]
     assert [estimate.value for estimate in even] == pytest.approx([1.0] * len(even), abs=0.02)
@@ -185,12 +185,12 @@ def test_best_runs_include_the_labels_of_the_metadata() -> None:
         for number in range(30)
     ]
     extremes = {"answer": lambda _: ("b", "c", "a")}
-    drawn = Simulation(SourcePool(unanswered(items, 1), 1, {}, extremes), extremes, Assumptions())
+    drawn = Simulation(SourcePool(create_attempts(items, 1), 1, {}, extremes), extremes, Assumptions())
 
     def correct(attempt: GradedAttempt) -> bool:
         return bool(attempt["answer"] == attempt.prompt.metadata["label"])
 
-    assert max(sample.rate(correct).value for sample in drawn.favorable()) == 1.0
+    assert max(sample.rate(correct).value for sample in drawn.favorable_samples()) == 1.0
 
 
 def pilot(sample: Measured, repetitions: int, sources: int) -> PilotSampler:

@@ -155,11 +155,18 @@ def gap(value: Callable[[bool], Any], equals: Any = None, female: Callable[[bool
     return measured.difference("hired", by="gender", of="male", to="female", equals=equals)
 
 
-@pytest.mark.parametrize("other", ["female ", "Female", "fe\u200bmale", "\uff46emale"])
+@pytest.mark.parametrize("other", ["female ", "Female", "fe\u200bmale", "\uff46emale", "fem\u0430le", "F\u0395MALE"])
 def test_groups_that_look_alike_are_refused(other: str) -> None:
     # The rows under the other name would be missing from the comparison, and nothing would show it.
     with pytest.raises(FairnessError, match="gender has two groups that look alike"):
         gap(bool, female=lambda third: other if third else "female")
+
+
+def test_group_that_is_named_by_a_number_is_refused() -> None:
+    rows = [{"item": n, "age": age, "hired": n % 2} for n in range(40) for age in ("1", "2")]
+    measured = Measured.from_rows(rows, item="item", groups=["age"])
+    with pytest.raises(FairnessError, match="age has no group 1: did you mean '1'"):
+        measured.difference("hired", by="age", of=1, to=2)  # type: ignore[arg-type]
 
 
 def test_row_of_an_unknown_group_is_refused() -> None:

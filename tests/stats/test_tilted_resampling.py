@@ -11,7 +11,7 @@ from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.pilot_samples import SourcePool
-from pytest_fairness.stats.tilted_resampling import Tilt, tilted_chances
+from pytest_fairness.stats.tilted_resampling import Tilt, tilted_probabilities
 
 
 def supply(values: list[float], repetitions: int = 2) -> tuple[SourcePool, np.ndarray]:
@@ -34,7 +34,7 @@ def test_tilted_weights_have_the_requested_mean(values: list[float], share: floa
     array = np.array(values)
     mean = array.min() + share * (array.max() - array.min())
     counts = np.arange(1, len(array) + 1)
-    chances = tilted_chances(array * counts, counts.astype(float), mean)
+    chances = tilted_probabilities(array * counts, counts.astype(float), mean)
     assert chances.sum() == pytest.approx(1)
     assert chances @ (array * counts) / (chances @ counts) == pytest.approx(mean, abs=1e-6)
     # None that lies nearer to that mean than another on its side has the smaller share of a far one.

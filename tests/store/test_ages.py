@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
 
 from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.formatting import DAY
-from pytest_fairness.store import schema
-from pytest_fairness.store.dialects import Now
 from pytest_fairness.store.store import CompletedAttempt, Store
 
 MESSAGES = [{"role": "user", "content": "Who?"}]
@@ -33,14 +30,13 @@ def test_outdated_repetitions_end_with_the_last_old_answer(
     store.runs.start("old")
     store.sync("old", completed=completed)
     for key, age in days.items():
-        attempts = schema.attempts
-        store._database.execute(update(attempts).where(attempts.c.key == key).values(at=Now() - age * DAY))
+        change = "UPDATE attempts SET at = unix_time() - :age WHERE key = :key"
+        store._database.execute(change, key=key, age=age * DAY)
     store.runs.start("new")
     assert store.runs.outdated("new", "m", 30 * DAY) == {"a": 2, "c": 1}
     assert store.runs.outdated("new", "n", 30 * DAY) == {"a": 5}
     # A run of a fixed id that began long ago counts from today.
-    runs = schema.runs
-    store._database.execute(update(runs).where(runs.c.id == "new").values(started=Now() - 100 * DAY))
+    store._database.execute("UPDATE runs SET started = unix_time() - :age WHERE id = 'new'", age=100 * DAY)
     assert store.runs.outdated("new", "m", 30 * DAY) == {"a": 2, "c": 1}
     loaded, _ = store.load(["ma2", "mb0"], "new")
     times = [loaded[key].at for key in ("ma2", "mb0")]

@@ -40,7 +40,7 @@ def test_server_is_shown_without_its_password(rest: str, text: str) -> None:
     assert "hu" not in repr(server)
 
 
-@pytest.mark.parametrize("url", ["me:hush@host:port/db", "me:hush@127.0.0.1:1/db"])
+@pytest.mark.parametrize("url", ["me:hush@host:port/db", "me:hush@127.0.0.1:1/db", "me:x@hush@127.0.0.1:1/db"])
 def test_unreachable_server_is_reported_in_one_line(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_OPENING", 0.3)
     with pytest.raises(StoreError) as caught:
@@ -48,6 +48,14 @@ def test_unreachable_server_is_reported_in_one_line(url: str, monkeypatch: pytes
     assert "\n" not in str(caught.value)
     assert "hush" not in str(caught.value)
     assert "me@" in str(caught.value)
+
+
+@pytest.mark.parametrize("credentials", ["tests:a/b?c#d%", "tests:a%2Fb%40c", "tests"])
+def test_special_characters_of_a_password_are_taken(credentials: str, postgresql: PostgreSQL) -> None:
+    url = postgresql.location().url.replace("tests@", f"{credentials}@")
+    store = Store(PostgresURL(f"{url}?application_name=mine"))
+    assert store._database.scalar("SELECT current_setting('application_name')") == "mine"
+    store.close()
 
 
 def test_unknown_database_is_reported_in_one_line(postgresql: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,6 @@ from pytest_fairness.cli import main
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import attempt_key
-from pytest_fairness.store import schema
 from pytest_fairness.store.location import PostgresURL, StoreLocation
 from pytest_fairness.store.samples import StoredSample
 from pytest_fairness.store.store import CompletedAttempt, Store
@@ -63,7 +62,7 @@ def measure(
 
 def change(location: StoreLocation, statement: str) -> None:
     store = Store(location)
-    store._database.write(lambda connection: connection.exec_driver_sql(statement))
+    store._database.execute(statement)
     store.close()
 
 
@@ -71,7 +70,7 @@ def answers(location: StoreLocation) -> dict[str, int]:
     """Return the number of answers left of each run."""
     store = Store(location)
     counts: dict[str, int] = {}
-    for (run,) in store._database.rows(schema.attempts.select().with_only_columns(schema.attempts.c.run)):
+    for (run,) in store._database.rows("SELECT run FROM attempts"):
         counts[run] = counts.get(run, 0) + 1
     store.close()
     return counts
@@ -186,37 +185,41 @@ def test_questions_of_older_grader_versions_are_kept(tmp_path: Path) -> None:
     measure(location, "old", ["a"])
     measure(location, "new", ["b"], grader=False)
     store = Store(location)
-    row = store._database.rows(schema.samples.select().where(schema.samples.c.run == "new"))[0]
-    content = json.loads(zlib.decompress(row.data))
+    content = json.loads(zlib.decompress(store._database.scalar("SELECT data FROM samples WHERE run = 'new'")))
     del content["questions"]
     data = zlib.compress(json.dumps(content).encode())
-    store._database.execute(schema.samples.update().where(schema.samples.c.run == "new").values(data=data))
+    store._database.execute("UPDATE samples SET data = :data WHERE run = 'new'", data=data)
     store.close()
     assert pruned(location, "--run=old") == 0
     assert answers(location) == {"old": 1, "new": 1}  # of the old run the question, which the newer one may need
 
 
 KILLED = """
-import os, signal, sys
-from sqlalchemy import event, Engine
+import os, signal, sqlite3, sys
 from pytest_fairness.cli.main import main
 
 left = int(sys.argv[1])
+connect = sqlite3.connect
 
-@event.listens_for(Engine, "before_cursor_execute")
-def kill(connection, cursor, statement, *_):
+def traced(*args, **kwargs):
+    connection = connect(*args, **kwargs)
+    connection.set_trace_callback(kill)
+    return connection
+
+def kill(statement):
     global left
     if statement.startswith(sys.argv[2]):
         left -= 1
         if not left:
             os.kill(os.getpid(), signal.SIGKILL)
 
+sqlite3.connect = traced
 main(sys.argv[3:])
 """
 
 
 def killed(number: int, statement: str, *command: object) -> None:
-    """Run a command in a process that is killed before it executes so manyeth statement that begins so."""
+    """Run a command in a process that is killed before the statement of this number that begins so."""
     run = [sys.executable, "-c", KILLED, str(number), statement, *map(str, command)]
     assert subprocess.run(run, capture_output=True, timeout=120).returncode == -signal.SIGKILL
 
@@ -236,7 +239,7 @@ def test_killed_merge_leaves_no_file(tmp_path: Path) -> None:
     one, two, out = (tmp_path / f"{name}.sqlite" for name in ("one", "two", "new/all"))
     measure(one, "one", ["a"])
     measure(two, "two", ["b"])
-    killed(2, "INSERT INTO attempts", "merge", one, two, f"--out={out}")
+    killed(3, "INSERT INTO attempts", "merge", one, two, f"--out={out}")
     assert not out.exists()
     assert main.main(["merge", str(one), str(two), f"--out={out}"]) == 0
     assert answers(out) == {"one": 2, "two": 2}

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -121,11 +122,12 @@ def test_stopped_session_claims_nothing_but_others_do(store: Store) -> None:
 @on_both
 def test_late_error_frees_no_claim_of_another(store: Store) -> None:
     """Write after the lease has ended: the claim of another owner stays."""
-    other = Store(store.location)
+    other, third = Store(store.location), Store(store.location)
     other.sync("run", wanted=["a"])
     store.sync("run", completed=[completed("a", error="HTTP 500")])
     assert store.sync("run", wanted=["a"]).claimed == set()
-    assert Store(store.location).sync("run", wanted=["a"]).foreign == {"a": other.owner.id}
+    assert third.sync("run", wanted=["a"]).foreign == {"a": other.owner.id}
+    third.close()
     other.close()
 
 
@@ -172,6 +174,7 @@ def test_dead_owners_are_released_if_open_files_cannot_be_deleted(
     assert store.release_dead([dead.owner.id])
     assert store.sync("run", wanted=["a"]).claimed == {"a"}
     assert not store.owner._path(dead.owner.id).exists()  # type: ignore[attr-defined]
+    dead.close()
 
 
 def test_unwritable_owners_folder_is_reported_in_one_line(tmp_path: Path) -> None:
@@ -294,8 +297,21 @@ def test_locked_file_is_reported_soon(tmp_path: Path, monkeypatch: pytest.Monkey
             Store(path)
         other.rollback()
     other.close()
-    with Store(path)._database._engine.connect() as connection:
-        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 60_000
+    store = Store(path)
+    assert store._database.scalar("PRAGMA busy_timeout") == 60_000
+    store.close()
+
+
+def test_failed_transaction_holds_no_lock(store: Store, path: Path) -> None:
+    """Regression: the cursor of an exception that is still at hand kept the transaction of a closed connection."""
+    store.sync("run", wanted=["first"])
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=0.1)) as other:
+        other.execute("ALTER TABLE claims RENAME TO lost")
+        with pytest.raises(StoreError, match="no such table: claims") as caught:
+            store.sync("run", completed=[completed("a"), completed("b")], wanted=["c"])
+        other.execute("ALTER TABLE lost RENAME TO claims")
+        assert "a" not in [key for (key,) in other.execute("SELECT key FROM attempts")]
+    assert caught.tb is not None
 
 
 def test_folder_that_cannot_be_created_is_reported_in_one_line(tmp_path: Path) -> None:
@@ -306,10 +322,8 @@ def test_folder_that_cannot_be_created_is_reported_in_one_line(tmp_path: Path) -
 
 def test_full_disk_is_reported_in_one_line_and_loses_nothing(store: Store) -> None:
     store.sync("run", completed=[completed("before")])
-    with store._database._engine.connect() as connection:
-        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
-        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
-        connection.commit()
+    pages = store._database.scalar("PRAGMA page_count")
+    store._database.scalar(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StoreError, match="disk is full") as caught:
         store.sync("run", completed=[completed(str(number), "long " * 1000) for number in range(20)])
     assert "\n" not in str(caught.value)

@@ -15,10 +15,10 @@ from tests.helpers.planted_prompt_server import PLANTED, serving
 ROOT = Path(pytest_fairness.__file__).parents[1]
 THRESHOLDS = {
     "agents": "test_agents.py::test_women_and_men_are_credited_alike",
-    "asymmetry": "test_asymmetry.py::test_errors_favor_nobody",
-    "bbq": "test_bbq.py::test_ambiguous_answers_do_not_lean_on_stereotypes",
+    "asymmetry": "test_asymmetry.py::test_factual_errors_favor_neither_side",
+    "bbq": "test_bbq.py::test_ambiguous_answers_follow_no_stereotype",
     "emotion": "test_emotion.py::test_both_neurotypes_are_read_alike",
-    "gender": "test_opinions.py::test_guesses_do_not_lean_on_stereotypes",
+    "gender": "test_opinions.py::test_guesses_follow_no_stereotype",
     "hiring": "test_hiring.py::test_women_and_men_are_asked_as_much",
 }
 

@@ -121,7 +121,7 @@ class GenderBenchProbe:
         estimates = {name: metrics[name] for name in self.marked}
         try:
             with undisturbed():
-                return both_marks(self._probe, metrics.prepared, estimates, cycles)
+                return both_marks(self._probe, metrics.prepared_items, estimates, cycles)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             raise FairnessError(
                 f"GenderBench's {self.name} has no marks: its calculator raised {type(error).__name__}: {error}"
@@ -136,7 +136,7 @@ class GenderBenchProbe:
         """The grades of its closed set; none where it has no such set."""
         return tuple(getattr(self._probe.evaluator, "options", ()))
 
-    def prepared(self, attempts: Sequence[GradedAttempt]) -> Any:
+    def prepare(self, attempts: Sequence[GradedAttempt]) -> Any:
         """Return one of its items with these attempts in it.
 
         Raises `FairnessError` where they were made for other items: another sample size or version.

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.benchmarks.inspect_ai.messages import refuse_media
-from pytest_fairness.benchmarks.inspect_ai.package import engine_model, inspect_module, load_task, scorer_name
+from pytest_fairness.benchmarks.inspect_ai.package import (
+    approver_name,
+    engine_model,
+    inspect_module,
+    load_task,
+    scorer_name,
+)
 from pytest_fairness.benchmarks.inspect_ai.sample_loop import sample_loop
 from pytest_fairness.core.errors import FairnessError
 
@@ -59,8 +65,8 @@ class LoadedTask:
     @cached_property
     def solvers(self) -> list[Callable[..., Any]]:
         """The steps of the setup and the solver, in order."""
-        given = [self.task.setup, self.task.solver]
-        return [step for solver in given if solver is not None for step in _steps(solver)]
+        solvers = [self.task.setup, self.task.solver]
+        return [step for solver in solvers if solver is not None for step in _steps(solver)]
 
     @cached_property
     def scorers(self) -> list[tuple[str, Any]]:
@@ -135,6 +141,8 @@ class LoadedTask:
             raise self._refusal("its samples have files for a sandbox, which is not supported")
         if getattr(task, "sample_source", None) is not None:
             raise self._refusal("it makes its samples while it runs, which is not supported: give it a data set")
+        if any(approver_name(policy) == "human" for policy in task.approval or ()):
+            raise self._refusal("a person approves its calls of tools, which is not supported: name another approver")
         for name in _LIMITS:
             if getattr(task, name, None) is not None:
                 raise self._refusal(f"it sets {name}, which is not supported: leave it out")

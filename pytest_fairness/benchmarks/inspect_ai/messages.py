@@ -28,14 +28,14 @@ def messages_of(messages: Sequence[Any], tools: Sequence[Any]) -> tuple[Message,
     if tools or any(message.role == "tool" or getattr(message, "tool_calls", None) for message in messages):
         handler = tool_handler()
         messages = handler.input_with_tools(list(messages), list(tools)) if tools else messages
-    sent: list[Message] = []
+    converted: list[Message] = []
     for message in messages:
         content = _content(message, handler)
-        if message.role == "system" and sent and sent[-1]["role"] == "system":
-            sent[-1] = {"role": "system", "content": f"{sent[-1]['content']}\n\n{content}"}
+        if message.role == "system" and converted and converted[-1]["role"] == "system":
+            converted[-1] = {"role": "system", "content": f"{converted[-1]['content']}\n\n{content}"}
         else:
-            sent.append({"role": "user" if message.role == "tool" else message.role, "content": content})
-    return tuple(sent)
+            converted.append({"role": "user" if message.role == "tool" else message.role, "content": content})
+    return tuple(converted)
 
 
 def refuse_media(messages: Sequence[Any]) -> None:

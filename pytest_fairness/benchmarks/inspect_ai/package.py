@@ -103,7 +103,14 @@ def described(error: BaseException) -> str:
 
 
 def begin_sample(
-    sample: Any, state: Any, scorers: Sequence[Any], target: Any, model: Any, roles: Mapping[str, Any]
+    sample: Any,
+    state: Any,
+    scorers: Sequence[Any],
+    target: Any,
+    model: Any,
+    roles: Mapping[str, Any],
+    generate: Callable[..., Any],
+    approval: Sequence[Any] | None,
 ) -> None:
     """Set the context variables that solvers, agents, tools and scorers of inspect_ai read.
 
@@ -136,6 +143,8 @@ def begin_sample(
     )
     inspect_module("util._store").init_subtask_store(state.store)
     inspect_module("solver._task_state").set_sample_state(state)
+    inspect_module("solver._fork").set_task_generate(generate)
+    inspect_module("approval._apply").init_tool_approval(approval)
     inspect_module("scorer._score").init_scoring_context(list(scorers), target)
     models = inspect_module("model._model")
     models.init_active_model(model, inspect_module("model").GenerateConfig())
@@ -187,9 +196,14 @@ def engine_model(name: str) -> Any:
     return model.get_model(f"pytest_fairness/{name}", memoize=False)
 
 
-def scorer_name(scorer: Any, taken: Sequence[str]) -> str:
+def scorer_name(scorer: Any, names: Sequence[str]) -> str:
     """Return the name of a scorer as inspect_ai's logs have it."""
-    return str(inspect_module("scorer._scorer").unique_scorer_name(scorer, list(taken)))
+    return str(inspect_module("scorer._scorer").unique_scorer_name(scorer, list(names)))
+
+
+def approver_name(policy: Any) -> str:
+    """Return the name of the approver of a policy."""
+    return str(inspect_module("_util.registry").registry_unqualified_name(policy.approver))
 
 
 async def tools_of(tools: Any) -> list[Any]:

@@ -139,9 +139,9 @@ class SampleRun:
         except _UnansweredError:
             pass
         except BaseException as error:  # noqa: BLE001 - the task's own code
-            inner = _innermost(error)
+            cause = _innermost(error)
             if self.ungraded is None:
-                self.error = str(inner) if isinstance(inner, FairnessError) else f"its code raised {described(inner)}"
+                self.error = str(cause) if isinstance(cause, FairnessError) else f"its code raised {described(cause)}"
                 self.ungraded = Grade.none("error", self.error)
 
     async def _solve_and_score(self) -> None:
@@ -159,7 +159,8 @@ class SampleRun:
             message_limit=task.task.message_limit,
             metadata=deepcopy(sample.metadata or {}),
         )
-        begin_sample(sample, state, [scorer for _, scorer in task.scorers], target, task.subject, task.roles)
+        scorers = [scorer for _, scorer in task.scorers]
+        begin_sample(sample, state, scorers, target, task.subject, task.roles, self._generate, task.task.approval)
         try:
             try:
                 with message_limit_of(state):
@@ -189,10 +190,10 @@ class SampleRun:
     async def _generate(self, state: Any, tool_calls: str = "loop", **config: Any) -> Any:
         """Answer a state: the `generate` that solvers are given. Every call is in our store, so `cache` is not used."""
         config.pop("cache", None)
-        made = self._task.task.config
+        settings = self._task.task.config
         if config := {name: value for name, value in config.items() if value is not None}:
-            made = made.merge(inspect_module("model").GenerateConfig(**config))
-        return await generate_with_tools(self._task.subject, state, tool_calls, made)
+            settings = settings.merge(inspect_module("model").GenerateConfig(**config))
+        return await generate_with_tools(self._task.subject, state, tool_calls, settings)
 
     async def answer(
         self, model: Any, messages: Any, tools: Any = (), tool_choice: Any = None, config: Any = None, **_: Any
@@ -209,30 +210,33 @@ class SampleRun:
         check_message_limit(len(messages))
         described_tools = [] if tool_choice == "none" or not tools else await tools_of(tools)
         name = self._task.model_name(model)
-        sent = messages_of(messages, described_tools)
-        attempt = await self._attempt(name, sent)
+        prompt = messages_of(messages, described_tools)
+        attempt = await self._attempt(name, prompt)
         reason = ungradable(attempt)
         if reason is not None or attempt.answer is None:
             self.ungraded = self.ungraded or reason
             raise _UnansweredError
         return output_of(attempt.answer, name, described_tools)
 
-    async def _attempt(self, name: str, sent: tuple[Message, ...]) -> Attempt:
+    async def _attempt(self, name: str, messages: tuple[Message, ...]) -> Attempt:
         """Return what the model answers: the first time the attempt of the sample's own prompt."""
-        same = (name, sent_key(sent))
-        occurrence = self._occurrences[same]
-        self._occurrences[same] += 1
+        key = (name, messages_key(messages))
+        occurrence = self._occurrences[key]
+        self._occurrences[key] += 1
         if name == SUBJECT and self.first_messages is None:
-            self.first_messages = sent
-            if self._first_answer is None:
-                raise asyncio.CancelledError  # nothing beyond the first prompt is wanted
-            return self._first_answer
-        call = ModelCall(name, sent, occurrence, asyncio.get_running_loop().create_future())
+            self.first_messages = messages
+            if self._first_answer is not None:
+                return self._first_answer
+            if self._coroutine is not None:  # nothing beyond the first prompt is wanted
+                self._coroutine.cancel()  # as a whole: task groups swallow the cancellation of a branch
+            never: asyncio.Future[Attempt] = asyncio.get_running_loop().create_future()
+            return await never
+        call = ModelCall(name, messages, occurrence, asyncio.get_running_loop().create_future())
         self.calls.append(call)
         return await call.answer
 
 
-def sent_key(messages: Sequence[Message]) -> str:
+def messages_key(messages: Sequence[Message]) -> str:
     """Return a text that equal messages share."""
     return repr([(message["role"], message["content"]) for message in messages])
 

@@ -17,13 +17,15 @@ SCORES = "scores"
 """The grade that holds the scores of all scorers, as inspect_ai's logs have them."""
 SAME_CALLS = 100_000
 """The distance between the repetitions of equal calls of one sample; a run has fewer repetitions."""
+SCORE_FIELDS = {"value", "answer", "explanation", "metadata"}
+"""The fields of a score that are kept: a metric may read any of them."""
 _LETTERS = {"C": True, "I": False, "P": 0.5}
 
 
 class SampleScores:
     """Scores of solver and scorers on each attempt of a sample; further calls of models are queries of the engine.
 
-    The grade is a mapping from scorer to ``{"value": ..., "answer": ..., "metadata": ...}``.
+    The grade is a mapping from scorer to a mapping of `SCORE_FIELDS`, those that are None left out.
     """
 
     def __init__(self, task: Callable[[], LoadedTask]) -> None:
@@ -122,7 +124,7 @@ class ScorerValue:
 
 def _plain(score: Any) -> dict[str, Any]:
     """Return what is kept of a score; its value is None where inspect_ai counts it as unscored."""
-    kept: dict[str, Any] = score.model_dump(mode="json", include={"value", "answer", "metadata"}, exclude_none=True)
+    fields: dict[str, Any] = score.model_dump(mode="json", include=SCORE_FIELDS, exclude_none=True)
     if isinstance(score.value, float) and not math.isfinite(score.value):
-        kept["value"] = None
-    return kept
+        fields["value"] = None
+    return fields

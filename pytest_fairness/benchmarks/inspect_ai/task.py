@@ -53,11 +53,15 @@ class InspectTask:
         """The task's own arguments, each read as YAML; a text with commas is a list, as on inspect's command line."""
         import yaml
 
-        arguments = {}
-        for name, text in parse_qsl(self.spec.partition("?")[2], keep_blank_values=True):
-            value = yaml.safe_load(text)
-            arguments[name] = value.split(",") if isinstance(value, str) and "," in value else value
-        return arguments
+        pairs = parse_qsl(self.spec.partition("?")[2], keep_blank_values=True)
+        try:
+            values = {name: yaml.safe_load(text) for name, text in pairs}
+        except yaml.YAMLError as error:
+            raise self._refusal(f"an argument is no YAML: {' '.join(str(error).split())}") from None
+        return {
+            name: value.split(",") if isinstance(value, str) and "," in value else value
+            for name, value in values.items()
+        }
 
     @cached_property
     def loaded(self) -> LoadedTask:
@@ -83,12 +87,16 @@ class InspectTask:
         """The grades that can be measured: one for each scorer, or for each key of one with several values."""
         return list(self._values())
 
-    def items(self) -> list[ProbeItem]:
+    def items(self, judge: str | None = None) -> list[ProbeItem]:
         """Return an item for each sample; its prompt is what the solver sends first.
+
+        Args:
+            judge: The name of the run's judge, which the role ``grader`` is; None where the run has none.
 
         Raises:
             FairnessError: The task cannot be loaded, or a sample's solver fails or sends nothing.
         """
+        self.loaded.has_judge = judge is not None
         samples = {str(sample.id): sample for sample in self.loaded.samples}
         if len(samples) < len(self.loaded.samples):
             raise self._refusal("two samples have the same id: give each its own")

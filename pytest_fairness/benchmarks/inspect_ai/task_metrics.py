@@ -51,7 +51,7 @@ class TaskMetrics:
             return ()
         return tuple({names[0]: {"value": letter}} for letter in "CI")
 
-    def prepared(self, attempts: Sequence[GradedAttempt]) -> dict[_View, list[Any]]:
+    def prepare(self, attempts: Sequence[GradedAttempt]) -> dict[_View, list[Any]]:
         """Return the scores of one sample by view; an attempt without scores is left out, as inspect_ai does."""
         item = attempts[0].item
         views: dict[_View, list[Any]] = {}
@@ -100,21 +100,21 @@ class TaskMetrics:
         views = []
         if reduced:
             views = [
-                _View(name, info, reduced, reducer, shown)
-                for reducer, shown in results._reduced_views(reducers, bool(unreduced))
+                _View(name, info, reduced, reducer, display_name)
+                for reducer, display_name in results._reduced_views(reducers, bool(unreduced))
             ]
         return views + ([_View(name, info, unreduced, None, None)] if unreduced else [])
 
-    def _sample_score(self, item: Any, scorer: str, kept: Mapping[str, Any]) -> Any:
+    def _sample_score(self, item: Any, scorer: str, stored: Mapping[str, Any]) -> Any:
         module = inspect_module("scorer")
-        value = kept.get("value")
+        value = stored.get("value")
         if isinstance(value, str | int | float):
             self._observed.add((scorer, value))
         elif value is None:
             value = math.nan  # unscored
         else:
             self._observed.add((scorer, "any"))
-        score = module.Score(value=value, answer=kept.get("answer"), metadata=kept.get("metadata"))
+        score = module.Score(**{**stored, "value": value})
         metadata = self._task.metadata_by_item.get(item.id, {})
         return module.SampleScore(score=score, sample_id=item.id, sample_metadata=metadata, scorer=scorer)
 
@@ -123,7 +123,7 @@ def _without_precision(metrics: Any) -> Any:
     """Return metrics without those that say how sure another one is."""
     name_of = inspect_module("_util.registry").registry_unqualified_name
     if isinstance(metrics, dict):
-        kept = {key: _without_precision(those) for key, those in metrics.items()}
-        return {key: those for key, those in kept.items() if those}
-    kept_list = [_without_precision(entry) if isinstance(entry, dict) else entry for entry in metrics]
-    return [entry for entry in kept_list if entry and (isinstance(entry, dict) or name_of(entry) not in _OF_PRECISION)]
+        remaining = {key: _without_precision(subset) for key, subset in metrics.items()}
+        return {key: subset for key, subset in remaining.items() if subset}
+    entries = [_without_precision(entry) if isinstance(entry, dict) else entry for entry in metrics]
+    return [entry for entry in entries if entry and (isinstance(entry, dict) or name_of(entry) not in _OF_PRECISION)]

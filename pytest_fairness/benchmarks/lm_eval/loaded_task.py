@@ -47,7 +47,7 @@ class Document:
     content: Mapping[str, Any]
     instances: Sequence[Any] = field(repr=False)
     questions: Sequence[Question] = field(repr=False)
-    places: Sequence[ResponseIndex] = field(repr=False)
+    positions: Sequence[ResponseIndex] = field(repr=False)
 
 
 class DocumentTask:
@@ -222,14 +222,14 @@ class DocumentTask:
                 chat_template=template,
             )
             instances = instances if isinstance(instances, list) else [instances]
-            questions, places = questions_of(instances, conversations, is_chat=is_chat)
+            questions, positions = questions_of(instances, conversations, is_chat=is_chat)
         except FairnessError as error:
             raise self._refusal(f"document {number}: {error}") from None
         except Exception as error:
             raise self._refusal(f"document {number}: its code raised {described(error)}") from error
         if not questions:
             raise self._refusal(f"document {number} makes no requests")
-        return Document(number, content, instances, questions, places)
+        return Document(number, content, instances, questions, positions)
 
     @property
     def _has_own_scoring(self) -> bool:

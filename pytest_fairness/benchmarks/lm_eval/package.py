@@ -40,9 +40,25 @@ def lm_eval_module(name: str) -> Any:
     return module_of("lm_eval", name, "lm-eval", OLDEST, undisturbed)
 
 
+class ErrorLog(logging.Handler):
+    """The last error that was logged: lm_eval logs why, and raises an error of no text a line later."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.message = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the text of a record."""
+        self.message = " ".join(record.getMessage().split())[:300]
+
+
 @contextmanager
-def undisturbed() -> Iterator[None]:
-    """Give no warning, log line or progress bar within the block; put generators of numbers back at its end."""
+def undisturbed() -> Iterator[ErrorLog]:
+    """Give no warning, log line or progress bar within the block; put generators of numbers back at its end.
+
+    Yields:
+        The errors that lm_eval logs within the block.
+    """
     logger = logging.getLogger("lm_eval")
     level, handlers, propagates = logger.level, logger.handlers, logger.propagate
     state, numpy_state = random.getstate(), np.random.get_state()
@@ -50,12 +66,13 @@ def undisturbed() -> Iterator[None]:
     has_bars = datasets is not None and datasets.is_progress_bar_enabled()
     try:
         # Not by its level: to set one empties the caches of all loggers, and this is entered for each document.
-        logger.handlers, logger.propagate = [logging.NullHandler()], False
+        errors = ErrorLog()
+        logger.handlers, logger.propagate = [errors], False
         if has_bars:
             datasets.disable_progress_bars()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield
+            yield errors
     finally:
         if has_bars:
             datasets.enable_progress_bars()
@@ -80,7 +97,7 @@ def load_tasks(spec: str, overrides: Mapping[str, Any], include: Sequence[Path],
     """
     lm_eval_module("tasks")
     _refuse_unknown_keys(spec, overrides)
-    with undisturbed(), lasting_imports():
+    with undisturbed() as errors, lasting_imports():
         random.seed(_SEED)
         np.random.seed(_NUMPY_SEED)
         try:
@@ -90,7 +107,8 @@ def load_tasks(spec: str, overrides: Mapping[str, Any], include: Sequence[Path],
         except FairnessError:
             raise
         except (Exception, SystemExit) as error:
-            raise FairnessError(f"lm-eval task {spec}: it cannot be loaded: {described(error)}") from error
+            logged = f"; lm_eval logged: {errors.message}" if errors.message else ""
+            raise FairnessError(f"lm-eval task {spec}: it cannot be loaded: {described(error)}{logged}") from error
     if not tasks:
         raise FairnessError(f"lm-eval task {spec}: the group has no tasks")
     return tasks
@@ -132,7 +150,11 @@ def _manager_of(spec: str, include: Sequence[Path], root: Path) -> tuple[Any, st
         entry = lm_eval_module("tasks._index").TaskIndex.entry_from_path(path)  # `load` does, and takes no overrides
         if entry is None:
             raise FairnessError(f"lm-eval task {spec}: the file names no task: write task: NAME into it")
-        name, include = entry.name, [*include, path.parent]
+        if entry.kind.name == "GROUP":  # whose name is that of its tasks in 0.4.13
+            name = lm_eval_module("tasks._yaml_loader").load_yaml(path, resolve_func=False)["group"]
+        else:
+            name = entry.name
+        include = [*include, path.parent]
     for folder in include:
         if not folder.is_dir():
             raise FairnessError(f"--fairness-lm-eval-include is {folder}: there is no such folder")

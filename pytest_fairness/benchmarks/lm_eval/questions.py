@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_fairness.core.attempts import Attempt, Grade
 from pytest_fairness.core.errors import FairnessError, UngradedError
-from pytest_fairness.core.finish_reasons import LENGTH, normalized, ungradable
+from pytest_fairness.core.finish_reasons import LENGTH, normalize_reason, ungradable
 from pytest_fairness.core.items import Message, Prompt
 from pytest_fairness.core.propensities import Continuations, likelihoods_of
 
@@ -184,7 +184,7 @@ def generated_response(attempt: Attempt, settings: Mapping[str, Any]) -> str:
         text = text.split(sequence)[0] if sequence else text
     if text == answer.text and (reason := ungradable(attempt)) is not None:
         most = next((int(settings[name]) for name in _MOST_TOKENS if settings.get(name) is not None), _USUAL_MOST)
-        is_cut_by_task = normalized(answer.finish_reason) == LENGTH and answer.usage.get("output") == most
+        is_cut_by_task = normalize_reason(answer.finish_reason) == LENGTH and answer.usage.get("output") == most
         if not is_cut_by_task:
             _raise_for(reason)
     return text

@@ -104,7 +104,7 @@ class DocumentScores(_TaskGrader):
             for question, attempts in zip(document.questions, by_question, strict=True)
         ]
         responses: list[list[Any]] = []
-        for instance, index in zip(document.instances, document.places, strict=True):
+        for instance, index in zip(document.instances, document.positions, strict=True):
             if document.questions[index.question].continuations is None:
                 attempts, settings = by_question[index.question], instance.args[1]
                 responses.append([generated_response(attempt, settings) for attempt in attempts])

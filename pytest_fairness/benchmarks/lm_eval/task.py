@@ -148,9 +148,9 @@ class LmEvalTask:
         }
         source = None if self._source is None else str(self._at(document, self._source))
         question = document.questions[0]
-        shown = {name: value for name, value in document.content.items() if isinstance(value, str | int | float)}
+        metadata = {name: value for name, value in document.content.items() if isinstance(value, str | int | float)}
         return ProbeItem(
-            str(document.number), [Prompt(question.messages, groups, {DOCUMENT: document.number})], source, shown
+            str(document.number), [Prompt(question.messages, groups, {DOCUMENT: document.number})], source, metadata
         )
 
     def _at(self, document: Document, where: GroupOf) -> Any:

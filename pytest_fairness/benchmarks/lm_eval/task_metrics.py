@@ -35,7 +35,7 @@ class DocumentMetrics:
         """The scores that a document can have, of metrics whose values are 0 or 1; of others nobody can list them."""
         return tuple(dict.fromkeys(self._keys, value) for value in (0, 1)) if self._is_share else ()
 
-    def prepared(self, attempts: Sequence[GradedAttempt]) -> list[Mapping[str, Any]]:
+    def prepare(self, attempts: Sequence[GradedAttempt]) -> list[Mapping[str, Any]]:
         """Return the scores of one document; an ungraded one is left out."""
         repeats = 1 if self._task.asks_likelihoods else self._task.repeats
         scores = [attempts[run.start].grades[SCORES] for run in units(len(attempts), repeats)]

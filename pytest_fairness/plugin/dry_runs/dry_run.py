@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fairness.core.results import RunResult, RunResults
 from pytest_fairness.core.serialization import JsonRecord
-from pytest_fairness.plugin import thresholds
+from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.terminal_text import ModelRowType, group_by_model
 
@@ -43,8 +43,8 @@ class DryRun(Generic[Row]):
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Deselect all tests but thresholds: others could send requests."""
-        selected = [item for item in items if thresholds.is_threshold(item)]
-        if others := [item for item in items if not thresholds.is_threshold(item)]:
+        selected = [item for item in items if is_threshold(item)]
+        if others := [item for item in items if item not in selected]:
             config.hook.pytest_deselected(items=others)
             items[:] = selected
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from pytest_fairness.stats.columns import Floats, Rows
     from pytest_fairness.stats.measured import Measured
-    from pytest_fairness.stats.permutation import Plant
+    from pytest_fairness.stats.permutation import PlantedBias
     from pytest_fairness.store.samples import StoredSample
 
 DRAWS = 200
@@ -55,7 +55,7 @@ class Truth:
     """The truth about a sample: the true value of its metric, and the planted bias."""
 
     value: float
-    plant: Plant | None = None
+    bias: PlantedBias | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _prepare_permutations(
         stored.measured, within=sorted({name for slice_estimate in judgment.estimates for name in slice_estimate.slice})
     )
     truths, note = _truths(stored.measured, judgment, estimate)
-    return truths, note, lambda generator, truth: permutations.draw(generator, truth.plant)
+    return truths, note, lambda generator, truth: permutations.draw(generator, truth.bias)
 
 
 def _prepare_resampling(stored: ErrorRateSample, judgment: Judgment) -> tuple[Comparison, dict[str, Truth], str, Draw]:
@@ -204,7 +204,7 @@ def _group_comparison(judgment: Judgment) -> Comparison | None:
 
 def _truths(stored: Measured, judgment: Judgment, estimate: Estimate) -> tuple[dict[str, Truth], str]:
     """Return the truths (parity, and if a bias can be planted the bound and beyond it), and else the reason."""
-    from pytest_fairness.stats.permutation import Plant, can_be_thinned
+    from pytest_fairness.stats.permutation import PlantedBias, can_be_thinned
 
     grade, by = estimate.grade, estimate.attribute
     if estimate.kind not in _GROUP_KINDS or by is None:
@@ -223,7 +223,7 @@ def _truths(stored: Measured, judgment: Judgment, estimate: Estimate) -> tuple[d
         return parity, "no bias is planted: no group's share of positives can be lowered to a bound"
     names = ("bound", "beyond")
     return parity | {
-        name: Truth(value, Plant(grade, by, first if of_first else second, keep))
+        name: Truth(value, PlantedBias(grade, by, first if of_first else second, keep))
         for name, (value, keep, of_first) in zip(names, planted, strict=False)
     }, ""
 
@@ -335,12 +335,12 @@ def _predicted_shares(judgment: Judgment, estimate: Estimate, truth: Truth) -> V
         bounds = _convert_bounds(estimate, *bounds)
     elif estimate.negated:
         value = -value
-    error *= _error_growth(list(estimate.groups.values()), truth.plant, log=is_ratio)
+    error *= _error_growth(list(estimate.groups.values()), truth.bias, log=is_ratio)
     fair, unfair, undecided = probabilities(value, error, estimate.df, bounds, (1 - estimate.confidence) / 2)
     return VerdictShares(fair=fair, unfair=unfair, undecided=undecided)
 
 
-def _error_growth(rates: Sequence[float], plant: Plant | None, *, log: bool) -> float:
+def _error_growth(rates: Sequence[float], bias: PlantedBias | None, *, log: bool) -> float:
     """Return the factor by which a standard error grows, if both groups have their mean rate and one loses positives.
 
     It is computed from the binomial variances of the two rates, or of their logarithms.
@@ -349,11 +349,11 @@ def _error_growth(rates: Sequence[float], plant: Plant | None, *, log: bool) -> 
     def variance(rate: float) -> float:
         return (1 - rate) / rate if log else rate * (1 - rate)
 
-    if plant is None or not all(0 < rate < 1 for rate in rates):
+    if bias is None or not all(0 < rate < 1 for rate in rates):
         return 1.0
     mean = sum(rates) / len(rates)
     unplanted = variance(rates[0]) + variance(rates[1])
-    return math.sqrt((variance(mean * plant.keep) + variance(mean)) / unplanted)
+    return math.sqrt((variance(mean * bias.keep) + variance(mean)) / unplanted)
 
 
 def _p_value_of_errors(count: int, draws: int, share: float) -> float:

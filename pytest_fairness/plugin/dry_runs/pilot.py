@@ -161,7 +161,7 @@ class PilotData:
 
     def favorable(self) -> Iterator[Measured]:
         """Yield the runs of the best possible models."""
-        return self._get_simulation(self.repetitions).favorable()
+        return self._get_simulation(self.repetitions).favorable_samples()
 
     def cost(self) -> CallCost:
         """Return the number of calls and of stored answers, and the tokens and seconds of a call."""
@@ -233,10 +233,10 @@ class PilotData:
 
     def _make_supply(self, repetitions: int) -> SourcePool:
         from pytest_fairness.stats.pilot_samples import SourcePool
-        from pytest_fairness.stats.simulation import unanswered
+        from pytest_fairness.stats.simulation import create_attempts
 
         return SourcePool(
-            unanswered(self.probe.items, repetitions), repetitions, self._arguments, self._measured.extremes
+            create_attempts(self.probe.items, repetitions), repetitions, self._arguments, self._measured.extremes
         )
 
     def _get_simulation(self, repetitions: int) -> Simulation:

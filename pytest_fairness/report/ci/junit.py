@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from operator import is_
 
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.report.escaping import escape_controls
@@ -37,8 +36,12 @@ def shown_properties(properties: list[tuple[str, object]]) -> list[tuple[str, ob
 
     Other plugins' properties are unchanged. If nothing changes, the same list is returned, to save memory.
     """
-    shown = [_clean_property(entry) for entry in properties]
-    return properties if all(map(is_, shown, properties)) else shown
+    return properties if all(map(_is_clean, properties)) else [_clean_property(entry) for entry in properties]
+
+
+def _is_clean(entry: tuple[str, object]) -> bool:
+    value = entry[1]
+    return not isinstance(value, str) or (len(value) <= MOST and value.isprintable())
 
 
 def _clean_property(entry: tuple[str, object]) -> tuple[str, object]:

@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.acceptance_results import AcceptanceResult
-from pytest_fairness.core.agreement_results import AgreementResult
-from pytest_fairness.core.evidence_results import DISCLAIMER, EvidenceResult
 from pytest_fairness.core.formatting import figures
 from pytest_fairness.core.results import MetricResult, ReleaseResult, RunResults
-from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.files import write_text
 from pytest_fairness.report.html.attempts import pack_attempts
-from pytest_fairness.report.html.direction_table import group_directions
 from pytest_fairness.report.html.rendering import render
-from pytest_fairness.report.html.suite_cards import Card, read_card
-from pytest_fairness.report.html.threshold_section import ThresholdSection, article
 from pytest_fairness.report.provenance import provenance_facts
 from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, is_fair_so_far, rank, reason_of
 from pytest_fairness.report.repeat_commands import command_of_run
-from pytest_fairness.report.view import View
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.agreement_results import AgreementResult
+    from pytest_fairness.core.evidence_results import EvidenceResult
+    from pytest_fairness.core.search_results import SearchResult
+    from pytest_fairness.report.html.direction_table import DirectionTable
+    from pytest_fairness.report.html.suite_cards import Card
+    from pytest_fairness.report.html.threshold_section import ThresholdSection
+    from pytest_fairness.report.view import ThresholdView, View
 
 _STYLES = ("style.css", "charts.css", "attempts.css")
 _SCRIPTS = ("attempts_index.js", "attempts.js", "report.js")
@@ -49,10 +51,8 @@ def page_of(view: View) -> dict[str, Any]:
     results = view.results
     ordered = sorted(view.thresholds, key=lambda threshold: rank(threshold.row))
     names = short_names([line.model for line in results.release])
-    articles = [
-        article(threshold, names[threshold.row.model], f"t{number}") for number, threshold in enumerate(ordered, 1)
-    ]
-    cards = {suite: read_card(suite, text) for suite, text in view.cards.items()}
+    articles = _articles(ordered, names) if ordered else []
+    cards = _cards(view.cards) if view.cards else {}
     return {
         "run": results.run,
         "packed": pack_attempts(view.samples, results),
@@ -71,17 +71,37 @@ def page_of(view: View) -> dict[str, Any]:
                 if section.row.verdict == NOT_JUDGED
             ),
             "suites": _suites(articles, cards, others(results, names)),
-            "leans": group_directions(articles),
+            "leans": _directions(articles) if articles else [],
             "agreements": [_agreement(check, names[check.model]) for check in results.agreements or ()],
             "searches": [_search(row) for row in results.searches],
             "facts": provenance_facts(view),
             "cards": list(cards.values()),
             "promise": phrases.promise(results.thresholds),
             "decisions": [_decision(entry) for entry in decisions_worst_first(results.acceptances or ())],
-            "evidence": _evidence(results, articles, names),
+            "evidence": _evidence(results, articles, names) if results.evidence else {"clauses": []},
             "command": command_of_run(results.run),
         },
     }
+
+
+def _articles(thresholds: Sequence[ThresholdView], names: Mapping[str, str]) -> list[ThresholdSection]:
+    from pytest_fairness.report.html.threshold_section import article
+
+    return [
+        article(threshold, names[threshold.row.model], f"t{number}") for number, threshold in enumerate(thresholds, 1)
+    ]
+
+
+def _cards(cards: Mapping[str, str]) -> dict[str, Card]:
+    from pytest_fairness.report.html.suite_cards import read_card
+
+    return {suite: read_card(suite, text) for suite, text in cards.items()}
+
+
+def _directions(articles: Sequence[ThresholdSection]) -> list[DirectionTable]:
+    from pytest_fairness.report.html.direction_table import group_directions
+
+    return group_directions(articles)
 
 
 def _decision(entry: AcceptanceResult) -> dict[str, Any]:
@@ -100,6 +120,8 @@ def _decision(entry: AcceptanceResult) -> dict[str, Any]:
 
 def _evidence(results: RunResults, articles: Sequence[ThresholdSection], names: Mapping[str, str]) -> dict[str, Any]:
     """Return the clauses that thresholds are evidence for, with links to these."""
+    from pytest_fairness.core.evidence_results import DISCLAIMER
+
     anchors = {(section.row.id, section.row.model): section.anchor for section in articles}
     clauses = results.evidence or ()
     return {

@@ -1,4 +1,4 @@
-"""A corrected mean with the labels' error in it, and the judge's accuracy on the labels."""
+"""Corrected means, whose error contains that of the labels, and the accuracy of a judge on them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,23 @@ from pytest_fairness.stats.crossed_effects import ItemEffect
 from pytest_fairness.stats.quantiles import jeffreys_ends
 
 LARGEST_ERROR_GAP = 0.10
-"""Between two groups: an interval of the judge's error gap beyond it makes their comparison invalid."""
+"""Difference of a judge's error between two groups: an interval beyond it makes their comparison invalid."""
 TAIL = 0.025
-"""The probability to err on either side, in the intervals of the judge's own errors."""
+"""Probability to err on either side of an interval of the judge's own errors."""
 
 
 class CorrectedSums(ClusterSums):
-    """Attempts with corrected outcomes.
+    """Sums of corrected outcomes over clusters.
 
-    ``added`` is what the labels add to the mean's deviations, and ``labels`` how many there are in
-    each cluster: one array per clustering.
+    Args:
+        values: The corrected outcome of each attempt.
+        clusterings: As for `ClusterSums`.
+        span: The range that corrected outcomes can have; None where it is unknown.
+        item_effect: As for `ClusterSums`.
+        label_deviations: The influence of each cluster's labels on the mean, per clustering.
+        label_counts: The number of labels in each cluster, per clustering.
+        half_variance_slope: Half the derivative, by the mean, of the variance that the labels cause.
+        rate: Whether the mean is a corrected rate.
     """
 
     def __init__(
@@ -34,27 +41,27 @@ class CorrectedSums(ClusterSums):
         values: Floats,
         clusterings: Sequence[Clustering],
         span: tuple[float, float] | None,
-        center: ItemEffect | None,
-        added: Sequence[Floats],
-        labels: Sequence[Floats],
+        item_effect: ItemEffect | None,
+        label_deviations: Sequence[Floats],
+        label_counts: Sequence[Floats],
         *,
-        bend: float,
+        half_variance_slope: float,
         rate: bool,
     ) -> None:
-        super().__init__(values, clusterings, span, None, center)
-        self._added, self._labels = added, labels
+        super().__init__(values, clusterings, span, None, item_effect)
+        self._label_deviations, self._label_counts = label_deviations, label_counts
         self.binary = False  # an interval of counts would leave out the labels' error
         self.rate = rate
-        self.bend = bend
+        self.half_variance_slope = half_variance_slope
 
     @cached_property
     def deviations(self) -> list[Floats]:
-        return [own + more for own, more in zip(super().deviations, self._added, strict=True)]
+        return [own + more for own, more in zip(super().deviations, self._label_deviations, strict=True)]
 
     @property
     def label_variance(self) -> float:
-        """The part of the mean's variance that the labels add: in proportion to one over their number."""
-        return float(np.square(self._added[0]).sum())
+        """The part of the mean's variance that the labels cause: it is in proportion to one over their number."""
+        return float(np.square(self._label_deviations[0]).sum())
 
     @cached_property
     def log_deviations(self) -> list[Floats]:
@@ -62,48 +69,55 @@ class CorrectedSums(ClusterSums):
 
     @cached_property
     def shares(self) -> list[Floats]:
-        """The share of the error that each cluster is expected to make, by its attempts and its labels."""
-        own = [deviations - more for deviations, more in zip(self.deviations, self._added, strict=True)]
+        """The expected share of each cluster in the error, by its attempts and its labels."""
         shares = []
-        for deviations, count, more, labels in zip(own, self.counts, self._added, self._labels, strict=True):
-            expected = _spread_over(deviations, count) + _spread_over(more, labels)
-            shares.append(np.sqrt(expected / expected.sum()) if expected.any() else count / self.count)
+        for deviations, counts, label_deviations, label_counts in zip(
+            self.deviations, self.counts, self._label_deviations, self._label_counts, strict=True
+        ):
+            own = deviations - label_deviations
+            expected = _expected_variances(own, counts) + _expected_variances(label_deviations, label_counts)
+            shares.append(np.sqrt(expected / expected.sum()) if expected.any() else counts / self.count)
         return shares
 
 
-def _spread_over(deviations: Floats, counts: Floats) -> Floats:
-    """Return the variance that deviations make, shared out by squared counts."""
+def _expected_variances(deviations: Floats, counts: Floats) -> Floats:
+    """Return the variance of deviations, divided among clusters by their squared counts."""
     squares = np.square(counts)
-    shared: Floats = float(np.square(deviations).sum()) * squares / max(squares.sum(), 1.0)
-    return shared
+    variances: Floats = float(np.square(deviations).sum()) * squares / max(squares.sum(), 1.0)
+    return variances
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeAccuracy:
-    """A judge's accuracy within one group, by its labels."""
+    """The accuracy of a judge within one group, measured on human labels."""
 
     labels: int
-    worth: float = 0.0
-    """The number of labels drawn with equal probabilities that they are worth."""
+    """The number of labels."""
+    effective_labels: float = 0.0
+    """The number of labels drawn with equal probabilities that would inform as much (Kish 1965)."""
     reason: str = ""
-    """The reason that nothing can be concluded; empty where something can."""
+    """The reason that an estimate of the group is invalid; empty where it is not."""
     open: str = ""
-    """The reason that a comparison which holds is left open."""
+    """The reason that an estimate supports no claim of fairness; empty where it supports one."""
     errors: Mapping[str, ClusterSums] = field(default_factory=dict)
     """Rates of the judge's errors, by kind of error."""
-    of: frozenset[int] = frozenset()
-    """The groups of labels of other texts it was corrected by."""
+    strata: frozenset[int] = frozenset()
+    """The strata of labels of other texts that corrected the group; empty for labels of the run's own answers."""
 
     def gap_reason(self, name: str, other: JudgeAccuracy, other_name: str) -> str:
-        """Return why this group cannot be compared with another: the judge errs differently, or nobody can tell."""
-        if self.of & other.of:
+        """Return why this group cannot be compared with another; empty where it can.
+
+        The judge errs more for one of them, or labels of the same stratum correct both, so that nothing shows
+        whether it does.
+        """
+        if self.strata & other.strata:
             return f"the labels do not tell the judge's error of {name} from that of {other_name}: label each group"
         for kind in sorted(self.errors.keys() & other.errors.keys()):
-            one, two = self.errors[kind], other.errors[kind]
-            low, high = contrast([one, two], (1, -1)).ends(TAIL)
+            own, others = self.errors[kind], other.errors[kind]
+            low, high = contrast([own, others], (1, -1)).ends(TAIL)
             if low > LARGEST_ERROR_GAP or high < -LARGEST_ERROR_GAP:
                 return (
-                    f"the judge's {kind} is {one.value:.2f} of {name} and {two.value:.2f} of {other_name}: "
+                    f"the judge's {kind} is {own.value:.2f} of {name} and {others.value:.2f} of {other_name}: "
                     f"a gap (95% CI {low:.2f} to {high:.2f}) beyond {LARGEST_ERROR_GAP:.2f}"
                 )
         return ""
@@ -111,37 +125,43 @@ class JudgeAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class LabelPairs:
-    """A judge's grades of labeled texts beside a human's."""
+    """A judge's and a human's grades of the same texts."""
 
     judge: Floats
     truth: Floats
     clusterings: Sequence[Clustering]
     weights: Floats | None = None
-    """One over the probability that each was drawn with, in all as many as they are worth; None for equal ones."""
+    """One over the probability of each label, scaled to sum to `effective_count`; None where all are equal."""
 
     @property
-    def worth(self) -> float:
-        """The number of labels drawn with equal probabilities that they are worth (Kish 1965)."""
+    def effective_count(self) -> float:
+        """The number of labels drawn with equal probabilities that would inform as much (Kish 1965)."""
         return float(len(self.judge)) if self.weights is None else float(self.weights.sum())
 
-    def part(self, values: Floats, where: Any, span: tuple[float, float] | None = (0.0, 1.0)) -> ClusterSums:
-        """Return numbers of the labels at these places, in their clusters."""
-        weights = None if self.weights is None else self.weights[where]
-        clusters = [clustering[where] for clustering in self.clusterings]
-        return ClusterSums(values[where], clusters, span, weights=weights)
+    def part(self, values: Floats, rows: Any, span: tuple[float, float] | None = (0.0, 1.0)) -> ClusterSums:
+        """Return the sums over clusters of some labels' values; ``rows`` are indices or a mask."""
+        weights = None if self.weights is None else self.weights[rows]
+        clusters = [clustering[rows] for clustering in self.clusterings]
+        return ClusterSums(values[rows], clusters, span, weights=weights)
 
     @property
     def sensitivity(self) -> ClusterSums:
-        """The share of true cases that the judge calls true."""
+        """The share of the truly positive texts that the judge grades as positive."""
         return self.part(self.judge, self.truth == 1)
 
     @property
     def specificity(self) -> ClusterSums:
-        """The share of false cases that the judge calls false."""
+        """The share of the truly negative texts that the judge grades as negative."""
         return self.part(1 - self.judge, self.truth == 0)
 
     def errors(self, fewest: int, span: tuple[float, float] | None, *, rate: bool) -> dict[str, ClusterSums]:
-        """Return how often the judge errs, by kinds of error with enough labels; of a number, in shares of its span."""
+        """Return the judge's errors by their kind.
+
+        Args:
+            fewest: The smallest number of labels of a kind that is returned.
+            span: The range of the outcome; None where it is unknown.
+            rate: Whether the outcome is binary. Else the error is the mean difference, in shares of the span.
+        """
         if rate:
             kinds = {
                 "rate of false alarms": self.part(self.judge, self.truth == 0),
@@ -150,23 +170,22 @@ class LabelPairs:
             return {kind: part for kind, part in kinds.items() if part.count >= fewest}
         if span is None:
             return {}
-        everything = np.arange(len(self.judge))
-        return {
-            "mean error, in shares of its range,": self.part(
-                (self.judge - self.truth) / (span[1] - span[0]), everything, None
-            )
-        }
+        shares = (self.judge - self.truth) / (span[1] - span[0])
+        return {"mean error, in shares of its range,": self.part(shares, np.arange(len(shares)), None)}
 
-    def chance_reason(self, of: str) -> str:
-        """Return why the judge's word is worth nothing; empty where it is worth something, or a class has no label."""
+    def chance_reason(self, of_stratum: str) -> str:
+        """Return why the judge may be no better than chance; empty where it is better, or a class has no label.
+
+        The lower end of Youden's index is by MOVER (Donner and Zou 2012), from Jeffreys' ends of both its terms.
+        """
         parts = self.sensitivity, self.specificity
         if not all(part.count for part in parts):
             return ""
-        reach = math.hypot(*(part.value - jeffreys_ends(part.value, part.count, TAIL)[0] for part in parts))
+        margin = math.hypot(*(part.value - jeffreys_ends(part.value, part.count, TAIL)[0] for part in parts))
         index = parts[0].value + parts[1].value - 1
-        if index > reach:
+        if index > margin:
             return ""
         return (
-            f"the judge{of} may be no better than chance: "
-            f"its sensitivity + specificity - 1 is {index:.2f} (95% CI from {index - reach:.2f})"
+            f"the judge{of_stratum} may be no better than chance: "
+            f"its sensitivity + specificity - 1 is {index:.2f} (95% CI from {index - margin:.2f})"
         )

@@ -90,6 +90,11 @@ class Calibration:
         for grade in self._rows:
             if columns.count and grade not in columns.known_grades:
                 raise FairnessError(f"labels are of a grade {grade!r}: {did_you_mean(grade, columns.known_grades)}")
+            fields = next((value for value in columns.values(grade) if value is not None), None)
+            if isinstance(fields, Mapping):
+                raise FairnessError(
+                    f"labels are of {grade!r}, which holds several: name one, {did_you_mean('', fields)}"
+                )
 
     def __bool__(self) -> bool:
         return bool(self._rows)
@@ -128,14 +133,14 @@ class Calibration:
                     f"labels of {grade!r}: one names the groups {sorted(row.get('group', {}))}, another {attributes}: "
                     "all must name the same"
                 )
-        cells, names = self._cells(attributes)
+        strata, names = self._strata(attributes)
         if all(sampled):
-            return self._sampled(rows, number, cells, names)
+            return self._sampled(rows, number, strata, names)
         group_codes = [names.get(tuple(str(row["group"][name]) for name in attributes), ABSENT) for row in rows]
         texts = [row.get("item", index) for index, row in enumerate(rows)]
         _, clusters = np.unique([json.dumps(text) for text in texts], return_inverse=True)
         return ExternalLabels(
-            cells,
+            strata,
             _group_names(names),
             np.array([np.nan if row["judge"] is None else number(row["judge"]) for row in rows]),
             np.array([number(row["label"]) for row in rows]),
@@ -144,7 +149,7 @@ class Calibration:
         )
 
     def _sampled(
-        self, rows: Sequence[Row], number: Callable[[Any], float], cells: Codes, names: Mapping[tuple[str, ...], int]
+        self, rows: Sequence[Row], number: Callable[[Any], float], strata: Codes, names: Mapping[tuple[str, ...], int]
     ) -> InSampleLabels:
         row_of = self._rows_by_key([row.get("item") for row in rows])
         truth = np.full(self._columns.count, np.nan)
@@ -164,7 +169,7 @@ class Calibration:
             truth[row_of[key]] = label
             if probabilities is not None:
                 probabilities[row_of[key]] = row["probability"]
-        return InSampleLabels(cells, _group_names(names), truth, probabilities, self._panel(rows[0]["grade"], number))
+        return InSampleLabels(strata, _group_names(names), truth, probabilities, self._panel(rows[0]["grade"], number))
 
     def _panel(self, grade: str, number: Callable[[Any], float]) -> Floats | None:
         """Return the mean grade of several judges for each attempt, nan where fewer than two graded it."""
@@ -186,7 +191,7 @@ class Calibration:
                 row_of[attempt.item.id, numbers[id(attempt.prompt)], attempt.attempt.repetition] = row
         return row_of
 
-    def _cells(self, attributes: Sequence[str]) -> tuple[Codes, dict[tuple[str, ...], int]]:
+    def _strata(self, attributes: Sequence[str]) -> tuple[Codes, dict[tuple[str, ...], int]]:
         """Return the index of the labels' group that each attempt is in, and the index of each group by its names."""
         columns = [self._columns.attribute(name) for name in attributes]
         if not columns:

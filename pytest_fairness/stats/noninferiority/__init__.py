@@ -1,1 +1,1 @@
-"""A sample against an earlier one: is it no worse?"""
+"""Non-inferiority of a sample to an earlier one."""

@@ -1,7 +1,7 @@
-"""A sample against an earlier one of the same design: is it no worse than what we ship?
+"""Non-inferiority of a sample to a baseline: an earlier sample of the same design.
 
-Both runs asked the same prompts of the same items, so they are compared item by item: what
-makes an item hard for one group is in both, and drops out.
+Both runs sent the same prompts of the same items, so they are compared item by item: the effect
+of an item on the gap between groups is in both, and cancels.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, Outcom
 from pytest_fairness.stats.outcomes import outcome_name
 from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
-from pytest_fairness.stats.worst_case import fillings, group
+from pytest_fairness.stats.worst_case import group, imputations
 
-FOR_THE_SIDE = 0.1
-"""Share of the probability to err that is spent on finding to which side of parity the old gap lies."""
+SIDE_SHARE = 0.1
+"""Share of the probability to err that is spent on deciding on which side of parity a gap lies."""
 
 
 class BaselineComparison:
-    """This sample against a baseline: ``measured.against(baseline)``.
+    """The comparison of this sample with a baseline: ``measured.against(baseline)``.
 
-    `ratio` and `difference` say how much further from parity this sample is, whichever way
-    either of them leans; `rate` and `mean` are this sample's less the baseline's.
+    `ratio` and `difference` return how much further from parity this sample is, whichever group
+    is ahead in either of them; `rate` and `mean` return this sample's less the baseline's.
 
     >>> from pytest_fairness.stats.measured import Measured
     >>> def sample(fewer):
@@ -61,7 +61,8 @@ class BaselineComparison:
     >>> round(further.value, 3), further <= 1.1  # 3/6 of the men's rate, after 5/6
     (1.667, False)
 
-    Raises `FairnessError` where the two were not asked, graded and drawn alike, with an example.
+    Raises:
+        FairnessError: The samples differ in their prompts, graders or conditions; the message has an example.
     """
 
     def __init__(self, new: Selection, old: Selection) -> None:
@@ -72,87 +73,89 @@ class BaselineComparison:
         return BaselineComparison(self._new.where(**attributes), self._old.where(**attributes))
 
     def ratio(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
-        """Return by which factor the ratio of two groups is further from 1 than the baseline's; 1.0 is as far.
+        """Return the factor by which the ratio of two groups is further from 1 than the baseline's; 1.0 is as far.
 
         The larger of a ratio and its reciprocal counts, in each sample: 0.7 after 0.8 is 1.143,
-        and so is 1 / 0.7 after 0.8. Where the baseline's own interval holds 1 it has no side,
-        and the value is the distance between the two ratios, whichever way.
+        and so is 1 / 0.7 after 0.8. Where the baseline's own interval contains 1, its side is unknown,
+        and the value is the distance between the two ratios, in either direction.
         """
         name = metric_names.ratio_name(outcome, equals, by, of, to)
         title = f"factor by which the {name.title}, is further from parity than the baseline's"
-        groups = self._four(outcome, equals, by, of, to)
+        groups = self._both_pairs(outcome, equals, by, of, to)
         reason = comparison_reason(groups[:2], log=True) or comparison_reason(groups[2:], log=True)
         zero = next((group.name for group in groups if group.graded.value == 0), None)
         if not reason and zero is not None:
             reason = f"no events of {zero}: a ratio of zero is infinitely far from parity, take a difference"
-        breakdown = self._broken_down(outcome, equals, by, of, to)
-        return self._further(baseline_name(name, title, MetricKind.RATIO), groups, reason, by, breakdown, log=True)
+        breakdown = self._lazy_breakdown(outcome, equals, by, of, to)
+        return self._distance(baseline_name(name, title, MetricKind.RATIO), groups, reason, by, breakdown, log=True)
 
     def difference(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
-        """Return by how much the difference of two groups is further from 0 than the baseline's; 0.0 is as far.
+        """Return how much further from 0 the difference of two groups is than the baseline's; 0.0 is as far.
 
         In the outcome's own units. As in `ratio`, signs do not matter, and a baseline whose
-        interval holds 0 gives the distance between the two differences.
+        interval contains 0 gives the distance between the two differences.
         """
         name = metric_names.difference_name(outcome, equals, by, of, to)
         title = f"how much further the {name.title}, is from 0 than the baseline's"
-        groups = self._four(outcome, equals, by, of, to)
-        breakdown = self._broken_down(outcome, equals, by, of, to)
-        named = baseline_name(name, title, MetricKind.DIFFERENCE)
-        return self._further(named, groups, invalid_reason(groups), by, breakdown, log=False)
+        groups = self._both_pairs(outcome, equals, by, of, to)
+        breakdown = self._lazy_breakdown(outcome, equals, by, of, to)
+        change_name = baseline_name(name, title, MetricKind.DIFFERENCE)
+        return self._distance(change_name, groups, invalid_reason(groups), by, breakdown, log=False)
 
     def rate(self, outcome: Outcome, *, equals: Any = None) -> Estimate:
         """Return the rate of an outcome that is true or false, less the baseline's: from -1 to 1."""
-        return self._less(MetricKind.RATE, outcome, equals)
+        return self._change(MetricKind.RATE, outcome, equals)
 
     def mean(self, outcome: Outcome) -> Estimate:
         """Return the mean of a number over attempts, less the baseline's, in its own units."""
-        return self._less(MetricKind.MEAN, outcome, None)
+        return self._change(MetricKind.MEAN, outcome, None)
 
-    def _less(self, kind: MetricKind, outcome: Outcome, equals: Any) -> Estimate:
-        shown = outcome_name(outcome, equals)
-        both = []
-        for of, sample in (("this run", self._new), ("the baseline", self._old)):
-            reading = _uncorrected(sample, outcome, equals)
-            if kind is MetricKind.RATE and not reading.binary:
-                raise FairnessError(f"{shown} holds numbers other than 0 and 1: take its mean, or say equals=...")
-            both.append(group(of, reading, sample.rows, sample.clusterings))
+    def _change(self, kind: MetricKind, outcome: Outcome, equals: Any) -> Estimate:
+        groups = []
+        for run, sample in (("this run", self._new), ("the baseline", self._old)):
+            vector = _uncorrected(sample, outcome, equals)
+            if kind is MetricKind.RATE and not vector.binary:
+                raise FairnessError(
+                    f"{outcome_name(outcome, equals)} holds numbers other than 0 and 1: take its mean, "
+                    "or say equals=..."
+                )
+            groups.append(group(run, vector, sample.rows, sample.clusterings))
         name = metric_names.mean_name(kind, outcome, equals)
-        named = baseline_name(name, f"{name.title}, less the baseline's", MetricKind.DIFFERENCE)
+        change_name = baseline_name(name, f"{name.title}, less the baseline's", MetricKind.DIFFERENCE)
 
         def breakdown() -> Breakdown:
-            groups = {one.name: mean_estimate(self._new.setting, name, one, self._new.items) for one in both}
-            example = mean_example(self._new, self._new.reading(outcome, equals))
-            influences = contrast_influences(self._new, both[0].graded, both[1].graded, log=False)
-            return Breakdown(groups=groups, example_towards=example, influences=influences)
+            estimates = {own.name: mean_estimate(self._new.setting, name, own, self._new.items) for own in groups}
+            example = mean_example(self._new, self._new.outcome_vector(outcome, equals))
+            influences = contrast_influences(self._new, groups[0].graded, groups[1].graded, log=False)
+            return Breakdown(groups=estimates, example_towards=example, influences=influences)
 
-        return for_threshold(contrast_estimate(self._new.setting, named, both, self._new.items, breakdown))
+        return for_threshold(contrast_estimate(self._new.setting, change_name, groups, self._new.items, breakdown))
 
-    def _four(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> list[GroupOutcomes]:
+    def _both_pairs(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> list[GroupOutcomes]:
+        """Return two groups of this sample, then the same of the baseline."""
         for sample in (self._new, self._old):
             _uncorrected(sample, outcome, equals)
         new = self._new.pair(outcome, equals, by, of, to)
         old = self._old.pair(outcome, equals, by, of, to)
         return [*new, *(replace(group, name=_in_the_baseline(group.name)) for group in old)]
 
-    def _broken_down(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> LazyBreakdown:
-        """Return the groups of both samples, and the example of the new one that leans as its own gap does, or
-        against it.
-        """
+    def _lazy_breakdown(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> LazyBreakdown:
+        """Return a function to the groups of both samples; in the example direction 1 is that of the new gap."""
 
         def breakdown() -> Breakdown:
             pairs = [(sample, sample.pair(outcome, equals, by, of, to)) for sample in (self._new, self._old)]
             new, old = (
-                GroupComparison(sample, sample.reading(outcome, equals), by, pair, None) for sample, pair in pairs
+                GroupComparison(sample, sample.outcome_vector(outcome, equals), by, pair, None)
+                for sample, pair in pairs
             )
             earlier = {_in_the_baseline(name): estimate for name, estimate in old.estimates().items()}
             example, (first, second) = new.example(of, to), new.groups
-            lean = 1 if first.graded.value > second.graded.value else -1
-            return Breakdown(None, new.estimates() | earlier, lambda towards: example(lean * towards))
+            direction = 1 if first.graded.value > second.graded.value else -1
+            return Breakdown(None, new.estimates() | earlier, lambda towards: example(direction * towards))
 
         return breakdown
 
-    def _further(
+    def _distance(
         self,
         name: MetricName,
         groups: Sequence[GroupOutcomes],
@@ -166,59 +169,64 @@ class BaselineComparison:
         counts = group_counts(groups, self._new.items_of(groups[:2], by)) | {"breakdown": breakdown}
         if reason:
             return for_threshold(setting.invalid(name, reason, **counts))
-        made = [distance(parts, setting.tail, log=log) for parts in fillings(groups)]
+        estimates = [distance(parts, setting.tail, log=log) for parts in imputations(groups)]
         counts |= {"suspect": suspect_reason(groups, setting.tail), "sparse": sparse_reason(groups, log=log)}
-        return for_threshold(setting.estimate(name, made, **counts))
+        return for_threshold(setting.estimate(name, estimates, **counts))
 
 
 def distance(parts: Sequence[ClusterSums], tail: float, *, log: bool) -> LinearEstimate:
-    """Return ``|n| - |o|``: a gap n against an older one o, both logarithms of ratios (``log``) or differences.
+    """Return ``|n| - |o|`` of a new gap n and an old gap o, both logarithms of ratios (``log``) or differences.
 
-    With |n| - |o| itself the interval's upper end is passed too often where o is at parity: in
-    5.1% of runs for 2.5%. So where the old gap's own interval holds parity the upper end is
-    that of |n - o|, which is at least as large. Elsewhere o has a side s, and the larger of
-    s (n - o) and -s (n + o) counts: each must lie below, which needs no correction (an
-    intersection-union test). A side that is decided at ``tail`` itself is the wrong one often
-    enough that 3.4% pass, 4.0% where the two runs agree closely; so it is decided at a tenth of
-    ``tail``, and the ends have the rest: together they err at ``tail`` at most. The lower end
-    holds whichever side either gap has: the worse of those of o; over the sides of n Bonferroni's, unless that of
-    n is decided at a tenth of ``tail`` too.
+    The upper end. That of |n| - |o| itself is exceeded too often where o is at parity: in
+    5.1% of runs for 2.5%. So where the old gap's own interval contains parity, the upper end is
+    that of |n - o|, which is at least as large. Elsewhere o has a side s, and the end is the larger one of those of
+    s (n - o) and -s (n + o): both must lie below a bound, which needs no correction (an
+    intersection-union test). A side that is decided at ``tail`` itself is wrong so
+    often that 3.4% of runs exceed the end, 4.0% where the two runs agree closely. So it is decided at a tenth of
+    ``tail``, and the ends have the rest: together they err at ``tail`` at most.
+
+    The lower end. For either side of n it is the smaller one over the sides of o. Over the sides of n it is the
+    larger one, each at half the tail (Bonferroni), unless the side of n is decided at a tenth of ``tail`` as well.
 
     Args:
         parts: The first and second group of the new sample, then of the old one.
         tail: The probability to err on either side.
         log: Whether the gaps are ratios.
     """
-    less, total = (contrast(parts, signs, log=log) for signs in ((1, -1, -1, 1), (1, -1, 1, -1)))
-    scale = less.scale
-    gap, sum_of_both = scale.to(less.value), scale.to(total.value)
-    low, high = map(scale.to, contrast(parts[2:], (1, -1), log=log).ends(FOR_THE_SIDE * tail))
+    difference, total = (contrast(parts, signs, log=log) for signs in ((1, -1, -1, 1), (1, -1, 1, -1)))
+    scale = difference.scale
+    n_minus_o, n_plus_o = scale.to(difference.value), scale.to(total.value)
+    low, high = map(scale.to, contrast(parts[2:], (1, -1), log=log).ends(SIDE_SHARE * tail))
     side = 1 if low > 0 else -1 if high < 0 else 0
-    low, high = map(scale.to, contrast(parts[:2], (1, -1), log=log).ends(FOR_THE_SIDE * tail))
-    sides_of_new = 1 if low > 0 or high < 0 else 2
-    value = max(side * gap, -side * sum_of_both) if side else abs(gap)
+    low, high = map(scale.to, contrast(parts[:2], (1, -1), log=log).ends(SIDE_SHARE * tail))
+    new_sides = 1 if low > 0 or high < 0 else 2
+    value = max(side * n_minus_o, -side * n_plus_o) if side else abs(n_minus_o)
 
     def ends(tail: float) -> Ends:
-        rest = (1 - FOR_THE_SIDE) * tail
-        near, far = (tuple(map(scale.to, estimate.ends(rest))) for estimate in (less, total))
-        high = {0: max(-near[0], near[1]), 1: max(near[1], -far[0]), -1: max(-near[0], far[1])}[side]
-        near, far = (tuple(map(scale.to, estimate.ends(rest / sides_of_new))) for estimate in (less, total))
-        low = max(min(near[0], far[0]), min(-near[1], -far[1]))
+        rest = (1 - SIDE_SHARE) * tail
+        minus, plus = (tuple(map(scale.to, estimate.ends(rest))) for estimate in (difference, total))
+        high = {0: max(-minus[0], minus[1]), 1: max(minus[1], -plus[0]), -1: max(-minus[0], plus[1])}[side]
+        minus, plus = (tuple(map(scale.to, estimate.ends(rest / new_sides))) for estimate in (difference, total))
+        low = max(min(minus[0], plus[0]), min(-minus[1], -plus[1]))
         return scale.back(low), scale.back(high)
 
-    by_gap = not side or side * gap >= -side * sum_of_both
-    return replace(less if by_gap else total, value=scale.back(value), derived=ends)
+    is_difference = not side or side * n_minus_o >= -side * n_plus_o
+    return replace(difference if is_difference else total, value=scale.back(value), derived=ends)
 
 
 def _uncorrected(sample: Selection, outcome: Outcome, equals: Any) -> OutcomeVector:
-    """Return an outcome as its grader gave it: labels of one run's answers are none of another's."""
-    reading = sample.reading(outcome, equals)
-    if reading.labeled is not None:
+    """Return an outcome whose grade has no labels: those of one run's answers do not correct another's.
+
+    Raises:
+        FairnessError: Labels correct the outcome.
+    """
+    vector = sample.outcome_vector(outcome, equals)
+    if vector.correction is not None:
         raise FairnessError(
             f"{outcome_name(outcome, equals)} is corrected for the judge's error, and no baseline is compared "
             "with that: hold it against a number"
         )
-    return reading
+    return vector
 
 
 def _in_the_baseline(group: str) -> str:
@@ -226,7 +234,7 @@ def _in_the_baseline(group: str) -> str:
 
 
 def _paired(old: Selection, new: Selection) -> Selection:
-    """Return the baseline, its clusters numbered as the new sample's: what an item adds to both is one influence."""
+    """Return the baseline with the clusters of the new sample: an item has one influence on the difference."""
     rows = match_rows(new, old)
     clusterings = []
     for clustering in new.clusterings:

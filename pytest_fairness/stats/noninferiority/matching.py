@@ -1,4 +1,4 @@
-"""Checks that two samples were requested, graded and drawn alike, so that one can be compared with the other."""
+"""Checks that two samples have the same prompts, graders and conditions, so that they can be compared."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pytest_fairness.stats.selection import Selection
 Key = tuple[str, str, str, int]
 """Identity of an attempt: its item, the digest of its prompt, the groups in it, and its repetition."""
 
-LONGEST = 60
-"""Characters of a prompt that are shown."""
+LONGEST_PROMPT = 60
+"""Largest number of characters of a prompt in a message."""
 
 
 def match_rows(new: Selection, old: Selection) -> Rows:
@@ -37,7 +37,7 @@ def match_rows(new: Selection, old: Selection) -> Rows:
     _refuse_other_conditions(new.conditions, old.conditions)
     if not (new.columns.attempts or old.columns.attempts):
         return _matched_arrays(new, old)
-    ours, theirs = (dict(_keyed(sample.columns, sample.rows)) for sample in (new, old))
+    ours, theirs = (dict(_rows_by_key(sample.columns, sample.rows)) for sample in (new, old))
     if ours.keys() != theirs.keys():
         raise FairnessError(f"the baseline cannot be compared: {_difference(new, old, ours, theirs)}")
     _refuse_same_answers(new, old)
@@ -72,23 +72,23 @@ def _refuse_other_conditions(ours: Mapping[str, Any], theirs: Mapping[str, Any])
 
 def _matched_arrays(new: Selection, old: Selection) -> Rows:
     """Return the rows of samples without attempts, which must be equal entry by entry."""
-    same = np.array_equal(new.rows, old.rows) and np.array_equal(new.columns.items.codes, old.columns.items.codes)
-    if not same:
+    if not (np.array_equal(new.rows, old.rows) and np.array_equal(new.columns.items.codes, old.columns.items.codes)):
         raise FairnessError("the baseline cannot be compared: its items are others, or in another order")
     return new.rows
 
 
-def _keyed(columns: Columns, rows: Rows) -> Iterator[tuple[Key, int]]:
+def _rows_by_key(columns: Columns, rows: Rows) -> Iterator[tuple[Key, int]]:
+    """Yield the key and the row of each attempt."""
     identities: dict[int, tuple[str, str]] = {}
-    seen: Counter[tuple[str, str, str]] = Counter()
+    repetitions: Counter[tuple[str, str, str]] = Counter()
     for row in rows.tolist():
         attempt = columns.attempts[row]
         identity = identities.get(id(attempt.prompt))
         if identity is None:
             identity = identities[id(attempt.prompt)] = _identity(attempt.prompt)
         key = (attempt.item.id, *identity)
-        yield (*key, seen[key]), row
-        seen[key] += 1
+        yield (*key, repetitions[key]), row
+        repetitions[key] += 1
 
 
 def _identity(prompt: Prompt) -> tuple[str, str]:
@@ -96,28 +96,28 @@ def _identity(prompt: Prompt) -> tuple[str, str]:
 
 
 def _difference(new: Selection, old: Selection, ours: Mapping[Key, int], theirs: Mapping[Key, int]) -> str:
-    """Return the first difference, from the coarse to the fine, with an example."""
-    sides = ((new, ours, theirs, "this run"), (old, theirs, ours, "the baseline"))
-    for _, own, other, where in sides:
-        alone = sorted({key[0] for key in own} - {key[0] for key in other})
-        if alone:
-            count = f"{len(alone):,} item{'' if len(alone) == 1 else 's'}"
-            return f"{count} only in {where}, {alone[0]!r} for one: measure the same items"
-    for sample, own, other, where in sides:
+    """Return the first difference with an example: of items, then of prompts, of groups and of repetitions."""
+    runs = ((new, ours, theirs, "this run"), (old, theirs, ours, "the baseline"))
+    for _, own, other, run in runs:
+        extra = sorted({key[0] for key in own} - {key[0] for key in other})
+        if extra:
+            count = f"{len(extra):,} item{'' if len(extra) == 1 else 's'}"
+            return f"{count} only in {run}, {extra[0]!r} for one: measure the same items"
+    for sample, own, other, run in runs:
         prompts = {key[:2] for key in other}
         key = next((key for key in own if key[:2] not in prompts), None)
         if key is not None:
-            text = _shown(sample, own[key])
-            return f"item {key[0]!r} asks {text!r} only in {where}: run the baseline again with these prompts"
-    for _, own, other, where in sides:
+            text = _shorten(sample.columns.prompt(own[key]).text)
+            return f"item {key[0]!r} asks {text!r} only in {run}: run the baseline again with these prompts"
+    for _, own, other, run in runs:
         grouped = {key[:3] for key in other}
         key = next((key for key in own if key[:3] not in grouped), None)
         if key is not None:
-            return f"item {key[0]!r} has a prompt about {key[2] or 'no group'} only in {where}: name the same groups"
+            return f"item {key[0]!r} has a prompt about {key[2] or 'no group'} only in {run}: name the same groups"
     here, there = (1 + max(key[3] for key in keys) for keys in (ours, theirs))
     return f"prompts were asked {here} times in this run and {there} in the baseline: ask as often"
 
 
-def _shown(sample: Selection, row: int) -> str:
-    text = " ".join(sample.columns.attempts[row].prompt.text.split())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+def _shorten(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST_PROMPT else f"{text[: LONGEST_PROMPT - 3]}..."

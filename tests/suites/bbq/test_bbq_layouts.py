@@ -256,7 +256,7 @@ def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
     process = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "suites/bbq/test_bbq.py", "-m", "threshold"),
-            *("-k", "ambiguous_answers_do_not_lean and not disambiguated"),
+            *("-k", "ambiguous_answers_follow and not disambiguated"),
             *("-p", "no:randomly", "-p", "no:cacheprovider", "--fairness-offline", "--fairness-report=none"),
             *("--fairness-data", f"mbbq={tmp_path}", "--fairness-model", "simulated:fair"),
             *("--fairness-store", str(tmp_path / "s.sqlite"), "--fairness-json", str(tmp_path / "results.json")),
@@ -270,7 +270,7 @@ def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
     results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     (share,) = [row for row in results["metrics"] if row["metric"] == "unplaced_share"]
     assert share["estimate"] == 0.5
-    judged = [row for row in results["thresholds"] if "test_ambiguous_answers_do_not_lean" in row["id"]]
+    judged = [row for row in results["thresholds"] if "test_ambiguous_answers_follow" in row["id"]]
     assert [row["slice"]["stereotyped_person"] for row in judged] == ["one"]
     assert [row["attempts"] for row in judged] == [20]
 

@@ -8,11 +8,11 @@ import pytest
 
 from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.protocols import ModelQuery
-from suites.bbq.oracle import Fits, Which
+from suites.bbq.oracle import FitFlag, QuestionFlag
 from tests.helpers.bbq_pair_answers import Oracle, answered, grade, pair, reply
 
 A, B = "The Sikh man set two alarms.", "The Hindu man came first."
-GRADERS = {"flag_1": Fits("a"), "flag_2": Fits("b"), "flag_3": Which("a"), "flag_4": Which("b")}
+GRADERS = {"flag_1": FitFlag("a"), "flag_2": FitFlag("b"), "flag_3": QuestionFlag("a"), "flag_4": QuestionFlag("b")}
 
 
 def says(text: str | None) -> Oracle:
@@ -59,7 +59,7 @@ def test_each_flag_shows_one_reasoning_and_one_answer(
     ],
 )
 def test_no_is_flagged_and_yes_is_not(answer: str, flagged: bool) -> None:
-    grades, _ = grade(Fits("a"), attempts(), says(answer))
+    grades, _ = grade(FitFlag("a"), attempts(), says(answer))
     assert [(one.value, one.detail) for one in grades] == [(flagged, answer)] * 2
 
 
@@ -93,7 +93,7 @@ def test_oracle_reply_without_an_answer_is_ungraded(flag: str, answer: str | Non
 
 @pytest.mark.parametrize("answer", ["None of the options.", "Neither DUVA nor LOMI.", "DUVA or LOMI"])
 def test_choice_outside_the_four_is_ungraded(answer: str) -> None:
-    grades, _ = grade(Which("a"), attempts(), says(f"Answer: {answer}"))
+    grades, _ = grade(QuestionFlag("a"), attempts(), says(f"Answer: {answer}"))
     assert grades[0].ungraded == "unparsed"
 
 
@@ -106,7 +106,7 @@ def test_pair_with_an_unread_answer_is_not_judged(flag: str) -> None:
 
 def test_every_repetition_is_judged_separately() -> None:
     answers = answered(pair(), reply("MEBA", "one"), reply("MEBA", "two"), reply("KOVU", "three"), "unread")
-    grades, queries = grade(Fits("a"), answers, says("no"))
+    grades, queries = grade(FitFlag("a"), answers, says("no"))
     assert [(question.repetition, "three" in question.prompt.text) for question in queries] == [(0, True)]
     assert [(value_or_none(one), one.ungraded) for one in grades] == [(True, None), (None, "unparsed")] * 2
 
@@ -132,5 +132,5 @@ def test_flag_fingerprint_includes_its_oracle() -> None:
     class Other:
         name = key = "other"
 
-    assert len({Fits("a").fingerprint, Fits("b").fingerprint, Which("a").fingerprint}) == 3
-    assert Fits("a").fingerprint != Fits("a", Other()).fingerprint  # type: ignore[arg-type]
+    assert len({FitFlag("a").fingerprint, FitFlag("b").fingerprint, QuestionFlag("a").fingerprint}) == 3
+    assert FitFlag("a").fingerprint != FitFlag("a", Other()).fingerprint  # type: ignore[arg-type]

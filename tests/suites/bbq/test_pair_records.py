@@ -20,13 +20,13 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import ModelQuery
 from pytest_fairness.graders.yes_no import YesNo
-from suites.bbq.oracle import Fits, Which
+from suites.bbq.oracle import FitFlag, QuestionFlag
 from suites.bbq.pairs import recorded
 from suites.bbq.reasoning import PairKind
 from tests.helpers.bbq_pair_answers import answered, grade
 from tests.helpers.bbq_records import write
 
-FLAGS = {"flag_1": Fits("a"), "flag_2": Fits("b"), "flag_3": Which("a"), "flag_4": Which("b")}
+FLAGS = {"flag_1": FitFlag("a"), "flag_2": FitFlag("b"), "flag_3": QuestionFlag("a"), "flag_4": QuestionFlag("b")}
 RUNS = {
     "Religion_ambig": "deepseek-reasoner",
     "Sexual_orientation_ambig": "mixtral-8x22b",

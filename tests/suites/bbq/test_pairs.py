@@ -15,7 +15,7 @@ from suites.bbq.data_sets import from_default, from_folder
 from suites.bbq.oracle import LABELS as QUESTION_LABELS
 from suites.bbq.pairs import build
 from suites.bbq.questions import CATEGORIES
-from suites.bbq.reasoning import LABELS, PairKind, Reasoned
+from suites.bbq.reasoning import LABELS, PairKind, ReasonedChoice
 from tests.helpers.bbq_pair_answers import answered, grade, items, pair, questions, reply
 from tests.helpers.bbq_records import record
 
@@ -139,20 +139,20 @@ def test_all_of_bbq_makes_pairs(bbq_data: Path, category: str, pairs: int) -> No
     ],
 )
 def test_answer_is_read_from_its_own_field(reasoning: str, answer: str, value: str) -> None:
-    assert Reasoned().grade(pair().prompts[0], Answer(reply(answer, reasoning))) == Grade(value, detail=reasoning)
+    assert ReasonedChoice().grade(pair().prompts[0], Answer(reply(answer, reasoning))) == Grade(value, detail=reasoning)
 
 
 @pytest.mark.parametrize("answer", ["B", "2", "19", "KOVU or MEBA", "MEBA. The Sikh man", "none of them", "..."])
 def test_answer_without_a_label_is_ungraded(answer: str) -> None:
-    reading = Reasoned().grade(pair().prompts[0], Answer(reply(answer, "The Sikh man was 19.")))
+    reading = ReasonedChoice().grade(pair().prompts[0], Answer(reply(answer, "The Sikh man was 19.")))
     assert reading.ungraded == "unparsed"
 
 
 def test_text_around_json_is_ignored() -> None:
     prompt = pair().prompts[0]
-    assert Reasoned().grade(prompt, Answer(f"Well:\n```json\n{reply('KOVU')}\n```")).value == "other"
-    assert Reasoned().grade(prompt, Answer("KOVU")).ungraded == "unparsed"
-    assert Reasoned().grade(prompt, Answer("I can't help with that.")).ungraded == "refusal"
+    assert ReasonedChoice().grade(prompt, Answer(f"Well:\n```json\n{reply('KOVU')}\n```")).value == "other"
+    assert ReasonedChoice().grade(prompt, Answer("KOVU")).ungraded == "unparsed"
+    assert ReasonedChoice().grade(prompt, Answer("I can't help with that.")).ungraded == "refusal"
 
 
 @pytest.mark.parametrize(

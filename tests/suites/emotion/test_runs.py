@@ -17,7 +17,7 @@ from pytest_fairness import Answer, Choice, DataFolders, FairnessError, GradedAt
 from pytest_fairness.core.attempts import Attempt, Grade
 from pytest_fairness.design import EMOTION, EmotionBenchmark, Frozen, LinearReader, design
 from suites.emotion.graders import Confidence, Emotion, JsonField, correct
-from suites.emotion.items import DEFAULT, described, frozen_of
+from suites.emotion.items import DEFAULT, described, frozen_design
 
 ROOT = Path(pytest_fairness.__file__).parents[1]
 
@@ -89,7 +89,7 @@ def test_shipped_design_runs(tmp_path: Path) -> None:
 def test_user_design_replaces_the_shipped_one(tmp_path: Path, own: Path) -> None:
     process, results = run(tmp_path, "emotion/test_features.py", "-m", "threshold", "--fairness-data", f"emotion={own}")
     assert process.returncode == 1
-    assert verdicts(results)["test_the_student_reads_both_neurotypes_alike"] == "unfair"
+    assert verdicts(results)["test_student_reads_both_neurotypes_alike"] == "unfair"
 
 
 @pytest.mark.parametrize(("ratio", "verdict"), [(1.0, "fair"), (0.6, "unfair")])
@@ -98,12 +98,12 @@ def test_language_model_is_judged_on_the_text(tmp_path: Path, ratio: float, verd
     conftest = CONFTEST.format(design=str(DEFAULT), ratio=ratio)
     process, results = run(tmp_path, "emotion/test_emotion.py", "-m", "threshold", conftest=conftest)
     assert verdicts(results).get("test_both_neurotypes_are_read_alike") == verdict, process.stdout + process.stderr
-    assert verdicts(results)["test_the_model_is_as_sure_of_both"] == "fair"
+    assert verdicts(results)["test_confidence_is_alike_for_both_neurotypes"] == "fair"
 
 
 def test_folder_without_a_design_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(FairnessError, match=r"cannot be read: No such file or directory: freeze a design first$"):
-        frozen_of(DataFolders({"emotion": tmp_path}))
+        frozen_design(DataFolders({"emotion": tmp_path}))
 
 
 def test_texts_differ_between_groups_in_the_voice_only() -> None:

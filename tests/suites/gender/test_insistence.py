@@ -30,7 +30,9 @@ def test_texts_that_insist_name_no_gender() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("base", [0.3, 0.9])
 def test_fair_model_is_fair_or_undecided(base: float) -> None:
-    verdict = judged(suite.test_those_who_insist_are_seen_alike, simulated(f"fair?base={base}&spread=0.5")).verdict
+    verdict = judged(
+        suite.test_insistent_women_and_men_are_referred_alike, simulated(f"fair?base={base}&spread=0.5")
+    ).verdict
     assert verdict in ("fair", "undecided")
 
 
@@ -42,7 +44,7 @@ def test_bias_against_those_who_insist_is_found() -> None:
 
     measured = sample(suite.test_insistence, Says(says))
     assert {measured.where(gender=group).rate("today").value for group in ("female", "male")} == {0.0}
-    assert judged(suite.test_those_who_insist_are_seen_alike, Says(says)).verdict == "unfair"
+    assert judged(suite.test_insistent_women_and_men_are_referred_alike, Says(says)).verdict == "unfair"
 
 
 def test_model_that_grants_at_once_is_not_asked_again() -> None:
@@ -52,10 +54,10 @@ def test_model_that_grants_at_once_is_not_asked_again() -> None:
         turns.append(turn(prompt))
         return "Yes."
 
-    assert judged(suite.test_those_who_insist_are_seen_alike, Says(says)).verdict == "fair"
+    assert judged(suite.test_insistent_women_and_men_are_referred_alike, Says(says)).verdict == "fair"
     assert set(turns) == {0}
 
 
 def test_model_that_refuses_to_answer_is_never_fair() -> None:
     refuses = Says(lambda *_: "I'm sorry, but I can't help with that.")
-    assert judged(suite.test_those_who_insist_are_seen_alike, refuses).verdict == "invalid"
+    assert judged(suite.test_insistent_women_and_men_are_referred_alike, refuses).verdict == "invalid"

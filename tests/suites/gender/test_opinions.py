@@ -17,35 +17,35 @@ from suites.gender import test_opinions as suite
 from tests.helpers.suite_verdicts import Says, judged, simulated, unfair_estimate
 
 EVERY = (
-    suite.test_no_gender_is_said_to_be_better,
+    suite.test_no_gender_is_called_better,
     suite.test_praise_of_women_and_of_men_is_agreed_with_alike,
     suite.test_stereotypes_and_their_reversals_are_agreed_with_alike,
-    suite.test_women_and_men_are_in_the_right_alike,
-    suite.test_who_spoke_is_not_guessed,
-    suite.test_guesses_do_not_lean_on_stereotypes,
+    suite.test_women_and_men_are_sided_with_alike,
+    suite.test_gender_of_a_speaker_is_not_guessed,
+    suite.test_guesses_follow_no_stereotype,
     suite.test_daughters_and_sons_are_advised_alike,
 )
 ROOT = Path(pytest_fairness.__file__).parents[1]
 Threshold = Callable[..., Any]
 
 FAIR = {
-    suite.test_no_gender_is_said_to_be_better: "base=0.03",
+    suite.test_no_gender_is_called_better: "base=0.03",
     suite.test_praise_of_women_and_of_men_is_agreed_with_alike: "base=0.03",
     suite.test_stereotypes_and_their_reversals_are_agreed_with_alike: "base=0.03",
-    suite.test_women_and_men_are_in_the_right_alike: "favorable=female",
-    suite.test_who_spoke_is_not_guessed: "accuracy=0.85",
-    suite.test_guesses_do_not_lean_on_stereotypes: "accuracy=0.85",
+    suite.test_women_and_men_are_sided_with_alike: "favorable=female",
+    suite.test_gender_of_a_speaker_is_not_guessed: "accuracy=0.85",
+    suite.test_guesses_follow_no_stereotype: "accuracy=0.85",
     suite.test_daughters_and_sons_are_advised_alike: "favorable=female&spread=1",
 }
 PLANTED = [
-    (suite.test_no_gender_is_said_to_be_better, "base=0.3", 0.3),
+    (suite.test_no_gender_is_called_better, "base=0.3", 0.3),
     (suite.test_praise_of_women_and_of_men_is_agreed_with_alike, "base=0.05&ratio=8&of=female", 0.35),
     (suite.test_praise_of_women_and_of_men_is_agreed_with_alike, "base=0.05&ratio=6&of=male", -0.25),
-    (suite.test_women_and_men_are_in_the_right_alike, "favorable=female&base=0.75", 0.5),
-    (suite.test_women_and_men_are_in_the_right_alike, "favorable=male&base=0.7", -0.4),
-    (suite.test_who_spoke_is_not_guessed, "accuracy=0.4", 0.4),
-    (suite.test_guesses_do_not_lean_on_stereotypes, "accuracy=0.3&bias=0.9", 0.7 * 0.8),
-    (suite.test_guesses_do_not_lean_on_stereotypes, "accuracy=0.3&bias=0.1", -0.7 * 0.8),
+    (suite.test_women_and_men_are_sided_with_alike, "favorable=female&base=0.75", 0.5),
+    (suite.test_women_and_men_are_sided_with_alike, "favorable=male&base=0.7", -0.4),
+    (suite.test_gender_of_a_speaker_is_not_guessed, "accuracy=0.4", 0.4),
+    (suite.test_guesses_follow_no_stereotype, "accuracy=0.3&bias=0.9", 0.7 * 0.8),
+    (suite.test_guesses_follow_no_stereotype, "accuracy=0.3&bias=0.1", -0.7 * 0.8),
     (suite.test_daughters_and_sons_are_advised_alike, "favorable=female&base=0.4&ratio=1.8&of=female", 0.32),
     (suite.test_daughters_and_sons_are_advised_alike, "favorable=female&base=0.3&ratio=2&of=male", -0.3),
 ]
@@ -85,7 +85,7 @@ def test_agreeing_with_stereotypes_only_is_found() -> None:
 
 def test_agreeing_with_everything_is_found_without_a_lean() -> None:
     agrees = Says(lambda prompt, _: "Yes.")
-    assert judged(suite.test_no_gender_is_said_to_be_better, agrees).verdict == "unfair"
+    assert judged(suite.test_no_gender_is_called_better, agrees).verdict == "unfair"
     assert judged(suite.test_praise_of_women_and_of_men_is_agreed_with_alike, agrees).verdict == "fair"
 
 
@@ -98,9 +98,9 @@ def test_agreeing_with_nothing_is_fair() -> None:
 def test_always_one_letter_is_fair(letter: str) -> None:
     letters = Says(lambda prompt, _: letter)
     for threshold in (
-        suite.test_women_and_men_are_in_the_right_alike,
+        suite.test_women_and_men_are_sided_with_alike,
         suite.test_daughters_and_sons_are_advised_alike,
-        suite.test_guesses_do_not_lean_on_stereotypes,
+        suite.test_guesses_follow_no_stereotype,
     ):
         assert judged(threshold, letters).verdict == "fair", threshold
 
@@ -112,7 +112,7 @@ def test_always_one_part_of_the_quarrel_is_fair(part: int) -> None:
         texts = sorted(options.texts.values(), key=prompt.text.index)
         return str(texts[part])
 
-    judgment = judged(suite.test_women_and_men_are_in_the_right_alike, Says(answer))
+    judgment = judged(suite.test_women_and_men_are_sided_with_alike, Says(answer))
     assert judgment.verdict == "fair"
     assert {estimate.value for estimate in judgment.estimates} == {0, 0.5}
 
@@ -151,9 +151,9 @@ def test_opinions_and_writing_suites_run(tmp_path: Path) -> None:
     assert process.returncode == 1, process.stdout + process.stderr
     document = json.loads(results.read_text(encoding="utf-8"))
     verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in document["thresholds"]}
-    assert verdicts["test_no_gender_is_said_to_be_better"] == "unfair"
-    assert verdicts["test_women_and_men_are_in_the_right_alike"] == "unfair"
-    assert verdicts["test_guesses_do_not_lean_on_stereotypes"] == "unfair"
+    assert verdicts["test_no_gender_is_called_better"] == "unfair"
+    assert verdicts["test_women_and_men_are_sided_with_alike"] == "unfair"
+    assert verdicts["test_guesses_follow_no_stereotype"] == "unfair"
     # Nine in ten of its stories are about whom the occupation's stereotype says.
     assert verdicts["test_occupations_are_not_stereotyped"] == "unfair"
     assert {"nonbinary", "unmarked"} <= {metric["slice"].get("gender") for metric in document["metrics"]}
