@@ -64,8 +64,8 @@ class ModelResolver:
         Raises:
             FairnessError: The value is neither a model nor a function.
         """
-        held = self._wrapped.get(id(value))
-        if held is None:
+        entry = self._wrapped.get(id(value))
+        if entry is None:
             from pytest_fairness.models.callable_model import as_model
 
             _, fixture, label = self._made_by.get(id(value), (value, "", ""))
