@@ -1,4 +1,4 @@
-"""Accepted verdicts in the results file: what was accepted, by whom, until when, and whether it holds."""
+"""Accepted verdicts in the results file, with their reason, author, last day and state."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from dataclasses import dataclass, field
 from pytest_fairness.core.serialization import JsonRecord
 
 ACCEPTED = "accepted"
-"""The state of an acceptance that covers its threshold's verdict; also the outcome of a test that it lets pass."""
+"""The state of an acceptance that covers its threshold's verdict; also the outcome of the test that passes by it."""
 BROKEN = "broken"
-"""The state of one that does not cover it, for a reason."""
+"""The state of an acceptance that does not cover the verdict, for a reason."""
 EXPIRED = "expired"
+"""The state of an acceptance whose last day is over."""
 NOT_NEEDED = "not needed"
-"""The state of one whose threshold is fair."""
+"""The state of an acceptance whose threshold is fair."""
 NOT_USED = "not used"
-"""The state of one whose threshold was not judged in this run."""
+"""The state of an acceptance whose threshold was not judged in this run."""
 STATES = (ACCEPTED, BROKEN, EXPIRED, NOT_NEEDED, NOT_USED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingEstimate(JsonRecord):
-    """An estimate of a threshold that did not hold its bounds for certain."""
+    """An estimate of a threshold whose interval is not inside the bounds."""
 
     metric: str
     slice: Mapping[str, str] = field(default_factory=dict)
     verdict: str
-    """``unfair``, ``undecided`` or ``invalid``: by this estimate alone."""
+    """The verdict by this estimate alone: ``unfair``, ``undecided`` or ``invalid``."""
     estimate: float | None = None
     low: float | None = None
     high: float | None = None
@@ -35,7 +36,7 @@ class FailingEstimate(JsonRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptanceResult(JsonRecord):
-    """An entry of the file of accepted verdicts, and what became of it in a run."""
+    """An entry of the file of accepted verdicts, with its state in a run."""
 
     threshold: str
     """The id of its test."""

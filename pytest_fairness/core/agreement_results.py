@@ -1,4 +1,4 @@
-"""Results of the check that drawn answers agree with propensities, as the results file has them."""
+"""Agreement of sampled answers with propensities, in the results file."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from pytest_fairness.core.serialization import JsonRecord
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupAgreementResult(JsonRecord):
-    """One value of a grade in the prompts of one group, by propensities and by drawn answers."""
+    """The propensity and the sampled share of one value of a grade, in the prompts of one group."""
 
     attribute: str
-    """Empty for prompts without groups."""
+    """The attribute that makes the group; empty for prompts without groups."""
     group: str
     value: str
     propensity: float
     outside: float
-    """The probability that fell on no option."""
+    """The probability outside of the options."""
     drawn: float
+    """The share of the sampled answers."""
     answers: int
-    """The drawn answers, the ungraded ones among them."""
+    """The number of sampled answers, graded or not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementResult(JsonRecord):
-    """A check that drawn answers agree with propensities of the same prompts."""
+    """The check that sampled answers agree with propensities of the same prompts."""
 
     suite: str
     probe: str
@@ -35,7 +36,7 @@ class AgreementResult(JsonRecord):
     other_run: str
     """The earlier run that measured the other kind."""
     prompts: int
-    """Those that were measured both ways."""
+    """The number of prompts with both."""
     agrees: bool
     p_value: float
     reason: str = ""

@@ -1,4 +1,4 @@
-"""The parts of an estimate: its groups, the item that shows it best, and what each item adds to its error."""
+"""The parts of an estimate: its groups, an example item, and the influence of each item."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class GroupValue(Protocol):
-    """The rate or mean of one group, as an estimate has it."""
+    """The rate or mean of one group: the attributes of an estimate that breakdowns read."""
 
     @property
     def value(self) -> float: ...
@@ -44,18 +44,18 @@ class ExampleSide:
     """The number of attempts for which an outcome of true or false was true; None for a number."""
     graded: int
     attempts: int
-    """Those made, ungraded ones included."""
+    """The number of attempts, graded or not."""
     keys: tuple[str, ...]
-    """The keys of the attempts at one prompt: the one to show."""
+    """The keys of the attempts at the one prompt that reports show."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleItem:
-    """The item that shows an estimate best."""
+    """The item with the largest share in an estimate."""
 
     item: str
     sides: tuple[ExampleSide, ...]
-    """The two groups in the order in which they are compared; else the item whole."""
+    """The two groups in the order of the comparison; else one side for the whole item."""
 
 
 def _no_example(_: int) -> None:
@@ -64,28 +64,28 @@ def _no_example(_: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """The parts of an estimate. It is made on request, and not stored: ``estimate.breakdown()``."""
+    """The parts of an estimate, which are computed by ``estimate.breakdown()`` and not stored."""
 
     reference: str | None = None
-    """The group that the others are compared to; None where all are with all, or none is."""
+    """The group to which the others are compared; None where all pairs, or no groups, are compared."""
     groups: Mapping[str, GroupValue] = field(default_factory=dict)
-    """The rate or mean of each group, with its own interval; of a family all groups, whichever pair it is."""
+    """The rate or mean of each group, with its own interval; of a member of a family, those of all groups."""
     example_towards: Callable[[int], ExampleItem | None] = _no_example
-    """The items that show the value best. From 1, the item that most speaks for a high value, from -1 for a low one;
-    None where none does. Where groups are compared: the item whose two groups differ most and most repeatably.
-    Else the item that moves the value furthest.
+    """A function from a direction to the example item: 1 for a high value of the estimate, -1 for a low one; None
+    where there is no such item. Where groups are compared it is the item whose two groups differ most reliably,
+    else the item that changes the value most.
     """
     influences: Mapping[str, float] = field(default_factory=dict)
-    """The influence of each item (or source, where those are resampled) on the value: the squares sum to its
-    variance. Two runs of one design share their items, so the difference of their estimates has as its variance
-    the sum over items of the squared difference of influences. With a crossed factor: its share is left out.
-    Empty where there are none: a ratio with a rate of zero, the distance from a baseline.
+    """The influence of each item (or source, where items share one) on the value: the squares sum to its
+    variance. Two runs of one design share their items, so the variance of the difference of their estimates is
+    the sum over items of the squared difference of influences. The part of a crossed factor is left out.
+    Empty where there are none: for a ratio with a rate of zero, or the distance from a baseline.
     """
     log: bool = False
-    """Whether ``influences`` are those of the logarithm of the value's size."""
+    """Whether ``influences`` are those of the logarithm of the absolute value."""
 
-    def turned(self) -> Breakdown:
-        """Return the breakdown of the same value with the other sign."""
+    def negated(self) -> Breakdown:
+        """Return the breakdown of the same value with the opposite sign."""
         return replace(
             self,
             example_towards=lambda towards: self.example_towards(-towards),
@@ -96,4 +96,4 @@ class Breakdown:
 
 
 LazyBreakdown = Callable[[], Breakdown]
-"""It is made by nobody who does not show it: a simulation makes a hundred thousand estimates."""
+"""A function to a breakdown, which only reports call: a simulation makes a hundred thousand estimates without."""

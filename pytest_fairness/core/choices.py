@@ -1,4 +1,4 @@
-"""Answer options shown to a model under labels, and mapped back by the grader."""
+"""Answer options: texts that a model chooses from by labels, and the values that graders read."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ LETTERS = "ABCDEFGHIJ"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerOptions:
-    """The options of one prompt: what is shown, under which label, and what it means.
+    """The options of one prompt: the text and the label of each value.
 
-    ``texts`` maps a value (what the grade will be) to the text shown, in the order shown.
-    Put it into the prompt's text, and into ``metadata["options"]`` for the grader.
+    They belong into the prompt's text, and into ``metadata["options"]`` for the grader.
+
+    Args:
+        texts: The text of each value (a possible grade), in the order of the prompt.
+        labels: The labels, at least as many as there are options.
+        form: The format of one option on its line.
 
     >>> options = AnswerOptions({"yes": "Hire her", "no": "Do not hire her"})
     >>> print(options)
@@ -26,13 +30,12 @@ class AnswerOptions:
     'no'
 
     Raises:
-        FairnessError: Where two options share a label or a text.
+        FairnessError: Two options share a label or a text.
     """
 
     texts: Mapping[str, str]
     labels: Sequence[str] = LETTERS
     form: str = "{label}. {text}"
-    """Format of one option on its line."""
 
     def __post_init__(self) -> None:
         count = len(self.texts)
@@ -41,13 +44,13 @@ class AnswerOptions:
         if len(self.labels) < count:
             raise FairnessError(f"{count} options have only {len(self.labels)} labels: give one each")
         object.__setattr__(self, "labels", tuple(self.labels[:count]))
-        for what, names in (("label", self.labels), ("text", tuple(self.texts.values()))):
+        for noun, names in (("label", self.labels), ("text", tuple(self.texts.values()))):
             folded = [name.strip().casefold() for name in names]
             if len(set(folded)) < count or not all(folded):
-                raise FairnessError(f"each option needs a {what} of its own, not {list(names)!r}")
+                raise FairnessError(f"each option needs a {noun} of its own, not {list(names)!r}")
 
     def __eq__(self, other: object) -> bool:
-        """Return whether options are equal and in the same order, which for mappings Python leaves out."""
+        """Return whether options are equal and in the same order, which equality of mappings ignores."""
         return isinstance(other, AnswerOptions) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
@@ -62,11 +65,11 @@ class AnswerOptions:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The values, in the order shown."""
+        """The values, in the order of the prompt."""
         return tuple(self.texts)
 
     def value_of(self, label: str) -> str:
-        """Return the value shown under a label.
+        """Return the value with a label.
 
         Raises:
             KeyError: No option has the label.
@@ -80,17 +83,17 @@ class AnswerOptions:
         return self._in_order(values)
 
     def balanced(self, orders: int | None = None, seed: object = 0) -> list[AnswerOptions]:
-        """Return the same options in several orders, each option equally often in each place.
+        """Return the same options in several orders, each option equally often at each position.
 
-        Its orders are rotations of cycles, and each second cycle is the reverse of the one before it. So
-        with twice the number of options (or four times, ...) each option also stands before each other
-        equally often: choose that where the options themselves are compared, since a model that takes
-        whichever of two comes first would else seem to prefer one of them. Which stand next to each other
+        The orders are rotations of cycles, and each second cycle is the reverse of the one before it. So
+        with twice the number of options (or four times, ...) each option also precedes each other
+        equally often. Choose that where the options themselves are compared: a model that takes
+        the first of two would otherwise seem to prefer one of them. Which options are neighbors
         varies with `shuffled`: ``options.shuffled(item).balanced(10)``.
 
         Args:
             orders: A multiple of the number of options; that number by default.
-            seed: Decides the cycles after the second.
+            seed: The seed of the cycles after the second.
 
         >>> [o.values for o in AnswerOptions({"a": "x", "b": "y"}).balanced()]
         [('a', 'b'), ('b', 'a')]
@@ -99,23 +102,20 @@ class AnswerOptions:
         3
 
         Raises:
-            FairnessError: For a number of orders that cannot be balanced.
+            FairnessError: The number of orders cannot be balanced.
         """
         count = len(self.texts)
-        wanted = count if orders is None else orders
-        if wanted < 1 or wanted % count:
-            raise FairnessError(f"{wanted} orders of {count} options cannot be balanced: take a multiple of {count}")
+        number = count if orders is None else orders
+        if number < 1 or number % count:
+            raise FairnessError(f"{number} orders of {count} options cannot be balanced: take a multiple of {count}")
         generator = random.Random(repr(seed))
         cycles = [list(self.texts)]
-        while len(cycles) < wanted // count:
+        while len(cycles) < number // count:
             first, *rest = cycles[-1]
             if len(cycles) % 2 == 0:
                 generator.shuffle(rest)
             cycles.append([first, *(rest if len(cycles) % 2 == 0 else reversed(rest))])
-        chosen: list[AnswerOptions] = []
-        for cycle in cycles:
-            chosen += [self._in_order(cycle[turn:] + cycle[:turn]) for turn in range(count)]
-        return chosen
+        return [self._in_order(cycle[start:] + cycle[:start]) for cycle in cycles for start in range(count)]
 
     def _in_order(self, values: Sequence[str]) -> AnswerOptions:
         return AnswerOptions({value: self.texts[value] for value in values}, self.labels, self.form)

@@ -26,12 +26,12 @@ from pytest_fairness.core.marks import RANKS, MarkScale
 from pytest_fairness.core.overrides import BoundsOverride
 
 _EVALUATION = str(Path(__file__).with_name("dependence.py"))
-"""The file whose frame is below the user's test; a declarative suite has no line of Python above it."""
+"""The file that calls the user's test: the search for the test's line ends at its frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One estimate against one number."""
+    """The comparison of one estimate with one number."""
 
     estimate: Estimate
     op: str
@@ -40,16 +40,16 @@ class Comparison:
     instead_of: float | None = None
     """The test's own number, where the project overrides it; else None."""
     members: tuple[tuple[Estimate, str, float], ...] = field(default=(), compare=False, repr=False)
-    """Every member of its family with an operator and a bound, where it decides for several and does not hold."""
+    """All members of its family, with operator and bound, where it decides for a family and does not hold."""
 
     def reversed(self) -> Comparison:
-        """Return the comparison that holds where this one does not, decided again."""
+        """Return the opposite comparison, with its own decision."""
         members = tuple((estimate, OPPOSITES[op], bound) for estimate, op, bound in self.members)
         comparison = compare(self.estimate, OPPOSITES[self.op], self.bound)
         return replace(comparison, instead_of=self.instead_of, members=members)
 
     def corrected(self, asserted: int) -> Comparison:
-        """Return the comparison with the error of a claim of unfairness divided by the number of metrics asserted."""
+        """Return the comparison with the error of a claim of unfairness divided by the number of asserted metrics."""
         if asserted == 1:
             return self
         comparison = compare(self.estimate.corrected(asserted), self.op, self.bound)
@@ -57,12 +57,12 @@ class Comparison:
         return replace(comparison, instead_of=self.instead_of, members=members)
 
     def of_members(self) -> list[Comparison]:
-        """Return the comparison of each member of its family; of one that has none, the comparison itself."""
+        """Return the comparison of each member of its family; without a family, the comparison itself."""
         return [compare(estimate, op, bound) for estimate, op, bound in self.members] or [self]
 
 
 def compare(value: Estimate | EstimateFamily, op: str, bound: float) -> Comparison:
-    """Return a comparison with its decision; of a family that of the member which decides.
+    """Return a comparison with its decision; for a family, that of the deciding member.
 
     >>> rate = Estimate("rate(harmful)", "rate of harmful", value=0.01, low=0.004, high=0.017)
     >>> compare(rate, "<=", 0.02).decision.value
@@ -79,21 +79,21 @@ def compare(value: Estimate | EstimateFamily, op: str, bound: float) -> Comparis
 class Condition:
     """One check of a threshold test by ``<``, ``<=``, ``>`` or ``>=``.
 
-    One comparison of an estimate, of the member that decides a family, or both ends of the
-    ranges of a mark.
+    It consists of one comparison of an estimate, or of a family's deciding member; or of two, for both ends of the
+    range of a mark.
     """
 
     text: str
-    """The text of an error: ``ratio of advance, female to male >= 0.8``."""
+    """The text in messages: ``ratio of advance, female to male >= 0.8``."""
     comparisons: tuple[Comparison, ...]
     opposite: bool = False
-    """Whether it is the opposite of the condition that its key stands for, as ``rate < 0.8`` is of ``rate >= 0.8``."""
+    """Whether it is the opposite of its key's condition, as ``rate < 0.8`` is of ``rate >= 0.8``."""
     family: str = ""
-    """The text of a family's condition where it must hold: ``family >= 0.8``; empty for one estimate."""
+    """The text of a family's condition as it must hold: ``family >= 0.8``; empty for one estimate."""
     line: int | None = None
-    """The line of the user's file."""
+    """The line in the user's file."""
     asserted: tuple[Estimate, ...] = ()
-    """All estimates that it is about; of a family every member. Empty: those of its comparisons."""
+    """All estimates of the condition; for a family every member. Empty: those of its comparisons."""
 
     @property
     def decision(self) -> Decision:
@@ -104,7 +104,7 @@ class Condition:
         """Return the condition as it must hold for the test to pass: reversed where the test negates it."""
         comparisons = [comparison.corrected(asserted) for comparison in self.comparisons]
         if needed == self.opposite:
-            # Of the two ends of a mark, one must not hold: the end that is farthest from holding. Where the
+            # A negated mark needs one of its two ends not to hold: the one that is farthest from holding. If the
             # mark is open, so is its negation.
             reversals = [comparison.reversed() for comparison in comparisons]
             farthest = max(reversals, key=lambda comparison: DECISIONS.index(comparison.decision))
@@ -120,22 +120,22 @@ class ComparisonRecorder:
     answers: Mapping[str, bool] = field(default_factory=dict)
     """Answers to conditions by their keys."""
     default: bool | None = None
-    """The answer to every other condition. None: that of its interval, and true where it is open."""
+    """The answer to all other conditions. None: that of the interval, and true where it is open."""
     scale: MarkScale | None = None
-    """The scale of the marks of every estimate that is made; None: each has its own."""
+    """The scale of the marks of all estimates; None: each has its own."""
     bounds: BoundsOverride | None = None
-    """The bounds that the project sets in place of the test's numbers."""
+    """The project's bounds in place of the test's numbers."""
     negated: Collection[tuple[str, str, float]] = ()
     """Metric, operator and bound of the comparisons that must not hold."""
     strict_tail: float | None = None
     """The probability to err on either side of a claim of unfairness; None: that of the intervals."""
     conditions: dict[str, Condition] = field(default_factory=dict)
     given: dict[str, bool] = field(default_factory=dict)
-    """The answer to each key, that of the condition which was checked last at the end."""
+    """The answer to each key, in the order in which the conditions were last checked."""
     estimates: dict[str, Estimate] = field(default_factory=dict)
-    """Those that the report shows, by metric and slice: compared, or recorded by `record_estimates`."""
+    """The estimates in the report, by metric and slice: compared, or recorded by `record_estimates`."""
     read: dict[str, Estimate] = field(default_factory=dict)
-    """Estimates whose numbers the test has read, by metric and slice."""
+    """The estimates whose numbers the test read, by metric and slice."""
     _homonyms: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
 
     @property
@@ -158,18 +158,18 @@ class ComparisonRecorder:
         return holds != condition.opposite
 
     def record_read(self, value: Comparable) -> None:
-        """Record that the test reads the numbers of an estimate."""
+        """Record that the test read the numbers of an estimate."""
         if isinstance(value, Estimate):
             self.read.setdefault(key_of(value), value)
 
     def record(self, estimates: Iterable[Estimate]) -> None:
-        """Keep estimates for the report."""
+        """Record estimates for the report."""
         self.estimates |= {key_of(estimate): estimate for estimate in estimates}
 
     def _condition(self, value: Comparable, op: str, bound: float | str) -> tuple[str, Condition]:
-        """Return the condition of a comparison, with the name that it has in every evaluation of the test.
+        """Return the condition of a comparison, and a name that is the same in every evaluation of the test.
 
-        The name has metric, slice, operator and the bound of the test, whatever the project has in its place.
+        The name consists of metric, slice, operator and the test's own bound, even where the project overrides it.
         """
         if isinstance(value, Mark):
             return _mark_condition(value, str(bound))
@@ -199,7 +199,7 @@ class ComparisonRecorder:
         return self.bounds.instead_of(names, OPPOSITES[op] if (names[0], op, bound) in self.negated else op)
 
     def _key(self, name: str, condition: Condition) -> str:
-        # Two estimates of one name (of two lambdas, for example) are two conditions.
+        # Different estimates with one name, such as those of two lambdas, are different conditions.
         numbers = tuple(repr(comparison.estimate.value) for comparison in condition.comparisons)
         homonyms = self._homonyms.setdefault(name, [])
         if numbers not in homonyms:
@@ -227,10 +227,10 @@ def has_compared() -> bool:
 
 
 def for_threshold(estimate: Estimate) -> Estimate:
-    """Return an estimate as the threshold test that is evaluated judges it; unchanged outside of one.
+    """Return an estimate with the settings of the threshold test that is evaluated; unchanged outside of one.
 
-    It has the test's scale and the error that its look may spend, and reads of its numbers are recorded. The estimate
-    itself is not: comparisons and `record_estimates` do that.
+    These are the test's scale and the error that its look may spend; reads of its numbers are recorded. The estimate
+    itself is recorded by comparisons and `record_estimates`.
     """
     record = _current()
     if record is None:
@@ -258,7 +258,7 @@ def key_of(estimate: Estimate, metric: str | None = None) -> str:
 def _mark_condition(mark: Mark, letter: str) -> tuple[str, Condition]:
     """Return the condition that a mark is at least a letter, with its name."""
     claims = [_claims(estimate, letter) for estimate in mark.estimates]
-    # Of a family, both ends of the member that decides: the report shows two bounds.
+    # For a family, both ends are those of the deciding member: the report shows two bounds.
     deciding = min(claims, key=_standing)
     family = f'family.mark >= "{letter}"' if len(claims) > 1 else ""
     text = f'mark of {format_subject(deciding[0].estimate)} >= "{letter}"'
@@ -285,8 +285,10 @@ def _claims(estimate: Estimate, letter: str) -> list[Comparison]:
 
     claims = inside(*max(estimate.scale.region(letter), key=nearness))
     if _standing(claims)[0] == len(DECISIONS) - 1 and RANKS[estimate.letter] > RANKS[letter]:
-        vague = replace(estimate, sparse="its interval touches three marks, so that it has none: more would narrow it")
-        return [compare(vague, claim.op, claim.bound) for claim in claims]
+        unmarked = replace(
+            estimate, sparse="its interval touches three marks, so that it has none: more would narrow it"
+        )
+        return [compare(unmarked, claim.op, claim.bound) for claim in claims]
     return claims
 
 

@@ -9,9 +9,9 @@ from pytest_fairness.core.errors import FairnessError
 
 
 class DataFolders:
-    """The data that the user named for suites by ``--fairness-data``.
+    """The data of suites, as given by ``--fairness-data``.
 
-    An item function takes it as ``data``, fixtures take it as ``data_folders``. Tests of a suite make their own:
+    It is the argument ``data`` of item functions, and the fixture ``data_folders``. Tests of a suite construct it:
 
     >>> folders = DataFolders({"hiring": Path(), "bbq": "hub@0123abc"})
     >>> folders.folder("hiring") == Path(), folders.folder("bbq"), folders.hub("bbq"), folders.revision("bbq")
@@ -28,16 +28,16 @@ class DataFolders:
         self._folders = folders
         self._on_lookup = on_lookup
         self.offline = offline
-        """Whether nothing may be downloaded: ``--fairness-offline``."""
+        """Whether downloads are forbidden: ``--fairness-offline``."""
 
     def folder(self, suite: str) -> Path | None:
-        """Return the folder of ``--fairness-data suite=DIR``, or None where none is named.
+        """Return the folder of ``--fairness-data suite=DIR``; None where none is given.
 
         Args:
             suite: The suite's name, or another name that it documents.
 
         Raises:
-            FairnessError: There is no such folder.
+            FairnessError: The folder does not exist.
         """
         path = self._look_up(suite)
         if not isinstance(path, Path):
@@ -47,7 +47,7 @@ class DataFolders:
         return path
 
     def hub(self, suite: str) -> bool:
-        """Return whether the user named the suite's data set of the hub: ``--fairness-data suite=hub``.
+        """Return whether the suite's data set of the hub is selected: ``--fairness-data suite=hub``.
 
         Args:
             suite: The suite's name.
@@ -60,8 +60,8 @@ class DataFolders:
         Args:
             suite: The suite's name.
         """
-        named = self._look_up(suite)
-        return named.partition("@")[2] if isinstance(named, str) else ""
+        location = self._look_up(suite)
+        return location.partition("@")[2] if isinstance(location, str) else ""
 
     def _look_up(self, suite: str) -> Path | str | None:
         if self._on_lookup is not None:

@@ -1,8 +1,8 @@
 """Evaluations of a threshold test that show which of its conditions can fail it.
 
-An assertion that is missing cannot be seen in a test that passes. It shows when a condition is
-answered the opposite way and the test still passes. The same evaluations show which answer a
-condition must have, so that ``not rate < 0.8`` is judged as the ``rate >= 0.8`` that it means.
+In a test that passes, a missing assertion does not show. It does when a condition gets the opposite
+answer and the test still passes. The same evaluations show which answer a
+condition must have, so that ``not rate < 0.8`` is judged as ``rate >= 0.8``.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Answers = Mapping[str, bool]
 """Answers to conditions, by their keys."""
 
 _FEW = 8
-"""Conditions whose every combination of answers may be tried: 256 evaluations."""
+"""Largest number of conditions of which all combinations of answers are tried: 256 evaluations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One call of a threshold test under chosen answers."""
+    """The outcome of one call of a threshold test under given answers."""
 
     record: ComparisonRecorder
     failure: BaseException | None
@@ -40,12 +40,12 @@ class Evaluation:
 
     @property
     def given(self) -> dict[str, bool]:
-        """The answers that conditions were given, by their keys."""
+        """The answers of the conditions, by their keys."""
         return self.record.given
 
     @property
     def line(self) -> int | None:
-        """The line at which it failed, as deep as its traceback goes."""
+        """The line at which it failed: the innermost of its traceback."""
         entry = self.failure.__traceback__ if self.failure else None
         line = None
         while entry is not None:
@@ -55,7 +55,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """Evaluator that calls a threshold test under chosen answers to its conditions."""
+    """Evaluator that calls a threshold test under given answers to its conditions."""
 
     test: Callable[[], object]
     scale: MarkScale | None = None
@@ -118,7 +118,7 @@ def depends_on(evaluator: Evaluator, passing: Evaluation, default: bool | None) 
     Args:
         evaluator: Calls the test.
         passing: An evaluation that passes.
-        default: The answer of conditions that only other answers lead to, as in ``passing``.
+        default: The answer of conditions that are checked only under other answers, as in ``passing``.
     """
     idle = [key for key in passing.given if not _fails_without(evaluator, passing, key, default)]
     conditions = passing.record.conditions
@@ -134,11 +134,11 @@ def depends_on(evaluator: Evaluator, passing: Evaluation, default: bool | None) 
 
 
 def _fails_without(evaluator: Evaluator, passing: Evaluation, key: str, default: bool | None) -> bool:  # noqa: FBT001
-    """Return whether the test fails where one condition has the other answer, whatever conditions that leads to."""
+    """Return whether the test fails if one condition has the other answer, whatever further conditions it checks."""
     answers = {**passing.given, key: not passing.given[key]}
     flipped = evaluator.under(answers, default)
     if flipped.fails and flipped.given.keys() - answers.keys():
-        # The new conditions may stand in for it: `a or b`, `if a: return`.
+        # The further conditions may replace it, as in `a or b` and `if a: return`.
         return all(evaluator.under(answers, answer).fails for answer in (True, False))
     return flipped.fails
 
@@ -146,8 +146,8 @@ def _fails_without(evaluator: Evaluator, passing: Evaluation, key: str, default:
 def find_passing(evaluator: Evaluator, failing: Evaluation) -> tuple[Evaluation, bool | None] | None:
     """Return an evaluation that passes, with the answer of its other conditions; None where none is found.
 
-    First all conditions hold, or none does, as in most tests. Then conditions are answered the opposite way one by
-    one, the last that was checked first, as long as that leads farther.
+    First all conditions hold, or none does, as in most tests. Then the answers of conditions are reversed one by
+    one, from the last checked one on, as long as the test gets farther.
     """
     for default in (True, False):
         evaluation = evaluator.under({}, default)

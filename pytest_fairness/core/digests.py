@@ -1,4 +1,4 @@
-"""Digests: short stable fingerprints of texts, and texts that are the same for a value in every process."""
+"""Digests of texts and files, and canonical texts of values."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from typing import Any
 from uuid import UUID
 
 to_json = json.JSONEncoder(ensure_ascii=False).encode
-"""Returns JSON as ``json.dumps`` does, without a new encoder each time."""
+"""A function like ``json.dumps`` that constructs no new encoder each time."""
 
 _WITH_STABLE_TEXT = (bytes, complex, range, date, time, timedelta, Decimal, Fraction, UUID, PurePath)
-_BLOCKS, _BLOCK = 64, 4096
-"""The number of blocks of a large file that are read, and their size in bytes."""
+_BLOCKS, _BLOCK_SIZE = 64, 4096
+"""Number of blocks of a large file that are read, and their size in bytes."""
 
 
 def digest(text: str) -> str:
-    """Return a short stable fingerprint of a text (128 bits, hexadecimal).
+    """Return the digest of a text (128 bits, hexadecimal).
 
     >>> digest("a") == digest("a") != digest("b")
     True
@@ -33,33 +33,33 @@ def digest(text: str) -> str:
 
 
 def sampled_digest(folder: Path, files: Iterable[Path]) -> str:
-    """Return a digest of files that changes as weights are trained, without reading all of them.
+    """Return a digest of some blocks of files, which changes as weights are trained.
 
     Args:
-        folder: The folder from which the files' names count.
-        files: Their paths below the folder, in order.
+        folder: The folder of the files.
+        files: Their paths relative to the folder, in order.
     """
     fingerprint = sha256()
     for path in files:
         size = (folder / path).stat().st_size
         fingerprint.update(f"{path.as_posix()}\0{size}\0".encode())
         with (folder / path).open("rb") as file:
-            for start in range(0, size, max(_BLOCK, size // _BLOCKS)):
+            for start in range(0, size, max(_BLOCK_SIZE, size // _BLOCKS)):
                 file.seek(start)
-                fingerprint.update(file.read(_BLOCK))
+                fingerprint.update(file.read(_BLOCK_SIZE))
     return fingerprint.hexdigest()[:16]
 
 
 def canonical(value: object) -> str:
-    """Return a text that is the same for a value in every process, and differs for different values.
+    """Return the canonical text of a value: the same in every process, and different for different values.
 
-    Mappings keep their order: a grader may read it, as `AnswerOptions` do.
+    It contains the order of mappings, since a grader may read it, as `AnswerOptions` do.
 
     >>> canonical({"tags": {2, 1}, "n": ("a", 0.5)})
     '["mapping", ["tags", ["set", "1", "2"]], ["n", ["tuple", "a", 0.5]]]'
 
     Raises:
-        TypeError: The value is, or holds, an object that only its address tells from others.
+        TypeError: The value is, or contains, an object that is distinguished from others by its address only.
     """
     return to_json(_form(value))
 

@@ -1,4 +1,4 @@
-"""Errors: one class per cause that a caller treats differently."""
+"""Errors: one class for each cause that callers handle differently."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UngradedReason = Literal["refusal", "filter", "unparsed", "truncated", "tool_cal
 
 
 class FairnessError(Exception):
-    """Bad input or a failed service, reported in one line: the value, the rule, the way out."""
+    """Invalid input or a failed service, in one line: the value, the rule, the way out."""
 
 
 class StoreError(FairnessError):
@@ -19,9 +19,9 @@ class StoreError(FairnessError):
 
 
 class UngradedError(FairnessError):
-    """Raised when the value of an ungraded attempt is asked for.
+    """The value of an ungraded attempt was read.
 
-    A metric counts it as ungraded; of a grader over an item, it leaves the item ungraded for the same ``reason``.
+    A metric counts the attempt as ungraded. In a grader of items, the item is ungraded for the same ``reason``.
     """
 
     def __init__(self, message: str, reason: UngradedReason = "unparsed") -> None:
@@ -30,10 +30,11 @@ class UngradedError(FairnessError):
 
 
 class ModelError(FairnessError):
-    """A model did not answer. Subclasses say whether asking again can help.
+    """A model did not answer; the subclass determines whether the request is sent again.
 
-    Raised by a model's ``answer``; the engine catches it. ``kind`` is what such errors are counted under: an HTTP
-    status, or a word.
+    Args:
+        message: The message, in one line.
+        kind: The kind under which such errors are counted: an HTTP status, or a word.
     """
 
     def __init__(self, message: str, *, kind: str = "failed") -> None:
@@ -42,12 +43,15 @@ class ModelError(FairnessError):
 
 
 class TransientError(ModelError):
-    """Asking again may help: a rate limit, a timeout, a server error.
+    """The request may succeed if it is sent again: a rate limit, a timeout, a server error.
 
-    ``retry_after`` is the provider's own wait in seconds, where it gave one;
-    ``rate_limited`` asks the engine to send fewer requests at a time;
-    ``unreachable`` says that no connection could be made at all, or what answers is no model;
-    ``sent`` that the request has left and its end is not known, so that it may be billed.
+    Args:
+        message: The message, in one line.
+        retry_after: The provider's own wait in seconds; None where it gave none.
+        rate_limited: Whether the engine should send fewer requests at a time.
+        unreachable: Whether there was no connection, or the server is no model.
+        sent: Whether the request was sent without a known outcome, so that it may be billed.
+        kind: The kind under which such errors are counted.
     """
 
     def __init__(
@@ -68,15 +72,15 @@ class TransientError(ModelError):
 
 
 class PermanentError(ModelError):
-    """This prompt will not be answered however often it is asked (HTTP 400, say)."""
+    """There is no answer to this prompt, however often it is sent: HTTP 400, for example."""
 
 
 class FatalError(ModelError):
-    """No prompt will be answered by this model: a missing key, 401, an unknown model name."""
+    """There is no answer of this model to any prompt: a missing key, HTTP 401, an unknown model name."""
 
 
 def install(extra: str) -> str:
-    """Return the command that installs an extra. The package is on no index: it is installed from its folder.
+    """Return the command that installs an extra of the package, from its folder.
 
     >>> install("prices")
     'pip install "./pytest-fairness[prices]"'
@@ -85,7 +89,7 @@ def install(extra: str) -> str:
 
 
 def did_you_mean(word: object, words: Iterable[str]) -> str:
-    r"""Name the known words nearest to a mistyped one, as the end of an error message.
+    r"""Return the known words nearest to a mistyped one, as the end of an error message.
 
     >>> did_you_mean("opnai", ["openai", "anthropic"])
     "did you mean 'openai'? Known: anthropic, openai"
@@ -94,7 +98,7 @@ def did_you_mean(word: object, words: Iterable[str]) -> str:
     """
     names = sorted(name if name.isprintable() else repr(name)[1:-1] for name in words)
     close = difflib.get_close_matches(str(word), names, n=3, cutoff=0.5)
-    known_names = f"Known: {', '.join(names)}" if names else "None is known"
+    vocabulary = f"Known: {', '.join(names)}" if names else "None is known"
     if not close:
-        return known_names
-    return f"did you mean {' or '.join(repr(name) for name in close)}? {known_names}"
+        return vocabulary
+    return f"did you mean {' or '.join(repr(name) for name in close)}? {vocabulary}"

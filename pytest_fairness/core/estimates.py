@@ -364,7 +364,7 @@ class Estimate(ComparableNumber):
             **strict,
             ends_at=_mapped(self.ends_at, ends),
             strict_at=_mapped(self.strict_at, ends),
-            scale=None if self.scale is None else self.scale.of_size(),
+            scale=None if self.scale is None else self.scale.absolute(),
             breakdown=_turned(self.breakdown) if self.value < 0 else self.breakdown,
         )
 
@@ -411,7 +411,7 @@ def _mapped(ends: Ends | None, change: Callable[[float, float], tuple[float, flo
 
 
 def _turned(breakdown: LazyBreakdown | None) -> LazyBreakdown | None:
-    return None if breakdown is None else lambda: breakdown().turned()
+    return None if breakdown is None else lambda: breakdown().negated()
 
 
 class Mark(Comparable):

@@ -1,4 +1,4 @@
-"""Prompts that an option of the run left out: which groups they would have added, and to which slices."""
+"""Prompts that an option of the run left out, described by their groups and other attributes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pytest_fairness.core.items import ProbeItem
 
 Described = Sequence[Mapping[str, str]]
-"""The groups of a prompt, and its and its item's other attributes, as texts."""
+"""The groups of a prompt, and the other attributes of it and its item, as texts."""
 
 LeftOut = Mapping[str, Sequence[Described]]
-"""Descriptions of prompts by the option that left them out, as the user wrote it; builtins, for the store."""
+"""Descriptions of prompts by the option that left them out, as the user wrote it; builtin types, for the store."""
 
 
 def left_out(by_option: Mapping[str, Iterable[ProbeItem]], measured: Iterable[ProbeItem]) -> LeftOut:
-    """Return what describes prompts that were left out, each once, and none that is measured.
+    """Return the distinct descriptions of prompts that were left out, except those of measured prompts.
 
-    Prompts without groups add none, and are not named.
+    Prompts without groups are not described.
 
     >>> from pytest_fairness.core.items import Prompt
     >>> south, north = (ProbeItem(n, [Prompt("?", {"sex": "f"})], metadata={"region": n}) for n in ("south", "north"))
@@ -35,10 +35,10 @@ def left_out(by_option: Mapping[str, Iterable[ProbeItem]], measured: Iterable[Pr
 
 
 def _descriptions(item: ProbeItem) -> Iterator[tuple[object, Described]]:
-    """Yield each prompt with groups, with what distinguishes it from others."""
+    """Yield a key and the description of each prompt that has groups."""
     for prompt in item.prompts:
         if prompt.groups:
-            about = {**item.metadata, **prompt.metadata}
+            metadata = {**item.metadata, **prompt.metadata}
             groups = {name: str(group) for name, group in prompt.groups.items() if group is not None}
-            others = {name: str(value) for name, value in about.items() if value is not None and name not in groups}
+            others = {name: str(value) for name, value in metadata.items() if value is not None and name not in groups}
             yield (tuple(sorted(groups.items())), tuple(sorted(others.items()))), (groups, others)

@@ -1,6 +1,6 @@
-"""Extensions: what installed packages register under the entry-point groups of pytest-fairness.
+"""Extensions: objects that installed packages register in the entry-point groups of pytest-fairness.
 
-The parts that pytest-fairness ships are registered in the same groups, in its own ``pyproject.toml``.
+Its own models, graders and suites are registered in the same groups, in its ``pyproject.toml``.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ _OURS = "pytest-fairness"
 
 @dataclass(frozen=True, slots=True)
 class ExtensionGroup:
-    """One entry-point group: its extensions are found, loaded and refused in the same way as those of all others.
-
-    An extension is imported when it is first used, never before.
+    """One entry-point group. Its extensions are imported on first use.
 
     >>> MODELS.group, "simulated" in MODELS.names()
     ('pytest_fairness.models', True)
@@ -33,9 +31,9 @@ class ExtensionGroup:
     name: str
     """The last part of the group's name."""
     noun: str
-    """One of its extensions, in messages."""
+    """The noun for one of its extensions, in messages."""
     has_shipped: bool = True
-    """Whether pytest-fairness registers some itself."""
+    """Whether pytest-fairness itself registers extensions in it."""
 
     @property
     def group(self) -> str:
@@ -53,7 +51,7 @@ class ExtensionGroup:
             FairnessError: No package registers the name, or two packages do.
         """
         registered = entry_points(group=self.group)
-        # One distribution can be seen twice (installed, and again on the path): that is no duplicate.
+        # One distribution may be listed twice (installed, and again on the path): that is no duplicate.
         matches = {entry.value: entry for entry in registered if entry.name == name}
         if not matches:
             names = {entry.name for entry in registered}
@@ -105,7 +103,7 @@ class ExtensionGroup:
         """Return an instance of an extension that is a subclass of ``base``.
 
         Raises:
-            FairnessError: It cannot be loaded, is no such class, or cannot be made without arguments.
+            FairnessError: It cannot be loaded, is no such class, or cannot be constructed without arguments.
         """
         loaded = self.load_class(name, base)
         try:

@@ -1,4 +1,4 @@
-"""The search for reference cycles, left out where all that is made lives to the end."""
+"""Pauses of the garbage collector, where all objects live to the end of the process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MANY_TESTS = 1_000
 
 @contextmanager
 def paused_collection() -> Iterator[None]:
-    """Leave the search out meanwhile: over many rows of results it takes a tenth to a sixth of the time."""
+    """Disable the collector within the block: over many rows of results it takes a tenth to a sixth of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -26,7 +26,7 @@ def paused_collection() -> Iterator[None]:
 
 @contextmanager
 def lasting_imports() -> Iterator[None]:
-    """Leave what is imported meanwhile out of all searches: modules live to the end of the process."""
+    """Exclude modules that are imported within the block from collections: they live to the end of the process."""
     modules = len(sys.modules)
     with paused_collection():
         yield
@@ -36,9 +36,9 @@ def lasting_imports() -> Iterator[None]:
 
 @cache
 def keep_present_objects() -> None:
-    """Leave what exists now out of all later searches: modules and collected tests live to the end of the process.
+    """Exclude all present objects from later collections: modules and collected tests live to the end of the process.
 
-    Once in a process: of a further run within it, as pytest's own tests make them, the objects do not live so long.
+    It runs once in a process: the objects of a further run in it, as in pytest's own tests, do not live so long.
     A full search comes first, so that no garbage is kept.
     """
     gc.collect()

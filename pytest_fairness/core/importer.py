@@ -25,7 +25,7 @@ def write_lines(out: Path, lines: Iterable[str]) -> None:
 
 
 class Importer(ABC):
-    """Base class of imports: ``pytest-fairness import NAME ... --out FILE`` turns recorded answers into a replay file.
+    """Base class of imports: ``pytest-fairness import NAME ... --out FILE`` converts records to a replay file.
 
     A line of a replay file is ``{"metadata": {...}, "text": "..."}``: the answer to the prompt with this metadata.
 
@@ -42,7 +42,7 @@ class Importer(ABC):
     """
 
     help: ClassVar[str]
-    """One line of the command's help: the records that are imported."""
+    """The help of the command in one line: the records that are imported."""
     out: ClassVar[str] = "the replay file to write"
     """The help of ``--out``."""
     line_start: ClassVar[str] = '{"metadata": '
@@ -50,10 +50,10 @@ class Importer(ABC):
 
     @abstractmethod
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what is read; ``--out`` is declared by the command.
+        """Declare the arguments of the command, except ``--out``.
 
         Args:
-            parser: That of the command.
+            parser: The parser of the command.
         """
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Prompts, and the items that hold prompts together."""
+"""Prompts, and items: the units of analysis, which group prompts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Message = Mapping[str, str]
 A prompt with tools has messages of three further roles, see `core.tools`."""
 
 MOST_PROMPTS = 100_000
-"""Largest number of prompts of an item; a generator may have no end."""
+"""Largest number of prompts of an item; a generator may be infinite."""
 CONTINUATIONS = "continuations"
 """The role of a message that asks for likelihoods in place of an answer (`core.propensities`)."""
 _ROLES = ("system", "user", "assistant")
@@ -29,24 +29,25 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 class _DigestSlot:
-    """A slot for a digest that is computed on first use, and is no field of the prompt."""
+    """A slot for a digest that is computed on first use; a base class, so that it is no field of the prompt."""
 
     __slots__ = ("_digest",)
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt(_DigestSlot):
-    """The text of one request, and the groups that it is about.
+    """The text of one request, and the groups of the people in it.
 
-    ``messages`` may be given as a plain string: one message of the user.
-    ``groups`` maps a protected attribute to the group of the person in the prompt.
-    ``metadata`` is for graders and for slices; it is never sent to the model.
-    ``schema`` is the JSON schema of the answer, for models whose provider has structured output. The messages
-    must state it as well: answers are stored by messages alone.
-    ``slots`` declares a counterfactual: what stands in the text because of the group, by names of your own. Prompts
-    of one item may then differ in nothing else; `lint` checks it when the item's tests are collected.
-    ``tools`` are what the model may call: `Tool` objects, or mappings of name, description and parameters. They are
-    part of the messages, and so of an attempt's key.
+    Args:
+        messages: The messages; a text is one message of the user.
+        groups: The group of the person in the prompt, by protected attribute.
+        metadata: Values for graders and slices, which are never sent to the model.
+        slots: Declares a counterfactual: the texts that depend on the group, under names of your own. Prompts
+            of one item may then differ in nothing else; `lint` checks it when the item's tests are collected.
+        schema: The JSON schema of the answer, for providers with structured output. The messages must contain it as
+            well: stored answers are identified by the messages alone.
+        tools: The tools that the model may call: `Tool` objects, or mappings of name, description and parameters.
+            They are part of the messages, and so of an attempt's key.
 
     >>> Prompt("Should Anna be hired?", groups={"gender": "female"}).messages
     ({'role': 'user', 'content': 'Should Anna be hired?'},)
@@ -105,7 +106,7 @@ class Prompt(_DigestSlot):
 
     @property
     def digest(self) -> str:
-        """The fingerprint of what is sent: roles and texts, nothing else.
+        """The fingerprint of the roles and texts of its messages.
 
         >>> Prompt("Yes or no?").digest == Prompt("Yes or no?", groups={"gender": "female"}).digest
         True
@@ -119,7 +120,7 @@ class Prompt(_DigestSlot):
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools that the model is offered; empty where it is offered none.
+        """The tools that the model may call; empty for a prompt without tools.
 
         >>> Prompt("May she stay?", tools=[Tool("grant"), {"name": "refuse"}]).tools[1].name
         'refuse'
@@ -128,12 +129,12 @@ class Prompt(_DigestSlot):
 
     @property
     def conversation(self) -> Sequence[Message]:
-        """The messages without that which carries the tools."""
+        """The messages without the one that holds the tools."""
         return _without_tools(self.messages)
 
     @property
     def text(self) -> str:
-        """The last message's text: what a plain text-to-text model is given if it is alone."""
+        """The text of the last message: for a single message, the argument of a text-to-text model."""
         last = next(message for message in reversed(self.messages) if message["role"] != CONTINUATIONS)
         return last["content"]
 
@@ -144,7 +145,7 @@ def _without_tools(messages: Sequence[Message]) -> Sequence[Message]:
 
 @lru_cache(maxsize=256)
 def _tools_in(content: str) -> tuple[Tool, ...]:
-    """Return the tools of a message that carries them.
+    """Return the tools in the content of a message of the role `TOOLS`.
 
     Raises:
         FairnessError: The content holds no tools.
@@ -168,7 +169,7 @@ class ProbeItem:
     2
 
     Raises:
-        FairnessError: For an empty id or an item without prompts.
+        FairnessError: The id is empty, or there are no prompts.
     """
 
     id: str
@@ -193,9 +194,9 @@ class ProbeItem:
 
     @property
     def test_id(self) -> str:
-        """A short ASCII id for the item's test, without what breaks selection or scheduling.
+        """A short ASCII id for the item's test, without characters that break selection or scheduling.
 
-        An id that cannot be one as it is has a digest of the whole id, so that no two items share one.
+        If the item's id is not such an id, it ends with a digest of the whole, so that no two items share one.
 
         >>> ProbeItem("person-1", [Prompt("Hello")]).test_id, ProbeItem("Zoë", [Prompt("Hello")]).test_id
         ('person-1', 'Zo_~0e8501d04522')

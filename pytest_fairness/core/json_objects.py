@@ -1,4 +1,4 @@
-"""JSON objects among other text, as models write them."""
+"""JSON objects within texts of models."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 _MOST_OBJECTS = 50
-"""Braces of a text at which an object is looked for."""
+"""Largest number of braces of a text at which an object is searched for."""
 
 
 def json_objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
-    """Yield every whole object of a text, with its start and end; objects within an object are not looked for.
+    """Yield every complete object in a text with its start and end, without those within another object.
 
-    >>> [found for found, _, _ in json_objects('First {"a": 1}, then {"b": {"c": 2}} and {broken')]
+    >>> [content for content, _, _ in json_objects('First {"a": 1}, then {"b": {"c": 2}} and {broken')]
     [{'a': 1}, {'b': {'c': 2}}]
     """
     decoder, position = json.JSONDecoder(strict=False), text.find("{")

@@ -1,4 +1,4 @@
-"""Files of JSON and of JSON lines, read as a stream: plain or packed by gzip or xz, in UTF-8."""
+"""Readers of JSON and JSON Lines files in UTF-8, plain or compressed by gzip or xz."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ Record = dict[str, Any]
 _GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LONGEST_LINE = 64 * 2**20
-"""Bytes of a line: more is another kind of file, which must not fill the memory."""
+"""Largest number of bytes of a line: a longer one is no JSON Lines file, and must not fill the memory."""
 _LARGEST_DOCUMENT = 2 * 2**30
+"""Largest number of bytes of a file that is read whole."""
 
 
 def read_records(path: Path, noun: str) -> Iterator[tuple[str, Record]]:
-    """Yield the objects of a file of JSON lines, one at a time, each with where it stands.
+    """Yield the objects of a JSON Lines file, each with its file and line.
 
-    A file that holds one JSON array is read whole. NaN and infinities, which JSON does not know, are None.
+    A file with one JSON array is read whole. NaN and infinities, which JSON lacks, are read as None.
 
     Args:
-        path: The file; it may be packed by gzip, or by xz if its name ends in ``.xz``.
-        noun: One of its objects, for messages: "a sample of lm-eval".
+        path: The file; it may be compressed by gzip, or by xz if its name ends in ``.xz``.
+        noun: The noun for one of its objects, for messages: "a sample of lm-eval".
 
     Raises:
-        FairnessError: It cannot be read, or a line is no JSON object; the message has the line.
+        FairnessError: The file cannot be read, or a line is no JSON object; the message has the line.
     """
-    with _opened(path) as file:
+    with _open(path) as file:
         start = file.peek(64)
         if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
             yield from _array(path, file.read(_LARGEST_DOCUMENT), noun)
@@ -49,17 +50,17 @@ def read_records(path: Path, noun: str) -> Iterator[tuple[str, Record]]:
 
 
 def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
-    """Return the text of a file of JSON lines."""
+    """Return the text of a JSON Lines file."""
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
 def read_document(path: Path, noun: str) -> Record:
-    """Return the object of a file of JSON. NaN and infinities, which JSON does not know, are None.
+    """Return the object in a JSON file; NaN and infinities, which JSON lacks, are read as None.
 
     Raises:
-        FairnessError: It cannot be read, or is no JSON object.
+        FairnessError: The file cannot be read, or holds no JSON object.
     """
-    with _opened(path) as file:
+    with _open(path) as file:
         data = file.read(_LARGEST_DOCUMENT + 1)
     if len(data) > _LARGEST_DOCUMENT:
         raise FairnessError(f"{path} has more than 2 GiB: it cannot be read whole")
@@ -67,18 +68,18 @@ def read_document(path: Path, noun: str) -> Record:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[gzip.GzipFile | io.BufferedReader]:
+def _open(path: Path) -> Iterator[gzip.GzipFile | io.BufferedReader]:
     try:
         if path.is_dir():
             raise FairnessError(f"{path} is a folder: name a file")
-        if path.exists() and not path.is_file():  # a pipe would be waited for
+        if path.exists() and not path.is_file():  # opening a pipe would block
             raise FairnessError(f"{path} is no file: name one")
         with path.open("rb") as plain:
             start = plain.read(2)
         if start in _UTF16:
             raise FairnessError(f"{path} is a text in UTF-16: save it in UTF-8")
         if path.suffix == ".xz":
-            yield _unpacked_xz(path)
+            yield _open_xz(path)
             return
         with gzip.open(path, "rb") if start == _GZIP else path.open("rb") as file:
             yield file
@@ -88,7 +89,7 @@ def _opened(path: Path) -> Iterator[gzip.GzipFile | io.BufferedReader]:
         raise FairnessError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def _unpacked_xz(path: Path) -> io.BufferedReader:
+def _open_xz(path: Path) -> io.BufferedReader:
     import lzma  # Python may have been built without it
 
     try:

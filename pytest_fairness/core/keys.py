@@ -1,4 +1,4 @@
-"""Identities of attempts: the model, the prompt and the repetition."""
+"""Keys of attempts and grades in the store."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _GRADING = ("grade", "grade_item", "grade_batch")
 
 
 def fingerprint_of(grader: object) -> str | None:
-    """Return the fingerprint of a grader that its own class defines; None for an inherited one.
+    """Return the fingerprint of a grader; None for one that its class inherits.
 
-    A subclass grades otherwise than its base: under one fingerprint their stored grades would be mixed up.
+    A subclass may grade otherwise than its base: under one fingerprint their stored grades would be confused.
 
     >>> class Plain:
     ...     fingerprint = "Plain v1"
@@ -28,15 +28,15 @@ def fingerprint_of(grader: object) -> str | None:
 
 
 def prompt_form(prompt: Prompt, *more: object) -> str | None:
-    """Return what a grader can see of a prompt besides its messages; None where it has no stable form."""
+    """Return a canonical text of all that a grader can read of a prompt, except its messages; None without one."""
     try:
         return canonical([prompt.groups, prompt.metadata, prompt.slots, prompt.schema, *more])
-    except (TypeError, ValueError, AttributeError, RecursionError):  # without a form, or holding itself
+    except (TypeError, ValueError, AttributeError, RecursionError):  # no canonical text, or a reference to itself
         return None
 
 
 def grade_key(fingerprint: str | None, form: str | None) -> str | None:
-    """Return what a grade is stored under, from `fingerprint_of` and `prompt_form`; None where it is not stored."""
+    """Return the key of a stored grade, from `fingerprint_of` and `prompt_form`; None where it is not stored."""
     return None if fingerprint is None or form is None else digest(f"{fingerprint}\n{form}")
 
 

@@ -1,4 +1,4 @@
-"""Patterns that are compiled when they are first used: a run over stored grades uses few of them."""
+"""Regular expressions that are compiled on first use: a run over stored grades uses few of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _LazyPattern:
         return re.compile(self._text, self._flags)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # copying and pickling look for methods of an object that has nothing yet
+        if name.startswith("_"):  # copying and pickling read such attributes before there is any other
             raise AttributeError(name)
         value = getattr(self._compiled, name)
         setattr(self, name, value)
@@ -24,7 +24,7 @@ class _LazyPattern:
 
 
 def lazy_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
-    """Return what `re.compile` returns, for a call of its methods. A malformed text fails at the first call.
+    """Return an object with the methods of a compiled pattern; a malformed text fails at the first call.
 
     >>> lazy_pattern(r"\\d+").findall("7 of 12")
     ['7', '12']

@@ -1,7 +1,7 @@
 """Marks: A healthy, B cautionary, C critical, D catastrophic.
 
-A mark says how bad a value is, where a verdict says whether it may be released. It is taken
-from the pessimistic end of an interval, and nothing earns a better one by being measured less.
+A mark grades how bad a value is; a verdict decides whether a model may be released. A mark is that
+of the pessimistic end of an interval, so a smaller sample never gets a better one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pytest_fairness.core.errors import FairnessError
 
 NOT_MARKED = "-"
 RANKS = {mark: rank for rank, mark in enumerate(("A", "B", "C", NOT_MARKED, "D"))}
-"""Marks from best to worst. A missing mark ranks as D, which is only worse to look at."""
+"""Marks from best to worst. A missing mark counts as a D, but sorts before it."""
 
 Range = tuple[float | None, float | None]
 
@@ -34,8 +34,7 @@ class MarkScale:
     'B'
 
     Raises:
-        FairnessError: For a mark without a range, for a range that is none, and for ranges that leave no value to be a
-            D.
+        FairnessError: A mark has no range, a range is malformed, or the ranges leave no value for a D.
     """
 
     A: Range | Sequence[Range]
@@ -49,22 +48,22 @@ class MarkScale:
             raise FairnessError("scale: A, B and C hold every value: leave some to be a D")
 
     def mark(self, value: float) -> str:
-        """``A`` to ``D``; ``-`` for a value that is not finite."""
+        """Return the mark of a value, ``A`` to ``D``; ``-`` for a value that is not finite."""
         if not math.isfinite(value):
             return NOT_MARKED
-        holding = (mark for mark in "ABC" if any(low <= value <= high for low, high in getattr(self, mark)))
-        return next(holding, "D")
+        marks = (mark for mark in "ABC" if any(low <= value <= high for low, high in getattr(self, mark)))
+        return next(marks, "D")
 
     def touched(self, low: float, high: float) -> set[str]:
         """Return the marks of all values from ``low`` to ``high``, ``A`` to ``D``."""
-        # Finite, so that what lies beyond every number is open and no value of its own.
+        # Finite, since an open end is no value of its own.
         low, high = (min(max(end, -sys.float_info.max), sys.float_info.max) for end in (low, high))
-        turns = [end for mark in "ABC" for span in getattr(self, mark) for end in span]
-        # A mark holds from one end of a range to the next: what lies beside each shows them all.
-        neighbors = [
-            value for end in turns for value in (end, *(math.nextafter(end, to) for to in (-math.inf, math.inf)))
+        ends = [end for mark in "ABC" for span in getattr(self, mark) for end in span]
+        # Between two ends of ranges the mark is constant: the ends and their neighbors have all marks.
+        candidates = [
+            value for end in ends for value in (end, *(math.nextafter(end, to) for to in (-math.inf, math.inf)))
         ]
-        return {self.mark(value) for value in (low, high, *neighbors) if low <= value <= high}
+        return {self.mark(value) for value in (low, high, *candidates) if low <= value <= high}
 
     def region(self, mark: str) -> list[tuple[float, float]]:
         """Return the ranges in which a value has this mark or a better one, in order and without overlaps."""
@@ -79,16 +78,16 @@ class MarkScale:
     def __neg__(self) -> MarkScale:
         return MarkScale(*([(-high, -low) for low, high in getattr(self, mark)] for mark in "ABC"))
 
-    def of_size(self) -> MarkScale | None:
-        """Return the scale of a value's size. None where its sides differ: it could be either."""
-        sizes = all(low >= 0 for low, _ in self.region("C"))
-        even = all(self.region(mark) == (-self).region(mark) for mark in "ABC")
-        return self if sizes or even else None
+    def absolute(self) -> MarkScale | None:
+        """Return the scale of the absolute value; None where the scale is neither symmetric nor of positive values."""
+        is_positive = all(low >= 0 for low, _ in self.region("C"))
+        is_symmetric = all(self.region(mark) == (-self).region(mark) for mark in "ABC")
+        return self if is_positive or is_symmetric else None
 
 
 def _ranges(mark: str, given: Range | Sequence[Range]) -> tuple[tuple[float, float], ...]:
-    one = len(given) == 2 and not any(isinstance(end, Sequence) for end in given)
-    spans: Sequence[Range] = [given] if one else given  # type: ignore[list-item, assignment]  # told apart above
+    is_single = len(given) == 2 and not any(isinstance(end, Sequence) for end in given)
+    spans: Sequence[Range] = [given] if is_single else given  # type: ignore[list-item, assignment]
     if not spans:
         raise FairnessError(f"scale: {mark} has no range: give it one, (low, high)")
     ranges = []
@@ -106,18 +105,18 @@ def _ranges(mark: str, given: Range | Sequence[Range]) -> tuple[tuple[float, flo
 
 
 RATIOS = MarkScale(A=(0.85, 1 / 0.85), B=(0.7, 1 / 0.7), C=(0.5, 2))
-"""The scale of a ratio, whichever way round it is."""
+"""The scale of a ratio, in either direction."""
 DIFFERENCES = MarkScale(A=(-0.05, 0.05), B=(-0.1, 0.1), C=(-0.2, 0.2))
 """The scale of a difference of rates."""
 CORRELATIONS = MarkScale(A=(-0.1, 0.1), B=(-0.3, 0.3), C=(-0.5, 0.5))
-"""None, small, medium, large: the sizes of Cohen (1988)."""
+"""The scale of a correlation, by Cohen's (1988) effect sizes: none, small, medium, large."""
 
 
 def aggregate(marks: Iterable[str]) -> str | None:
-    """Return one mark for several: their second-worst, or one better than their worst where that is worse.
+    """Return one mark for several: the worse of the second-worst, and the mark one better than the worst.
 
-    So two D's are a D, and a single one among others makes a C. A mark that is alone counts
-    as it is; without any there is None. What is not marked ranks as a D.
+    So two D's give a D, and a single D among others gives a C. A single mark is returned as it is, None without any.
+    Missing marks count as a D.
 
     >>> aggregate(["A", "D", "A"]), aggregate(["D", "B", "D"]), aggregate(["A", "B", "A"]), aggregate([])
     ('C', 'D', 'A', None)

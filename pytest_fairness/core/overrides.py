@@ -1,4 +1,4 @@
-"""Bounds that a project sets in place of those that a threshold's test has."""
+"""Overrides: bounds of a project in place of those of a threshold's test."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pytest_fairness.core.errors import FairnessError
 
 Span = tuple[float, float]
-"""The lowest and the highest value; infinite on a side that is not bounded."""
+"""The lowest and the highest value; infinite on a side without a bound."""
 ONLY = ""
-"""The metric of bounds that name none."""
+"""The key of bounds without a metric."""
 
 
 def shown(span: Span) -> str:
-    """Return a span as it is written: ``[0.7, 1.4]``, ``[0.7, inf]``.
+    """Return a span as text: ``[0.7, 1.4]``, ``[0.7, inf]``.
 
     >>> shown((0.7, math.inf))
     '[0.7, inf]'
@@ -25,22 +25,22 @@ def shown(span: Span) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BoundsOverride:
-    """Bounds that a threshold's comparisons are held against, by metric, whatever number its test has.
+    """Bounds by metric that replace the numbers of a threshold's test.
 
-    A comparison with ``>`` or ``>=`` is held against the low end, one with ``<`` or ``<=`` against the high one.
-    A metric is named in full, or without the groups that it compares, which names a family. Bounds that name none
-    (`ONLY`) are for a test that compares one thing.
+    A comparison with ``>`` or ``>=`` uses the low end, one with ``<`` or ``<=`` the high end.
+    The key is a metric's full name, or the name without the groups that it compares, for a family. Bounds without a
+    metric (`ONLY`) are for a test that compares one metric.
     """
 
     spans: Mapping[str, Span]
     where: str = "own bounds"
-    """Source of the bounds: ``pyproject.toml:12``."""
+    """The source of the bounds: ``pyproject.toml:12``."""
 
     def instead_of(self, names: Sequence[str], op: str) -> float | None:
         """Return the project's bound for a comparison; None where it sets none.
 
         Raises:
-            FairnessError: The override leaves open a side that the test bounds.
+            FairnessError: The test has a bound on a side where the override has none.
         """
         span = next((self.spans[name] for name in (*names, ONLY) if name in self.spans), None)
         if span is None:

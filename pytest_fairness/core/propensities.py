@@ -1,7 +1,7 @@
-"""Propensities: the probability of each option, as a question to a model, as its reply and as a grade.
+"""Propensities: the probability of each option, in the request to a model, in its reply and as a grade.
 
-The question is the last message of a prompt, with the role `CONTINUATIONS`. So it is part of an attempt's key, and
-drawn answers and propensities never share one.
+The request is the last message of a prompt, with the role `CONTINUATIONS`. So it is part of an attempt's key, and
+sampled answers and propensities never share one.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from pytest_fairness.core.finish_reasons import LIKELIHOODS
 from pytest_fairness.core.items import CONTINUATIONS, ProbeItem, Prompt
 
 ROUNDING = 1e-3
-"""The excess of the probabilities of a reply over 1 that passes: half-precision weights and providers round them."""
+"""Tolerated excess over 1 of the probabilities in a reply: half-precision weights and providers round them."""
 _RAW_SPACES = "\u0120\u2581"
-"""Spaces as vocabularies have them, which some servers send in place of text: of byte-level BPE, of SentencePiece."""
+"""Spaces in the vocabularies of byte-level BPE and of SentencePiece, which some servers send in place of text."""
 WAY_OUT = "measure drawn answers instead: leave out propensity=True, or --fairness-propensity"
 
 
 class NoLikelihoodsError(PermanentError):
-    """A model gives no probabilities of what is asked for; it may well answer."""
+    """A model gives no probabilities of texts; it may still answer prompts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Continuations:
-    """Texts whose probability a model is asked for, in place of an answer.
+    """A request for the probabilities of texts, in place of an answer.
 
     Attributes:
-        options: From the name of an option to its spellings. Each counts with and without a space before it, and
-            stands for every answer that begins with it.
+        options: The spellings of each option, by its name. Each counts with and without a space before it, and
+            stands for all answers that begin with it.
         exclusive: Whether the options are those of one answer, so that their probabilities sum to at most 1. Else
-            each is one free text, as it is written, whose likelihood is asked for by itself.
-        has_context: Whether the texts continue the messages. Else they stand alone, from the model's first token.
+            each is one free text, as it is written, with its own likelihood.
+        has_context: Whether the texts continue the messages. Else they begin at the model's first token.
 
     >>> Continuations({"yes": ("Yes", "yes"), "no": ("No", "no")}).option_of(" yes")
     'yes'
@@ -62,9 +62,9 @@ class Continuations:
             raise FairnessError(f"continuations are {options!r:.200}: a free text has one spelling")
 
     def option_of(self, token: str) -> str | None:
-        """Return the option that an answer's first token settles; None where it settles none.
+        """Return the option that an answer's first token decides on; None where it decides on none.
 
-        A token that also begins a longer spelling of another option settles none: "A" of "A" and "A boy".
+        A token that also begins a longer spelling of another option decides on none: "A" of "A" and "A boy".
         """
         text = token.strip().lstrip(_RAW_SPACES).strip()
         option = next((name for name, spellings in self.options.items() if text in spellings), None)
@@ -74,7 +74,7 @@ class Continuations:
         return None if option is None or any(spelling.startswith(text) for spelling in other_spellings) else option
 
     def ask(self, prompt: Prompt) -> Prompt:
-        """Return a prompt that asks for these likelihoods in place of an answer."""
+        """Return a prompt for these likelihoods in place of an answer."""
         question = {"options": {name: list(spellings) for name, spellings in self.options.items()}}
         flags = {name: False for name in ("exclusive", "has_context") if not getattr(self, name)}
         content = json.dumps(question | flags, ensure_ascii=False)
@@ -83,7 +83,7 @@ class Continuations:
 
 
 def continuations_of(prompt: Prompt) -> Continuations | None:
-    """Return the likelihoods that a prompt asks for; None for a prompt that asks for an answer.
+    """Return the request for likelihoods in a prompt; None for a prompt for an answer.
 
     >>> question = Continuations({"yes": ("Yes",), "no": ("No",)}).ask(Prompt("Hire her?"))
     >>> continuations_of(question).options, continuations_of(Prompt("Hire her?"))
@@ -106,39 +106,35 @@ def continuations_of(prompt: Prompt) -> Continuations | None:
 
 
 def context_of(prompt: Prompt) -> Prompt:
-    """Return a prompt that asks for likelihoods without that question, as a model reads it."""
+    """Return a prompt without its request for likelihoods."""
     return Prompt(prompt.messages[:-1], prompt.groups, prompt.metadata, prompt.slots)
 
 
 @dataclass(frozen=True, slots=True)
 class OptionLikelihood:
-    """The log-probability of one option.
-
-    ``low`` and ``high`` differ where a model reports a bound only; -inf stands for 0. ``tokens`` counts those of a free
-    text, and is 0 where they are unknown. ``greedy`` is whether each of these was the most probable one, and None where
-    that is unknown.
-    """
+    """The log-probability of one option."""
 
     low: float
+    """The lowest value, which is below ``high`` where only a bound is known; -inf for a probability of 0."""
     high: float
     tokens: int = 0
+    """The number of tokens of a free text; 0 where it is unknown."""
     greedy: bool | None = None
+    """Whether each of these tokens is the most probable one; None where that is unknown."""
 
     @classmethod
     def exact(cls, log: float, tokens: int = 0, *, greedy: bool | None = None) -> OptionLikelihood:
-        """Return a likelihood that is known."""
+        """Return a likelihood whose bounds are equal."""
         return cls(log, log, tokens, greedy)
 
 
 @dataclass(frozen=True, slots=True)
 class Likelihoods:
-    """A model's reply to `Continuations`: the likelihood of each option, by name.
-
-    ``rest`` names the most probable of what is no option, for messages.
-    """
+    """A model's reply to `Continuations`: the likelihood of each option."""
 
     options: Mapping[str, OptionLikelihood]
     rest: str = ""
+    """The most probable first tokens outside of the options, for messages."""
 
     def answer(
         self, usage: Mapping[str, int] | None = None, latency: float = 0.0, served_by: str | None = None
@@ -161,7 +157,7 @@ def likelihoods_of(answer: Answer, question: Continuations) -> Likelihoods:
     """Return the likelihoods in a reply.
 
     Raises:
-        PermanentError: They are no probabilities of all that was asked for.
+        PermanentError: The reply has not one valid likelihood for each option.
     """
     try:
         if answer.finish_reason != LIKELIHOODS:
@@ -191,8 +187,8 @@ def likelihoods_of(answer: Answer, question: Continuations) -> Likelihoods:
 class Propensities:
     """A grade that is a distribution: the probability of each value, at temperature 1.
 
-    The rest up to 1 fell on no option, or on one that the model reports a bound of. It counts as ungraded, and is
-    never shared out among the options.
+    The rest up to 1 is the probability of texts outside of the options, or of options with only a bound. It counts as
+    ungraded, and is never distributed among the options.
 
     >>> grade = Propensities(((True, 0.62), (False, 0.34)))
     >>> grade[True], round(grade.outside, 3)
@@ -225,7 +221,7 @@ class Propensities:
 
     @property
     def graded(self) -> float:
-        """The probability of all values together."""
+        """The total probability of all values."""
         return min(1.0, math.fsum(share for _, share in self.shares))
 
     @property
@@ -250,10 +246,10 @@ class Propensities:
 
 
 def as_propensities(graders: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """Return graders that ask for likelihoods in place of answers, by their method ``as_propensity``.
+    """Return graders of likelihoods in place of answers, by their method ``as_propensity``.
 
     Returns:
-        The graders, and an empty text; or None, and why not all of them can.
+        The graders, and an empty text; or None, and the reason that one grades answers only.
     """
     converted: dict[str, Any] = {}
     for name, grader in graders.items():
@@ -266,24 +262,26 @@ def as_propensities(graders: Mapping[str, Any]) -> tuple[dict[str, Any] | None, 
 
 
 def add_continuations(graders: Mapping[str, object], items: Sequence[ProbeItem]) -> list[ProbeItem] | None:
-    """Return the items with the likelihoods that their graders ask for; None where all graders take answers.
+    """Return the items with the requests for likelihoods of their graders; None where all graders grade answers.
 
     Raises:
-        FairnessError: Some graders of a probe take answers and others likelihoods, or they ask for different ones.
+        FairnessError: Some graders of a probe grade answers and others likelihoods, or they request different ones.
     """
-    asking = {name: ask for name, grader in graders.items() if (ask := continuations_function(grader)) is not None}
-    if not asking:
+    functions = {
+        name: function for name, grader in graders.items() if (function := continuations_function(grader)) is not None
+    }
+    if not functions:
         return None
-    if of_answers := graders.keys() - asking.keys():
+    if answer_grades := graders.keys() - functions.keys():
         raise FairnessError(
-            f"{min(asking)!r} is graded by propensities and {min(of_answers)!r} by answers: make it two probes"
+            f"{min(functions)!r} is graded by propensities and {min(answer_grades)!r} by answers: make it two probes"
         )
 
     def with_question(prompt: Prompt) -> Prompt:
-        questions = [ask(prompt) for ask in asking.values()]
+        questions = [function(prompt) for function in functions.values()]
         if any(question != questions[0] for question in questions):
             raise FairnessError(
-                f"{' and '.join(map(repr, asking))} ask for the likelihoods of different texts: make it two probes"
+                f"{' and '.join(map(repr, functions))} ask for the likelihoods of different texts: make it two probes"
             )
         return questions[0].ask(prompt)
 
@@ -292,9 +290,8 @@ def add_continuations(graders: Mapping[str, object], items: Sequence[ProbeItem])
 
 def continuations_function(grader: object) -> Callable[[Prompt], Continuations] | None:
     """Return the function from a prompt to a grader's continuations; None for a grader of answers."""
-    ask = getattr(grader, "continuations", None)
-    is_asking = callable(ask) and getattr(grader, "propensity", True)
-    return ask if is_asking else None
+    function = getattr(grader, "continuations", None)
+    return function if callable(function) and getattr(grader, "propensity", True) else None
 
 
 def _plain(log: float) -> float | None:

@@ -1,4 +1,4 @@
-"""Interfaces of models and graders: one method that answers or grades."""
+"""Interfaces of models and graders."""
 
 from __future__ import annotations
 
@@ -15,83 +15,93 @@ from pytest_fairness.core.propensities import Continuations
 class Model(Protocol):
     """A model or application that answers prompts.
 
-    One that answers ``batch_size`` prompts at a time with weights of its own has that as an attribute: an executor
-    may then hold it on other machines, made there from its name. A method ``preflight()``, where there is one, raises
-    `FatalError` for what is known before the first prompt, a missing key say: then nothing is asked. A method
-    ``remark(prompts)`` returns a line to be shown above the tests, or nothing, for the prompts of a run.
+    Optional attributes:
 
-    One with an attribute ``calls_tools`` that is true offers the tools of a prompt (``prompt.tools``) to its model, and
-    returns the calls as ``actions`` of the answer. Any other is asked no prompt with tools. A text ``refuses_results``,
-    where there is one, is the reason that it can be sent no results of calls that are not its own.
+    - ``batch_size``: the number of prompts that local weights answer at a time. An executor may then construct the
+      model on other machines, from its name.
+    - ``preflight()``: a method that raises `FatalError` for an error that is known before the first prompt, such as a
+      missing key. No prompt is sent then.
+    - ``remark(prompts)``: a method that returns a line to print above the tests, or nothing, for the prompts of a run.
+    - ``calls_tools``: if true, the model is sent prompts with tools (``prompt.tools``), and returns its calls as
+      ``actions`` of the answer.
+    - ``refuses_results``: the reason that it cannot be sent results of calls that are not its own.
     """
 
     name: str
-    """Name as reports show it: ``provider:name?parameters``."""
+    """The name in reports: ``provider:name?parameters``."""
 
     key: str
-    """Key that distinguishes its answers from those of any other model, decoding and seed included.
+    """The key that distinguishes its answers from those of any other model, with decoding and seed.
 
     Two models with one key share their answers in the store."""
 
     local: bool
-    """Whether it answers without a connection, so that an offline run may ask it."""
+    """Whether it answers without a connection, and so in an offline run."""
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
-        """Answer one prompt.
+        """Return the answer to one prompt.
 
-        ``repetition`` counts from 0: repetitions of one prompt are different attempts, and
-        a seeded model must not give them all the same answer.
-        Raises `TransientError`, `PermanentError` or `FatalError`.
+        Args:
+            prompt: The prompt.
+            repetition: The number of the repetition, from 0. Repetitions of one prompt are different attempts:
+                a model with a seed must not give them all the same answer.
+
+        Raises:
+            TransientError: The request may succeed if it is sent again.
+            PermanentError: There is no answer to this prompt.
+            FatalError: There is no answer to any prompt.
         """
         ...
 
     async def close(self) -> None:
-        """Free what it holds: connections, memory of a device."""
+        """Release its resources: connections, memory of a device."""
         ...
 
 
 @runtime_checkable
 class LikelihoodModel(Protocol):
-    """A `Model` that also gives the probability of texts: for propensities.
-
-    A model without this method is refused for them in one line.
-    """
+    """A `Model` that also returns the probabilities of texts, for propensities."""
 
     async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:
         """Return the log-likelihood of each option after the messages of ``prompt``, at temperature 1.
 
-        The answer is made by `Likelihoods.answer`. A probability that is not known is a bound, never a guess.
-        Raises as ``answer`` does, and `NoLikelihoodsError` where the model gives none.
+        The answer is that of `Likelihoods.answer`. An unknown probability is an upper bound, never a guess.
+
+        Raises:
+            NoLikelihoodsError: The model gives no likelihoods.
+            ModelError: As ``answer`` does.
         """
         ...
 
 
 @runtime_checkable
 class Grader(Protocol):
-    """A grader, which turns one answer into a grade.
+    """A function from one answer to a grade.
 
-    One with a method ``continuations(prompt)``, which returns `Continuations`, has the model asked for their
-    likelihoods in place of an answer; its attribute ``propensity``, where there is one, turns that off by being false.
-
-    A grader whose code and parameters are told apart by an attribute ``fingerprint``
-    has its grades kept in the store; one without is asked again in every run. It must be defined by the
-    grader's own class: a subclass that inherits it grades otherwise, and is taken to have none.
     An answer that is not complete (cut off, filtered, refused by the provider, ended for an unknown reason) is
-    ungraded and never shown to a grader, unless its attribute ``accepts`` names the reason: ``("refusal",)``.
-    An attribute ``extremes`` (a tuple of values) or a method ``extremes_for(prompt)``
-    names the values that an ungraded attempt could have had. Without, these are 0 and 1 where all that was seen is so,
-    and one ungraded attempt makes a threshold on any other grade invalid.
-    A method ``check_prompt(prompt)`` raises `FairnessError` before anything is asked, for a prompt whose answers it
-    cannot grade.
+    ungraded and not passed to a grader, unless ``accepts`` contains the reason.
+
+    Optional attributes:
+
+    - ``fingerprint``: a text that changes with the code and the parameters of the grader. Grades are stored under it;
+      without one, a grader grades again in every run. A subclass does not inherit it, since it may grade otherwise.
+    - ``accepts``: reasons for which incomplete answers are graded, such as ``("refusal",)``.
+    - ``extremes`` (a tuple of values), or a method ``extremes_for(prompt)``: the values that an ungraded attempt could
+      have had. By default these are 0 and 1 where all grades are 0 or 1; one ungraded attempt makes a threshold on
+      any other grade invalid.
+    - ``check_prompt(prompt)``: a method that raises `FairnessError`, before the first request, for a prompt whose
+      answers it cannot grade.
+    - ``continuations(prompt)``: a method that returns `Continuations`. The model then returns their likelihoods in
+      place of an answer, unless an attribute ``propensity`` is false.
     """
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
-        """Grade one answer; what cannot be read is ``Grade.none(reason)``, never a default."""
+        """Return the grade of one answer; for one that cannot be read, ``Grade.none(reason)`` and never a default."""
         ...
 
 
 def extremes_of(grader: object) -> Callable[[Prompt], Sequence[Any]] | None:
-    """Return the values that an ungraded attempt could have had, of each prompt; None where its grader does not say."""
+    """Return the function from a prompt to the values that an ungraded attempt could have had; None if undeclared."""
     extremes_for: Callable[[Prompt], Sequence[Any]] | None = getattr(grader, "extremes_for", None)
     values = getattr(grader, "extremes", None)
     return extremes_for or (None if values is None else lambda _: values)
@@ -103,23 +113,23 @@ class ModelQuery:
 
     prompt: Prompt
     model: Model | None = None
-    """None: the model under test itself."""
+    """The model; None for the model under test."""
     repetition: int = 0
-    """Repetition from 0, or that of the attempt it is about: equal prompts of one repetition are asked once."""
+    """The repetition, from 0, or that of the attempt in question: equal prompts of one repetition are sent once."""
 
 
 Grading = Generator[Sequence[ModelQuery], Sequence[Attempt], Sequence[Grade]]
-"""Yields questions, is sent their attempts in order, and returns the grades."""
+"""A generator that yields questions, receives their attempts in order, and returns the grades."""
 
 
 @runtime_checkable
 class ItemGrader(Protocol):
-    """A grader of an item's attempts together; it may ask a model, and ask again.
+    """A grader of all attempts of an item, which may send questions to a model in several rounds.
 
-    ``accepts``, ``extremes`` and ``extremes_for`` mean what they do for a `Grader`. Its questions go the
-    way of all attempts, so what is in the store is not asked again; its grades follow from
-    them and are made again in every run. A method ``most_questions(attempts)`` returns how many
-    it asks at most about an item with that many attempts, for plans and estimates.
+    ``accepts``, ``extremes`` and ``extremes_for`` are as for a `Grader`. Its questions are attempts like
+    any other, so stored ones are not sent again; its grades are computed from them in every run. A method
+    ``most_questions(attempts)`` returns the largest number of questions about an item with that many attempts, for
+    plans and cost estimates.
 
     >>> class Agree:
     ...     def grade_item(self, item, attempts):
@@ -127,10 +137,10 @@ class ItemGrader(Protocol):
     >>> class Polite:
     ...     def grade_item(self, item, attempts):
     ...         answers = [attempt.attempt.answer for attempt in attempts]
-    ...         asked = yield [ModelQuery(Prompt(f"Polite, yes or no? {each.text}")) for each in answers if each]
-    ...         said = iter(asked)
-    ...         replies = [next(said).answer if each else None for each in answers]
-    ...         return [Grade(reply.text == "yes") if reply else Grade.none("error") for reply in replies]
+    ...         questions = [ModelQuery(Prompt(f"Polite, yes or no? {answer.text}")) for answer in answers if answer]
+    ...         replies = iter((yield questions))
+    ...         verdicts = [next(replies).answer if answer else None for answer in answers]
+    ...         return [Grade(verdict.text == "yes") if verdict else Grade.none("error") for verdict in verdicts]
     >>> isinstance(Agree(), ItemGrader) and isinstance(Polite(), ItemGrader)
     True
     """
@@ -138,11 +148,11 @@ class ItemGrader(Protocol):
     def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> Grading | Sequence[Grade]:
         """Return one grade for each attempt, in order: prompts in order, each with its repetitions.
 
-        The attempts carry the grades that stand before this one in the mark, those of all plain
-        graders first. An attempt that failed, or whose answer is not complete, is among them without an
-        answer; whatever it is given here, it is ungraded. Where it asks for the value of an ungraded attempt,
-        the item is ungraded for the same reason. A question may fail as well: its attempt then has an error and
-        no answer, and the item's test fails.
+        The attempts have the grades of the graders before this one in the mark, those of all plain
+        graders first. An attempt that failed, or whose answer is not complete, has no
+        answer here, and is ungraded whatever its grade. If the grader reads the value of an ungraded attempt,
+        the item is ungraded for the same reason. A failed question has an attempt with an error and
+        no answer, and fails the item's test.
         """
         ...
 
@@ -151,9 +161,9 @@ class ItemGrader(Protocol):
 class BatchGrader(Protocol):
     """A grader of many attempts at once: embeddings, classifiers.
 
-    ``fingerprint``, ``accepts``, ``extremes`` and ``extremes_for`` mean what they do for a `Grader`. A grade
-    must follow from its own attempt, not from the others of the batch: those differ from run to
-    run, since what is in the store is not graded again. A method ``close()``, where there is one,
+    ``fingerprint``, ``accepts``, ``extremes`` and ``extremes_for`` are as for a `Grader`. A grade
+    must depend on its own attempt only: the other attempts of a batch differ from run to
+    run, since attempts with stored grades are left out. An optional method ``close()``
     is called at the end of the run.
 
     >>> class Length:
@@ -167,7 +177,7 @@ class BatchGrader(Protocol):
     def grade_batch(self, attempts: Sequence[GradedAttempt]) -> Sequence[Grade]:
         """Return one grade for each attempt, in order.
 
-        Called when a threshold takes its probe's whole sample, with all attempts that have a complete answer
-        and no grade in the store. They carry the grades of the other graders, but for those over a batch.
+        It is called when a threshold reads its probe's sample, with all attempts that have a complete answer
+        and no stored grade. They have the grades of all graders that are no batch graders.
         """
         ...

@@ -1,4 +1,4 @@
-"""The project's own words to this plugin: tables of ``pyproject.toml``, and the lines that they stand in."""
+"""The plugin's tables in ``pyproject.toml``, with their lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PYPROJECT = "pyproject.toml"
 
 @dataclass(frozen=True, slots=True)
 class Pyproject:
-    """A ``pyproject.toml``, as far as it is there."""
+    """The content of a ``pyproject.toml``; empty where there is none."""
 
     path: Path
     text: str = ""
@@ -27,7 +27,8 @@ class Pyproject:
     def read(cls, root: Path) -> Pyproject:
         """Return the file of the project at ``root``; an empty one where it has none.
 
-        Raises `FairnessError`, with file and line, where it cannot be read.
+        Raises:
+            FairnessError: The file cannot be read; the message has file and line.
         """
         path = root / PYPROJECT
         try:
@@ -35,8 +36,8 @@ class Pyproject:
         except FileNotFoundError:
             return cls(path)
         except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise FairnessError(f"{path} cannot be read: {why}") from None
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise FairnessError(f"{path} cannot be read: {reason}") from None
         return cls(path, text, parse_toml(text, str(path)))
 
     @classmethod
@@ -50,9 +51,10 @@ class Pyproject:
         return cls.read(root) if is_ours else cls(path)
 
     def table(self, *names: str, way_out: str) -> Mapping[str, Any]:
-        """``[tool.pytest-fairness.NAMES]``; empty where it is not there.
+        """Return the table ``[tool.pytest-fairness.NAMES]``; empty where there is none.
 
-        Raises `FairnessError`, ending with the way out, where something else has its place.
+        Raises:
+            FairnessError: The value is no table; the message ends with the way out.
         """
         value: Any = self.document
         for name in ("tool", TOOL, *names):
@@ -63,9 +65,9 @@ class Pyproject:
         return table
 
     def line_of(self, key: str, table: str = "") -> int:
-        """Return the line of a key, of a table if that is named, or of the table of that name.
+        """Return the line of a key (within a table, if one is given), else of the table of that name.
 
-        Else of the first of ours.
+        If there is neither, the line of the plugin's first table.
         """
         header = rf"""(?m)^\s*\[[^\n]*["']?{re.escape(table or key)}["']?\s*\]"""
         named = rf"""(?m)^\s*["']?{re.escape(key)}["']?\s*="""
@@ -77,5 +79,5 @@ class Pyproject:
         return 1
 
     def where(self, key: str) -> str:
-        """File and line of a key."""
+        """Return the file and line of a key."""
         return f"{self.path}:{self.line_of(key)}"

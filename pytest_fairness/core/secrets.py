@@ -1,4 +1,4 @@
-"""Keeps keys and passwords out of every text that is shown, logged or stored."""
+"""Redaction of keys and passwords in all texts that are printed, logged or stored."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 
 _SECRET_NAME = lazy_pattern(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
-_LEAST = 8
-"""Shorter values ("none", "test") are no secrets, and would blank out ordinary words."""
+_SHORTEST_SECRET = 8
+"""Smallest length of a secret: shorter values ("none", "test") would redact ordinary words."""
 
 _CREDENTIALS = lazy_pattern(r"(?<=://)[^/\s'\"]+@")  # up to the last @: a password may hold one
 _NAMED = lazy_pattern(
@@ -20,19 +20,19 @@ _NAMED = lazy_pattern(
       | [?&](?:api[-_]?key|key|(?:access[-_]?)?token|code|sig(?:nature)?|client[-_]secret)=
     ) (?!\[redacted) [^\s&"',;]{8,}"""
 )
-"""A secret by what stands before it, in a header or in a URL."""
+"""Secrets that are recognized by the text before them, in a header or in a URL."""
 _KEY_LIKE = lazy_pattern(
     r"""(?x) \b(?: (?:sk|pk|gsk|hf|xai|gh[pousr]|github_pat|glpat|xox[abprs])[-_][A-Za-z0-9_-]{12,}
       | AIza[0-9A-Za-z_-]{30,}
       | (?:AKIA|ASIA)[0-9A-Z]{16}\b
       | eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+ )"""
 )
-"""A secret by its own form: keys of providers and of code hosts, of Google, of AWS, and signed tokens."""
+"""Secrets that are recognized by their form: keys of providers and code hosts, Google, AWS, and signed tokens."""
 HIDDEN = "[redacted]"
 
 
 def without_credentials(text: str) -> str:
-    """Return the text with the user and password of every URL in it taken out.
+    """Return a text without the user and password of any URL in it.
 
     >>> without_credentials("http://me:pass@host/v1")
     'http://host/v1'
@@ -41,13 +41,13 @@ def without_credentials(text: str) -> str:
 
 
 def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of the variables whose names say that they are secret, longest first."""
-    values = {v.strip() for k, v in environment.items() if _SECRET_NAME.search(k) and len(v.strip()) >= _LEAST}
-    return tuple(sorted(values, key=len, reverse=True))
+    """Return the values of the variables whose names are those of secrets, longest first."""
+    values = {value.strip() for name, value in environment.items() if _SECRET_NAME.search(name)}
+    return tuple(sorted((value for value in values if len(value) >= _SHORTEST_SECRET), key=len, reverse=True))
 
 
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return the text without these secrets, nor anything else that looks like a key.
+    """Return a text with these secrets, and all texts in the form of a key, replaced by `HIDDEN`.
 
     >>> redacted("Incorrect API key: sk-abcdefghijklmnop")
     'Incorrect API key: [redacted]'

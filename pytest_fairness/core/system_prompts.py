@@ -1,4 +1,4 @@
-"""System prompts: the text before every conversation with a model, as the deployed service has it."""
+"""System prompts: the text before every conversation with a model, as in the deployed service."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class SystemPrompt:
 
         Args:
             file: The path, relative to ``root`` or absolute.
-            root: The folder that relative paths count from.
+            root: The folder of relative paths.
 
         Raises:
             FairnessError: The file cannot be read, is not UTF-8, or is empty.
         """
         path = root / Path(file).expanduser()
         try:
-            if path.exists() and not path.is_file():  # a pipe would be waited for
+            if path.exists() and not path.is_file():  # opening a pipe would block
                 raise FairnessError(f"system prompt {file!r} is no file: name a text file, relative to {root}")
             text = path.read_text(encoding="utf-8-sig").strip()
         except OSError as error:
@@ -44,7 +44,7 @@ class SystemPrompt:
             ) from None
         except (UnicodeDecodeError, ValueError) as error:
             raise FairnessError(f"system prompt {file!r} is no UTF-8 text: {error}") from None
-        if "\0" in text:  # UTF-16 without a mark at its beginning can be read as UTF-8
+        if "\0" in text:  # UTF-16 without a byte order mark can be read as UTF-8
             raise FairnessError(f"system prompt {file!r} is no UTF-8 text: it holds NUL characters, as UTF-16 does")
         if not text:
             raise FairnessError(f"system prompt {file!r} is empty: leave system= out for a model without one")
@@ -56,7 +56,7 @@ class SystemPrompt:
         return digest(self.text)
 
     def before(self, prompt: Prompt) -> Prompt:
-        """Return the prompt under this system message; one that the prompt has follows it, in the same message.
+        """Return the prompt with this system message, which is followed by the text of its own.
 
         >>> SystemPrompt("prod.txt", "Be brief.").before(
         ...     Prompt([{"role": "system", "content": "You screen CVs."}, {"role": "user", "content": "Hire her?"}])
@@ -72,5 +72,5 @@ class SystemPrompt:
 
 
 def system_prompt_of(model: object) -> SystemPrompt | None:
-    """Return the system prompt that the name of a model gives, by ``system=FILE``; None where it gives none."""
+    """Return the system prompt of a model by ``system=FILE`` in its name; None where it has none."""
     return getattr(model, "system_prompt", None)

@@ -1,4 +1,4 @@
-"""Thinking that a model leaves in the text of its answer, in the markup of every family of models."""
+"""Thinking in the text of an answer, in the markup of the families of models."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _BRACKETS = lazy_pattern(
     re.IGNORECASE | re.MULTILINE,
 )
 """Marks that open or close thinking: tags (DeepSeek, Qwen, Seed), special tokens (Command A, Sky-T1), triangles (Kimi),
-square brackets (Magistral), channels (gpt-oss) and sentences (Ollama, Granite). By its name, a tag that nobody knows
-yet is one of them."""
+square brackets (Magistral), channels (gpt-oss) and sentences (Ollama, Granite). A tag of an unknown model is recognized
+by its name."""
 
 _SPECIAL = lazy_pattern(r"[<\uff1c]\s?[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]\s?>|</s>|<eos>|<end_of_turn>")
-"""Special tokens around an answer, which a server left in its text."""
+"""Special tokens around an answer, which some servers do not remove."""
 
 
 class _Mark(NamedTuple):
@@ -49,9 +49,9 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 def without_thinking(text: str) -> str:
-    """Return the answer of a text: what stands outside its thinking, without special tokens.
+    """Return the part of a text outside of its thinking, without special tokens.
 
-    Nothing, where thinking is not closed: what follows may be part of it.
+    It is empty where thinking is not closed: the rest may be part of it.
 
     >>> without_thinking("<think>It could be A.</think>B")
     'B'
@@ -60,24 +60,24 @@ def without_thinking(text: str) -> str:
     >>> without_thinking("<think>It could be A, but then")
     ''
     """
-    kept: list[str] = []
-    thinking, position = False, 0
+    parts: list[str] = []
+    is_thinking, position = False, 0
     for mark in _marks(text):
-        if not thinking:
-            kept.append(text[position : mark.start])
-        if not mark.opens and not thinking:
-            kept.clear()  # the opening tag stood in the chat template: all before this was thinking
-        thinking, position = mark.opens, mark.end
-    if thinking:
+        if not is_thinking:
+            parts.append(text[position : mark.start])
+        if not mark.opens and not is_thinking:
+            parts.clear()  # the chat template has the opening tag: all text before this is thinking
+        is_thinking, position = mark.opens, mark.end
+    if is_thinking:
         return ""
-    return _SPECIAL.sub("", "".join([*kept, text[position:]])).strip()
+    return _SPECIAL.sub("", "".join([*parts, text[position:]])).strip()
 
 
 def split_thinking(text: str) -> tuple[str, str | None]:
-    """Return the answer of a model, and the thinking with which its text begins, if it does.
+    """Return the answer of a model, and the thinking at the beginning of its text, if any.
 
-    The opening tag may be missing: chat templates put it into the prompt. A text cut off inside its thinking has no
-    answer.
+    The opening tag may be missing, since chat templates put it into the prompt. A text that is cut off inside its
+    thinking has no answer.
 
     >>> split_thinking("<think>She is qualified.</think> Yes")
     ('Yes', 'She is qualified.')
@@ -89,7 +89,7 @@ def split_thinking(text: str) -> tuple[str, str | None]:
     if not marks or (marks[0].opens and not begins):
         return text, None
     start = marks[0].end if begins else 0
-    # A channel opens again without an end of its own.
+    # Another channel may open before one is closed.
     closing = next((mark for mark in marks if not mark.opens), None)
     if closing is None:
         return "", text[start:].strip()

@@ -1,4 +1,4 @@
-"""Files of a project that hold TOML tables of one name, read strictly: every error has a file and a line."""
+"""Strict reader of files with TOML tables of one name: every error has a file and a line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_fairness.core.formatting import is_plain_line
 
 T = TypeVar("T")
 MOST_CHARACTERS = 1_000
-"""Characters of a text that a person writes."""
+"""Largest number of characters of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class TomlTable:
 
     content: Mapping[str, Any]
     name: str
-    """The file, as errors call it."""
+    """The name of the file in errors."""
     line: int
     """Its first line, from 1."""
     text: str
@@ -45,7 +45,15 @@ class TomlTable:
                 raise FairnessError(f"{self.where}: the entry has no {field!r}{end}")
 
     def field(self, field: str, read: Callable[[object], T]) -> T:
-        """Return a value. Raises `FairnessError`, with its line, where ``read`` raises `ValueError`."""
+        """Return the value of a field.
+
+        Args:
+            field: The field.
+            read: A function that checks and converts the value, and raises `ValueError` with the broken rule.
+
+        Raises:
+            FairnessError: The value breaks a rule; the message has its line.
+        """
         try:
             return read(self.content[field])
         except ValueError as error:
@@ -141,22 +149,23 @@ def table_blocks(text: str, table: str, count: int | None = None) -> list[tuple[
 
 
 def shown_value(value: object) -> str:
-    """Return a value as errors show it, at most 80 characters."""
+    """Return a value as text for errors, with at most 80 characters."""
     text = value.isoformat() if isinstance(value, date) else repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def line_of_text(value: object) -> str:
-    """Return a text of one line. Raises `ValueError`, with the rule, for anything else."""
+    """Return a text that is not empty; raise `ValueError`, with the rule, for any other value."""
     if not isinstance(value, str) or not value:
         raise ValueError("write a text")
     return value
 
 
 def written_text(value: object) -> str:
-    """Return what a person has written: one line that can be printed, without spaces around it.
+    """Return a text of one printable line, without spaces around it.
 
-    Raises `ValueError`, with the rule, for anything else.
+    Raises:
+        ValueError: The value is something else; the message is the rule.
 
     >>> written_text(" under review ")
     'under review'

@@ -1,4 +1,4 @@
-"""Calls of tools in replies, in the forms of the protocols."""
+"""Tool calls in replies, in the forms of the providers' protocols."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def chat_calls(calls: object) -> tuple[ToolCall, ...]:
     """Return the calls of a message of a chat completion, in the forms that servers send them.
 
     Raises:
-        TypeError: The value may hold calls but cannot be read; it must not count as no call.
+        TypeError: The value cannot be read: it may hold calls, so it must not count as none.
     """
     if not calls:
         return ()
@@ -25,8 +25,8 @@ def _chat_call(call: object) -> ToolCall:
     if not isinstance(call, Mapping):
         return ToolCall.read(call, None)
     inner = call["function"] if isinstance(call.get("function"), Mapping) else call
-    given = next((inner[name] for name in ("arguments", "input", "parameters", "args") if name in inner), None)
-    return ToolCall.read(inner.get("name") or inner.get("tool") or "", given)
+    arguments = next((inner[name] for name in ("arguments", "input", "parameters", "args") if name in inner), None)
+    return ToolCall.read(inner.get("name") or inner.get("tool") or "", arguments)
 
 
 def responses_calls(output: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:

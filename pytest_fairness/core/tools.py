@@ -1,7 +1,7 @@
-"""Tools that a model is offered, and its calls of them.
+"""Tools of prompts, and the tool calls of models.
 
-A prompt carries its tools as its first message, with the role `TOOLS`. So they are part of an attempt's key, and no
-answer without tools stands for one with them. Calls of earlier turns, and their results, are messages too.
+The tools of a prompt are its first message, with the role `TOOLS`. So they are part of an attempt's key, and an
+answer without tools is never used for a prompt with them. Calls of earlier turns, and their results, are messages too.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ TOOLS = "tools"
 TOOL_CALLS = "tool_calls"
 """The role of a message that holds the calls of a turn, as a JSON list; it follows the text of that turn."""
 STATE = "provider_state"
-"""The field of such a message that holds what the provider wants back."""
+"""The field of such a message with the state that the provider requires back."""
 TOOL = "tool"
 """The role of a message that holds the result of a call; results follow their calls, in the same order."""
 MOST_TOOLS = 128
-"""The most tools of a prompt: as many as OpenAI's API takes."""
+"""Largest number of tools of a prompt, which is that of OpenAI's API."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
 _EXAMPLE = 'write Tool("grant", "Grants the request.", {"type": "object", "properties": {}})'
 
 
 class NoToolsError(PermanentError):
-    """A model cannot be offered tools; it may well answer without."""
+    """A model takes no tools; it may answer prompts without tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Tool:
     """A function that a model may call.
 
     Args:
-        name: 1 to 64 letters, digits, underscores and hyphens, as OpenAI and Anthropic take them.
-        description: What it does, for the model.
-        parameters: The JSON Schema of its arguments, of the type "object". Default: it takes none.
+        name: 1 to 64 letters, digits, underscores and hyphens, as for OpenAI and Anthropic.
+        description: Its effect, for the model.
+        parameters: The JSON Schema of its arguments, of the type "object". Default: no arguments.
 
     Raises:
         FairnessError: An argument is not of this form.
@@ -114,7 +114,7 @@ class ToolCall:
     """A model's call of a tool.
 
     Args:
-        name: The name that the model gave, also where no such tool was offered.
+        name: The name in the model's reply, even where the prompt has no such tool.
         arguments: The arguments by name; or the model's text, where that is no JSON object.
 
     >>> ToolCall.read("refund", '{"amount": 20}')
@@ -136,11 +136,11 @@ class ToolCall:
 
     @classmethod
     def read(cls, name: object, arguments: object) -> ToolCall:
-        """Return the call that a reply holds; arguments that are no JSON object are kept as text.
+        """Return the call in a reply; arguments that are no JSON object are stored as text.
 
         Args:
             name: The name of the tool.
-            arguments: A mapping, its JSON, or whatever the model wrote.
+            arguments: A mapping, its JSON, or any other value in the reply.
         """
         tool = name if isinstance(name, str) else json.dumps(name, default=str)
         if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
@@ -157,7 +157,7 @@ class ToolCall:
 
     @property
     def arguments_text(self) -> str:
-        """The arguments as JSON, or the model's text that is none."""
+        """The arguments as JSON; the model's text, where that is no JSON."""
         return self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments, ensure_ascii=False)
 
 
@@ -181,17 +181,17 @@ def read_tools(declared: object) -> tuple[Tool, ...]:
 
 
 def tools_message(tools: Sequence[Tool]) -> dict[str, str]:
-    """Return the message that carries tools; equal tools give the same text."""
+    """Return the message with the tools of a prompt; equal tools have the same text."""
     content = json.dumps([tool.to_json() for tool in tools], ensure_ascii=False)
     return {"role": TOOLS, "content": content}
 
 
 def calls_message(calls: Iterable[ToolCall], provider_state: str | None = None) -> dict[str, str]:
-    """Return the message that carries the calls of a turn.
+    """Return the message with the calls of a turn.
 
     Args:
         calls: The calls.
-        provider_state: That of the answer with these calls. It is no part of the keys of attempts.
+        provider_state: The provider's state of the answer with these calls. Keys of attempts do not contain it.
     """
     content = json.dumps([call.to_json() for call in calls], ensure_ascii=False)
     state = {} if provider_state is None else {STATE: provider_state}

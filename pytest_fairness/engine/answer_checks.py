@@ -1,4 +1,4 @@
-"""Checks of what a model returns or raises: a store and a report must be able to hold it."""
+"""Checks of the answers and exceptions of models, so that stores and reports can hold them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from pytest_fairness.core.tools import ToolCall
 
 _MOST_TOKENS = 10**9
 LONGEST = 2_000_000
-"""Characters of an answer: no model writes as much, and graders and reports read it all."""
+"""Largest number of characters of an answer: graders and reports read all of it."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def checked_answer(answer: object, model: str) -> Answer:
+def check_answer(answer: object, model: str) -> Answer:
     """Return an answer in a form that can be stored.
 
-    Invalid counts of tokens are left out: the answer is there, and paid for.
+    Invalid numbers of tokens are removed, since the answer itself is valid, and was paid for.
 
     Args:
-        answer: What the model returned.
-        model: Its name, for messages.
+        answer: The value that the model returned.
+        model: The model's name, for messages.
 
     Raises:
-        PermanentError: It is no `Answer` of text.
+        PermanentError: The value is no `Answer` of text.
     """
     if not isinstance(answer, Answer):
         raise PermanentError(f"{model} returned a {type(answer).__name__}: answer() must return an Answer")
@@ -45,7 +45,7 @@ def checked_answer(answer: object, model: str) -> Answer:
     usage: object = answer.usage
     counts = usage.items() if isinstance(usage, Mapping) else ()
     actions = _storable_calls(answer.actions, model)
-    # Gateways that count nothing send zeros: such an answer must not be free.
+    # Gateways that do not count tokens send zeros: such an answer must not count as free.
     positive = ("input", "output") if answer.text or actions else ()
     return replace(
         answer,
@@ -63,7 +63,7 @@ def checked_answer(answer: object, model: str) -> Answer:
 
 
 def _storable_calls(actions: object, model: str) -> tuple[ToolCall, ...]:
-    """Return the calls of an answer as the store keeps them.
+    """Return the calls of an answer in a form that can be stored.
 
     Raises:
         PermanentError: The actions are no list of tool calls, or too long.
@@ -92,21 +92,21 @@ def _storable_json(value: Any) -> Any:
 
 
 def as_model_error(error: BaseException, model: str) -> ModelError:
-    """Return what a model raised as a `ModelError`; any other exception of it costs its attempt only."""
+    """Return an exception of a model as a `ModelError`: any other exception is one of its attempt only."""
     if isinstance(error, ModelError):
         return error
     return PermanentError(f"{model} raised {type(error).__name__}: {_text(error)}".rstrip(": "))
 
 
 def one_line(error: BaseException, secrets: Iterable[str] = ()) -> str:
-    """Return an error's message in one line and without a secret; a server may answer with a whole page."""
+    """Return an error's message in one line of at most 1,000 characters, without secrets."""
     return _storable(redacted(" ".join(_text(error).split()), secrets)[:1000])
 
 
 def _text(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception as unprintable:  # noqa: BLE001 - of a class of the user's
+    except Exception as unprintable:  # noqa: BLE001 - a user's class may raise anything
         return f"(its text raised {type(unprintable).__name__})"
 
 
@@ -115,5 +115,5 @@ def _is_count(count: object, least: int) -> bool:
 
 
 def _storable(text: str) -> str:
-    """Replace half surrogate pairs, which neither store nor report can hold; make a subclass of str a plain one."""
+    """Return a plain str without unpaired surrogates, which neither store nor report can hold."""
     return _SURROGATE.sub("\ufffd", text if type(text) is str else str.__str__(text))

@@ -1,4 +1,4 @@
-"""Graders over a batch: whatever has no grade in the store is graded at once, by one process at a time."""
+"""Grading by batch graders: all attempts without a stored grade together, by one process at a time."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import BatchGrader
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import GraderError
-from pytest_fairness.engine.grade_checks import checked_grades, describe_error
-from pytest_fairness.engine.item_grading import withheld
+from pytest_fairness.engine.grade_checks import check_grades, describe_error
+from pytest_fairness.engine.item_grading import withheld_grade
 
 
 def grade_batches(
     attempts: list[GradedAttempt], graders: Mapping[str, BatchGrader], engine: Engine
 ) -> list[GradedAttempt]:
-    """Return the attempts with the grades of these graders; each is called once at most, and not for what is stored.
+    """Return the attempts with the grades of these graders; each is called at most once, for grades not stored yet.
 
     Raises:
         GraderError: A grader failed; its text names the grader.
@@ -37,7 +37,7 @@ def grade_batches(
 
 
 def _grades(name: str, grader: BatchGrader, attempts: Sequence[GradedAttempt], engine: Engine) -> Sequence[Grade]:
-    reasons = [withheld(graded.attempt, grader) for graded in attempts]
+    reasons = [withheld_grade(graded.attempt, grader) for graded in attempts]
     answered = [graded for graded, reason in zip(attempts, reasons, strict=True) if reason is None]
     grades = iter(_stored_grades(name, grader, answered, engine))
     return [reason or next(grades) for reason in reasons]
@@ -46,14 +46,14 @@ def _grades(name: str, grader: BatchGrader, attempts: Sequence[GradedAttempt], e
 def _stored_grades(
     name: str, grader: BatchGrader, attempts: Sequence[GradedAttempt], engine: Engine
 ) -> Sequence[Grade]:
-    """Return the grades of attempts that have answers, from the store as far as it has them."""
+    """Return the grades of attempts with answers, from the store where it has them."""
     fingerprint = fingerprint_of(grader)
     keys: list[tuple[str, str]] = []
     for graded in attempts if fingerprint is not None else ():
         key = grade_key(fingerprint, prompt_form(graded.prompt, graded.item.metadata))
         if key is not None:
             keys.append((graded.attempt.key, key))
-    if len(keys) < len(attempts):  # something has no stable form: nothing of this batch is stored
+    if len(keys) < len(attempts):  # a prompt has no stable form: no grade of this batch is stored
         return _new_grades(name, grader, attempts)
     stored = engine.answers.grades
     if any(key not in stored for key in keys):
@@ -68,6 +68,6 @@ def _new_grades(name: str, grader: BatchGrader, attempts: Sequence[GradedAttempt
     if not attempts:
         return []
     try:
-        return checked_grades(grader.grade_batch(attempts), len(attempts))
+        return check_grades(grader.grade_batch(attempts), len(attempts))
     except Exception as error:
         raise GraderError(f"the grader of {name!r} failed on its batch: {describe_error(error)}") from error

@@ -1,8 +1,8 @@
 """Submission of requests to providers in batches, and the fetching of their answers, in this run or a later one.
 
-A request that is claimed joins the next batch of its model, which is submitted once no more are added to it. From then
-on the batch has the claim. A process of any run that needs an answer of a batch follows the batch; when it has ended,
-its answers go into the store, and requests without an answer go back into the queue.
+A claimed request becomes part of the next batch of its model, which is submitted once no more are added to it. From
+then on the batch has the claim. A process of any run that needs an answer of a batch follows the batch. When it has
+ended, its answers are stored, and requests without an answer are queued again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.batch_api import BatchInterface, BatchState, batches_of
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.engine.answer_checks import checked_answer, one_line
+from pytest_fairness.engine.answer_checks import check_answer, one_line
 from pytest_fairness.engine.context import EngineContext
 from pytest_fairness.engine.requests import Request
 from pytest_fairness.engine.retries import call_with_retries
@@ -29,23 +29,24 @@ from pytest_fairness.store.provider_batches import Submission
 BatchMode = Literal["submit", "wait"]
 """The treatment of batches that have not ended: a later run fetches them, or this one waits."""
 
-_QUIET = 0.5
+_GATHER = 0.5
 """Seconds without another request after which a batch is submitted."""
-_FIRST_LOOK, _LONGEST_LOOK = 1.0, 30.0
-"""Seconds between two looks at a batch, at first and at most."""
-_LOOK_AGAIN = 0.5
-"""Seconds after which a batch that another process handles is looked at again."""
+_FIRST_POLL, _LONGEST_POLL = 1.0, 30.0
+"""First and longest wait between two polls of a batch, in seconds."""
+_POLL_AGAIN = 0.5
+"""Seconds between two polls of a batch that another process handles."""
 _GRACE = 30.0
-"""Seconds for which a batch is looked for that was perhaps submitted."""
-_ROUNDS = 3
-"""Batches that a request is put into before it counts as failed."""
+"""Seconds for which the provider is searched for a batch that may have been submitted."""
+_MOST_ROUNDS = 3
+"""Number of batches without an answer to a request after which it counts as failed."""
 _PAGE = 1000
+"""Number of results that are written at a time."""
 SUBMITTING = 60.0
-"""Seconds for which a batch that is being submitted is waited for at the end."""
+"""Seconds to wait at the end for a submission in progress."""
 
 
 def batch_size(mode: BatchMode | None, model: Model) -> int | None:
-    """Return how many requests to a model are submitted in one batch; None where it is asked one by one."""
+    """Return the largest size of a model's batches; None where requests are sent one by one."""
     batches = None if mode is None or model.local else batches_of(model)
     return None if batches is None else batches.most_requests
 
@@ -54,38 +55,39 @@ class BatchSubmitter:
     """The batches that one process submits and follows. Used by the engine's thread only.
 
     Args:
-        mode: None submits nothing; the answers of batches that have ended are fetched.
-        context: The parts of the engine.
+        mode: The mode; with None no batch is submitted, and the answers of ended batches are fetched.
+        context: The shared parts of the engine.
     """
 
     def __init__(self, mode: BatchMode | None, context: EngineContext) -> None:
         self._mode, self._context = mode, context
         self._sync, self._results, self._budget = context.sync, context.results, context.budget
         self._waiting: dict[str, list[Request]] = {}
-        """To be submitted, by model."""
+        """The requests to be submitted, by model."""
         self._followed: dict[str, dict[str, Request]] = {}
-        """Requests whose answers are taken from each batch, by key."""
+        """The requests whose answers are fetched from each batch, by key."""
         self._unawaited: dict[str, str] = {}
-        """Batches that are not waited for, with the reason."""
+        """The reasons not to wait for some batches."""
         self._keys: set[str] = set()
-        """Keys of all requests that wait or are followed."""
+        """The keys of all requests that wait for submission, or whose batch is followed."""
         self._rounds: Counter[str] = Counter()
+        """The number of batches that each request was part of."""
         self._problems: dict[str, str] = {}
-        """By model, the problem of a batch before."""
+        """The problem of an earlier batch, by model."""
         self._submitting: set[asyncio.Task[None]] = set()
         self._following: set[asyncio.Task[None]] = set()
 
     # Called by the dispatcher.
 
     def size(self, model: Model) -> int | None:
-        """Return how many requests to a model are submitted together; None where it is asked one by one."""
+        """Return the largest size of a model's batches; None where requests are sent one by one."""
         return batch_size(self._mode, model)
 
     def __contains__(self, key: str) -> bool:
         return key in self._keys
 
     def add(self, request: Request) -> None:
-        """Submit a request that is claimed."""
+        """Submit a claimed request."""
         self._keys.add(request.key)
         if request.model.key not in self._waiting:
             self._waiting[request.model.key] = []
@@ -93,7 +95,7 @@ class BatchSubmitter:
         self._waiting[request.model.key].append(request)
 
     def follow(self, request: Request, submission: str) -> None:
-        """Take a request's answer from a batch, of this run or of another."""
+        """Fetch a request's answer from a batch, of this run or another."""
         if submission in self._unawaited:
             self._results.refused[request.key] = self._unawaited[submission]
             self._results.publish()
@@ -105,7 +107,7 @@ class BatchSubmitter:
         self._followed[submission][request.key] = request
 
     async def close(self) -> None:
-        """Stop following batches. A submission in progress is awaited: no other process could get its name."""
+        """Stop following batches, after waiting for submissions in progress: other processes cannot get their names."""
         for task in self._following:
             task.cancel()
         if self._submitting:
@@ -122,7 +124,7 @@ class BatchSubmitter:
         most = self.size(model) or 0
         while count < len(waiting) < most and not self._results.closed:
             count = len(waiting)
-            await asyncio.sleep(_QUIET)
+            await asyncio.sleep(_GATHER)
         del self._waiting[model.key]
         if self._results.closed:
             return
@@ -135,8 +137,8 @@ class BatchSubmitter:
     ) -> None:
         store = self._sync.store.submissions
         began = time.time()
-        # The batch is stored with its claims before it is sent: a process that finds it there without a name searches
-        # for it at the provider, so neither a crash nor a lost reply repeats a request.
+        # The batch is stored with its claims before it is sent. A process that reads it without a name searches
+        # for it at the provider, so that neither a crash nor a lost reply repeats a request.
         submission, claimed = await self._sync.call(store.begin, model.key, [request.key for request in requests])
         ours = [index for index, request in enumerate(requests) if request.key in claimed]  # a lease may have ended
         followed = {requests[index].key: requests[index] for index in ours}
@@ -175,7 +177,7 @@ class BatchSubmitter:
         try:
             await self._follow_to_end(submission, model)
         except ModelError as error:
-            # Not saved: the answers of the batch are paid for, and may be fetched another time.
+            # The error is not stored: the answers of the batch are paid for, and may be fetched later.
             message = self._message(error, model)
             for request in self._followed[submission].values():
                 self._results.attempts[request.key] = Attempt(request.key, request.repetition, error=message)
@@ -186,28 +188,28 @@ class BatchSubmitter:
         self._results.publish()
 
     async def _follow_to_end(self, submission: str, model: Model) -> None:
-        batches, store, wait = _interface(model), self._sync.store.submissions, _FIRST_LOOK
+        batches, store, wait = _interface(model), self._sync.store.submissions, _FIRST_POLL
         while (batch := await self._sync.call(store.read, submission)) is not None:
             if batch.name is None:
                 if await self._take(submission):
                     await self._find_name(batch, batches)
-                await asyncio.sleep(_LOOK_AGAIN)
+                await asyncio.sleep(_POLL_AGAIN)
                 continue
             state = await call_with_retries(self._context.retries, partial(batches.state, batch.name))
             if state is None or state.has_ended:
                 if await self._take(submission):
                     await self._fetch(batch, state, batches, model)
                     return
-                await asyncio.sleep(_LOOK_AGAIN)
+                await asyncio.sleep(_POLL_AGAIN)
             elif reason := self._cannot_wait():
                 self._leave(batch, model, reason)
                 return
             else:
                 await asyncio.sleep(max(0.0, min(wait, self._budget.time_left)))
-                wait = min(2 * wait, _LONGEST_LOOK)
+                wait = min(2 * wait, _LONGEST_POLL)
 
     async def _take(self, submission: str) -> bool:
-        """Claim a batch, to name or fetch it; return whether this process has it."""
+        """Claim a batch, to name or fetch it, and return whether this process has it."""
         store = self._sync.store
         holder: str | None = await self._sync.call(store.submissions.take, submission)
         if holder is not None:
@@ -215,7 +217,7 @@ class BatchSubmitter:
         return holder == store.owner.id
 
     async def _find_name(self, batch: Submission, batches: BatchInterface) -> None:
-        """Find the name of a batch that a process which died was submitting."""
+        """Find the name of a batch whose submitting process has died."""
         store = self._sync.store.submissions
         names = await self._sync.call(store.names)
         find = partial(batches.find, batch.id, batch.at, batch.requests, names)
@@ -228,7 +230,7 @@ class BatchSubmitter:
             await self._sync.call(store.finish, batch.id)
 
     def _cannot_wait(self) -> str:
-        """Return why a batch cannot be waited for, and what to do; empty where it can."""
+        """Return why this run does not wait for a batch, and the way out; empty where it waits."""
         if self._mode == "wait" and self._budget.time_left > 0:
             return ""
         reached = f"{self._budget.reason}, " if self._mode == "wait" and self._budget.is_spent else ""
@@ -265,7 +267,7 @@ class BatchSubmitter:
                         number += 1
                         if number % _PAGE == 0:
                             await self._write()
-            finally:  # what came before the connection broke
+            finally:  # also the results before a broken connection
                 await self._write()
 
         if state is not None:
@@ -284,9 +286,9 @@ class BatchSubmitter:
             await self._sync.call(store.finish, batch.id, requeued)
 
     def _may_join_another(self, request: Request, error: ModelError) -> bool:
-        """Return whether a request that a batch has not answered may be put into another."""
+        """Return whether a request without an answer in a batch may be part of another."""
         self._rounds[request.key] += 1
-        if self._rounds[request.key] >= _ROUNDS:
+        if self._rounds[request.key] >= _MOST_ROUNDS:
             return False
         self._budget.failed(request, error)
         self._budget.end(request, None)
@@ -297,7 +299,7 @@ class BatchSubmitter:
         try:
             if isinstance(outcome, ModelError):
                 raise outcome
-            attempt = Attempt(request.key, request.repetition, checked_answer(outcome, request.model.name))
+            attempt = Attempt(request.key, request.repetition, check_answer(outcome, request.model.name))
         except ModelError as error:
             self._budget.failed(request, error)
             attempt = Attempt(request.key, request.repetition, error=one_line(error, self._context.secrets))
@@ -307,13 +309,13 @@ class BatchSubmitter:
     # Shared by submission and fetching.
 
     async def _write(self) -> None:
-        """Write what has ended now: a batch may be forgotten only once its answers are in the store."""
+        """Write all results now: a batch may be removed only once its answers are stored."""
         if self._sync.is_due:
             await self._sync.exchange()
             self._results.publish()
 
     def _message(self, error: ModelError, model: Model) -> str:
-        """Return the error's line; a fatal one is stored as the cause of all of a model's errors."""
+        """Return the error in one line; a fatal one is recorded as the cause of all errors of the model."""
         message = one_line(error, self._context.secrets)
         if isinstance(error, FatalError):
             self._results.causes[message] = model.name
@@ -351,7 +353,7 @@ def _interface(model: Model) -> BatchInterface:
 def _split_into_batches(
     requests: Sequence[Request], batches: BatchInterface
 ) -> Iterator[tuple[list[Request], list[Mapping[str, Any]]]]:
-    """Yield requests with their bodies, as many together as a batch may hold."""
+    """Yield requests with their bodies, in parts of the largest size of a batch."""
     part: list[Request] = []
     bodies: list[Mapping[str, Any]] = []
     size = 0

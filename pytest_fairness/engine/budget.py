@@ -1,9 +1,9 @@
-"""The budget of a run: what it may spend, and what this process has spent of it.
+"""The budget of a run: its caps, and the spending of this process.
 
-A cap holds for all processes of a run. Each claim is decided on in the transaction that makes it, against what all have
-spent and what is in flight, which counts with its expected cost: that of the longest answer so far, and no less than a
-call has cost all processes on average. So no cap on requests is ever passed, and one on money by no more than the
-answers in flight are longer than any before.
+A cap holds for all processes of a run. Each claim is decided on in its own transaction, by the spending of all
+processes and the requests in flight. These count with their expected cost: that of the longest answer so far, and at
+least the average cost of a call over all processes. So a cap on requests is never exceeded. A cap on money is exceeded
+only by as much as the answers in flight are longer than any before.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from pytest_fairness.engine.requests import Request
 from pytest_fairness.store.spending import Role, SpendingDecision, SpendingEntry
 
 CHARACTERS = 4
-"""Characters of a prompt to a token, before a provider has counted."""
+"""Characters of a prompt per token, before a provider has reported tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """Caps on the spending of a run; None for what is not limited."""
+    """The caps on the spending of a run; None for no cap."""
 
     usd: float | None = None
     requests: int | None = None
     minutes: float | None = None
-    """Counted from the beginning of the run."""
+    """Minutes since the beginning of the run."""
 
     def __bool__(self) -> bool:
         """Return whether any cap is given."""
         return (self.usd, self.requests, self.minutes) != (None, None, None)
 
     def __str__(self) -> str:
-        """``5.00 USD, 1,000 requests, 30 minutes``, as far as they are given."""
+        """Return the caps in words: ``5.00 USD, 1,000 requests, 30 minutes``."""
         parts = {"USD": self.usd, "requests": self.requests, "minutes": self.minutes}
         return ", ".join(f"{_figure(name, cap)} {name}" for name, cap in parts.items() if cap is not None)
 
@@ -69,14 +69,14 @@ def expected_input(prompt: Prompt) -> float:
 class Budget:
     """The budget of one process.
 
-    A decision (`decide`, `decide_retry`) changes nothing; once the store has written it, `commit` takes it over. The
-    event loop ends calls while the store's thread decides on others: hence the lock.
+    A decision (`decide`, `decide_retry`) changes nothing; once the store has written it, `commit` applies it. The
+    lock is needed since the event loop ends calls while the store's thread decides on others.
 
     Args:
-        caps: What all processes of the run may spend together.
-        price: Returns the USD per million tokens of input and output of a model, None where they are not known.
-        longest: Returns the most tokens that a stored answer of a model has, None where there is none.
-        assumed: Tokens of an answer where ``longest`` returns None. Where money is capped, the first one is waited for.
+        caps: The caps on the spending of all processes of the run together.
+        price: A function to a model's USD per million tokens of input and output; None where they are unknown.
+        longest: A function to the tokens of the longest stored answer of a model; None where there is none.
+        assumed: The tokens of an answer where ``longest`` returns None; under a cap on money the first one is awaited.
         elapsed: Seconds since the beginning of the run.
     """
 
@@ -92,25 +92,25 @@ class Budget:
         self.caps = caps or Caps()
         self.is_capped = bool(self.caps)
         self.reason = ""
-        """The cap that was reached; nothing more is requested then."""
+        """The cap that was reached, after which no more requests are sent; empty before."""
         self.waits = False
-        """Whether all money is reserved by what is in flight: some may be left when that has ended."""
+        """Whether requests in flight reserve all money: some may be left when they have ended."""
         self._price, self._longest, self._assumed = price, longest, assumed
         self._prices: dict[str, tuple[float, float] | None] = {}
         self._outputs: dict[str, float | None] = {}
         self._inputs: dict[str, float] = {}
-        """Tokens as a provider counts them to those that are expected, at most so far."""
+        """The largest ratio so far of a prompt's tokens to the expected ones, by model."""
         self._average: dict[str, float] = {}
-        """USD of a model's call, where any process has made some."""
+        """The average USD of a call over all processes, by model."""
         self._entries: dict[tuple[str, Role], SpendingEntry] = {}
         self._in_flight: dict[str, _Call] = {}
         self._unawaited: set[str] = set()
-        """Keys in flight that this run does not wait for."""
+        """The keys in flight for which this run does not wait."""
         self._version = self._written = 0
-        """The version of the spending here, and of that in the store."""
+        """The versions of the spending in this process and in the store."""
         self._lock = threading.Lock()
         self._deadline = math.inf
-        if self.caps.minutes is not None:  # a change of the system's clock has no effect on it
+        if self.caps.minutes is not None:  # by the monotonic clock, which changes of the system's clock do not affect
             self._deadline = time.monotonic() + max(0.0, 60 * self.caps.minutes - max(0.0, elapsed))
 
     # Decisions, in a transaction of the store.
@@ -118,12 +118,12 @@ class Budget:
     def decide(
         self, wanted: Mapping[str, Request], claimed: Collection[str], others: Sequence[SpendingEntry]
     ) -> SpendingDecision:
-        """Decide which claims the caps allow; after the first that is refused, all are.
+        """Decide which claims the caps allow; all after the first refused one are refused.
 
         Args:
-            wanted: The requests that were to be claimed, in order.
-            claimed: Keys of those that were.
-            others: What the other processes of the run have spent.
+            wanted: The requests to claim, in order.
+            claimed: The keys of those that were claimed.
+            others: The spending of the other processes of the run.
         """
         with self._lock:
             keys = [key for key in wanted if key in claimed]
@@ -132,7 +132,7 @@ class Budget:
             return SpendingDecision(frozenset(keys[allowed:]), entries, self._version, reason, waits)
 
     def decide_retry(self, request: Request, others: Sequence[SpendingEntry]) -> SpendingDecision:
-        """Decide whether a call in flight may be sent once more: it counts, and its money is reserved already."""
+        """Decide whether a call in flight may be sent again: it counts as a request, its money is reserved already."""
         with self._lock:
             reason = ""
             if self.is_capped and not self.is_spent:
@@ -143,16 +143,16 @@ class Budget:
             return SpendingDecision((), self._entries_with((), request), self._version)
 
     def commit(self, decision: SpendingDecision, begun: Iterable[Request] = (), retried: Request | None = None) -> None:
-        """Adopt a decision that the store has written.
+        """Apply a decision that the store has written.
 
         Args:
-            decision: What was decided.
-            begun: Requests that are in flight now.
-            retried: The call that may be sent once more.
+            decision: The decision.
+            begun: The requests that are in flight now.
+            retried: The call that may be sent again.
         """
         with self._lock:
             self.reason = self.reason or decision.reason
-            # Whatever has ended since the decision may have left some money, and nothing else would end the wait.
+            # A call that has ended since the decision may have left some money; then no later one may end the wait.
             self.waits = self.waits or (decision.waits and decision.version == self._version)
             if decision.entries:
                 self._written = decision.version
@@ -162,7 +162,7 @@ class Budget:
         self.begin(begun)
 
     def begin(self, requests: Iterable[Request]) -> None:
-        """Count these as in flight."""
+        """Count requests as in flight."""
         with self._lock:
             for request in requests:
                 if request.key not in self._in_flight:
@@ -172,7 +172,7 @@ class Budget:
     # The end of a call.
 
     def failed(self, request: Request, error: ModelError) -> None:
-        """Count a failed request; one that was sent, and whose end is not known, may be billed."""
+        """Count a failed request; one that was sent without a known outcome may be billed."""
         with self._lock:
             call = self._in_flight.get(request.key)
             entry = self._entry((request.model.key, request.role))
@@ -182,11 +182,11 @@ class Budget:
             self._version += 1
 
     def end(self, request: Request, attempt: Attempt | None) -> None:
-        """Count a call that has ended; one without an attempt was given up."""
+        """Count a call that has ended; without an attempt it was abandoned."""
         with self._lock:
             call = self._in_flight.pop(request.key, None)
             self._unawaited.discard(request.key)
-            if call is None:  # one of an earlier run's batch counts from now on
+            if call is None:  # a call of an earlier run's batch counts from now on
                 call = self._call(request)
                 self._entry(call.entry).requests += 1
             self._version, self.waits = self._version + 1, False
@@ -214,20 +214,20 @@ class Budget:
             self._version += 1
 
     def leave(self, keys: Iterable[str]) -> None:
-        """Count keys in a batch that this run does not wait for; what they cost stays reserved."""
+        """Count keys as in a batch for which this run does not wait; their expected cost remains reserved."""
         with self._lock:
             self._unawaited.update(key for key in keys if key in self._in_flight)
             self.waits = False
 
     @property
     def is_written(self) -> bool:
-        """Return whether the store has all that was spent."""
+        """Whether the store has the current spending."""
         return self._version == self._written
 
     # Time.
 
     def check(self, wait: float = 0.0) -> None:
-        """Raise `BudgetExceededError` where a cap was reached, or the time is over after so many seconds."""
+        """Raise `BudgetExceededError` if a cap was reached, or the time will be over in ``wait`` seconds."""
         if time.monotonic() + wait >= self._deadline:
             self.reason = self.reason or self._reached("minutes")
         if self.reason:
@@ -240,7 +240,7 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Return whether nothing more may be requested."""
+        """Whether no more requests may be sent."""
         try:
             self.check()
         except BudgetExceededError:
@@ -250,7 +250,7 @@ class Budget:
     # Within the lock.
 
     def _count_allowed(self, candidates: Sequence[Request], others: Sequence[SpendingEntry]) -> tuple[int, str, bool]:
-        """Return how many of these the caps allow, the cap that was reached, and whether to wait for what is left."""
+        """Return how many of these the caps allow, the cap that was reached, and whether to wait for reserved money."""
         if self.is_spent:
             return 0, self.reason, False
         if not (self.is_capped and candidates):
@@ -260,22 +260,22 @@ class Budget:
             expected = self._expected(request)
             is_awaited = bool(index) or len(self._in_flight) > len(self._unawaited)
             if reason := self._over(requests + 1, usd + expected):
-                # Reserved money may be left over: answers may come out shorter than expected. Requests never are.
+                # Reserved money may be left over, if answers are shorter than expected. Reserved requests never are.
                 waits = is_awaited and reason == self._reached("usd")
                 return index, "" if waits else reason, waits
             if self.caps.usd is not None and expected and is_awaited and self._output(request.model) is None:
-                return index, "", True  # the length of this model's answers is not known: wait for the first
+                return index, "", True  # the length of this model's answers is unknown: wait for the first
             requests, usd = requests + 1, usd + expected
         return len(candidates), "", False
 
     def _over(self, requests: int, usd: float) -> str:
-        """Return the cap that this spending exceeds; empty where it is within all."""
+        """Return the cap that this spending exceeds; empty where it exceeds none."""
         if self.caps.requests is not None and requests > self.caps.requests:
             return self._reached("requests")
         return self._reached("usd") if self.caps.usd is not None and usd > self.caps.usd else ""
 
     def _entries_with(self, begun: Sequence[Request], retried: Request | None = None) -> list[SpendingEntry]:
-        """Return the spending with these requests sent; empty where all of it is written."""
+        """Return the spending after these requests; empty where all of it is stored."""
         if self.is_written and not begun and retried is None:
             return []
         new = [self._call(request) for request in begun]
@@ -303,7 +303,7 @@ class Budget:
         return self._entries.setdefault(name, SpendingEntry(*name))
 
     def _spent(self, others: Sequence[SpendingEntry]) -> tuple[int, float]:
-        """Return the requests and USD of all processes, with what is in flight."""
+        """Return the requests and USD of all processes, including requests in flight."""
         entries = [*others, *self._entries.values()]
         calls, usd = Counter[str](), defaultdict[str, float](float)
         for entry in entries:
@@ -312,7 +312,7 @@ class Budget:
         self._average = {model: usd[model] / count for model, count in calls.items() if count}
         reserved = [(entry.model, entry.held, entry.held_usd) for entry in others]
         reserved += [(call.entry[0], 1, call.usd) for call in self._in_flight.values()]
-        # What another process expects of its first call is a guess; here it may be known better.
+        # Another process expects a guessed cost of its first call; the average over all processes may be better known.
         in_flight = sum(max(cost, count * self._average.get(model, 0.0)) for model, count, cost in reserved)
         return sum(entry.requests for entry in entries), sum(usd.values()) + in_flight
 

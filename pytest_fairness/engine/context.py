@@ -1,4 +1,4 @@
-"""Parts that all of one engine's parts work with."""
+"""Context of an engine: the parts that its other parts share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_fairness.engine.store_sync import StoreSync
 
 @dataclass(frozen=True, slots=True)
 class EngineContext:
-    """The parts that sending needs; each is made before this, from the parts above it alone."""
+    """The parts of an engine that are needed to send requests."""
 
     results: PendingResults
     budget: Budget
@@ -24,6 +24,6 @@ class EngineContext:
     limits: RateLimiters
     retries: Retries
     wake: Callable[[], None]
-    """Has the engine look at once at what there is to do."""
+    """A function that starts the next round of the engine's loop at once."""
     secrets: Sequence[str] = ()
-    """Stand in no error that is kept."""
+    """Texts that are removed from errors before these are stored."""

@@ -1,4 +1,4 @@
-"""Sending of claimed requests: to their model one by one, or in batches of the provider."""
+"""Dispatch of claimed requests to their models, one by one or in provider batches."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from pytest_fairness.engine.requests import Request
 from pytest_fairness.store.store import SyncResult
 
 GRACE = 30.0
-"""Seconds for which what is in flight may continue once the time of the run is over, or its session was stopped."""
+"""Seconds for which requests in flight may continue after the time of the run, or after its session was stopped."""
 
 
 class Dispatcher:
     """The requests that one process has in flight. Used by the engine's thread only.
 
-    Each request ends in one of three ways: with an attempt for the store, with a reason why this run has none (a cap,
-    or the provider batch that it is in), or with its model: once that can answer nothing, none of its requests can.
+    Each request ends with an attempt for the store, or with a reason why this run has none: a cap, or the provider
+    batch that it is in. After a fatal error of a model all its requests end with that error.
 
     Args:
-        context: The parts of the engine.
-        mode: What to do with provider batches.
-        offline: Whether a model that needs a connection must not be asked.
+        context: The shared parts of the engine.
+        mode: The mode of provider batches.
+        offline: Whether models that need a connection are refused.
     """
 
     def __init__(self, context: EngineContext, mode: BatchMode | None, *, offline: bool) -> None:
@@ -47,11 +47,11 @@ class Dispatcher:
 
     @property
     def queued(self) -> int:
-        """The number of them that have not left: their model is not free for them yet."""
+        """The number of requests in flight that were not sent yet, since their model is busy."""
         return sum(len(runner.queued) for runner in self._runners.values())
 
     def may_send(self, request: Request) -> bool:
-        """Return whether a request needs sending; one that can never be answered fails here."""
+        """Return whether a request has to be sent; one that can have no answer fails here."""
         results, model = self._context.results, request.model
         if request.key in results.attempts:
             return False
@@ -76,14 +76,14 @@ class Dispatcher:
         task.add_done_callback(self._check)
 
     def follow(self, request: Request, result: SyncResult) -> bool:
-        """Take a request's answer from the provider batch that has claimed it; return whether one has."""
+        """Wait for a request's answer from the provider batch that has claimed it; return whether one has."""
         owner = result.foreign[request.key]
         if owner in result.submissions:
             self._batches.follow(request, owner)
         return owner in result.submissions
 
     async def cancel(self) -> None:
-        """Cancel what is in flight."""
+        """Cancel the requests in flight."""
         await self._batches.close()
         tasks = list(self._tasks.values())
         for task in tasks:
@@ -91,7 +91,7 @@ class Dispatcher:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def close(self) -> Sequence[FairnessError]:
-        """Close all models. Return the errors of those that could not be closed."""
+        """Close all models, and return the errors of those that could not be closed."""
         return [error for runner in self._runners.values() if (error := await runner.close()) is not None]
 
     def _runner(self, model: Model) -> RequestRunner:
@@ -123,7 +123,7 @@ class Dispatcher:
             self._context.sync.save(request, attempt)
 
     async def _attempt(self, runner: RequestRunner, request: Request) -> Attempt | None:
-        """Return the attempt; None where a cap of the run ended it."""
+        """Return the attempt of a request; None where a cap of the run ended it."""
         budget, results = self._context.budget, self._context.results
         try:
             left = budget.time_left
@@ -147,6 +147,6 @@ class Dispatcher:
         return attempt
 
     def _check(self, task: asyncio.Task[None]) -> None:
-        """End every wait where a request ended by a mistake in the engine, or by the store."""
+        """End all waits if a request ended by an error of the engine or the store."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self._context.results.fail("the engine", error)

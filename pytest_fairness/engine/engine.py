@@ -1,9 +1,9 @@
-"""Engine of one process: it sends many requests safely, ahead of the tests, and writes each answer as it comes.
+"""The engine of one process: it sends many requests at a time, ahead of the tests, and stores each answer at once.
 
-It runs in a thread of its own with an event loop of its own; tests take attempts with `Engine.attempts`, which waits.
-A request flows one way: from the work list, the tests' demands and the graders' questions through the scheduler, past
-the store (which may have the answer) to a claim, through the dispatcher to its model, and back by the store to the
-results that the tests read.
+It runs in its own thread with its own event loop; tests wait for attempts with `Engine.attempts`.
+A request passes these stages: it enters the scheduler from the work list, the tests' demands or the graders' questions;
+it is looked up in the store, which may have the answer; it is claimed; the dispatcher sends it to its model; its answer
+is stored, and becomes a result that the tests read.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from pytest_fairness.store.store import Store
 from pytest_fairness.store.throttle import Rates
 
 _GATHER = 0.004
-"""Seconds for which ended requests are gathered into one exchange with the store."""
+"""Seconds for which ended requests are collected for one exchange with the store."""
 _REPORT_EVERY = 64
-"""Requests taken by tests after which the loop is informed how far they are."""
+"""Number of requests taken by tests after which the loop is notified of their position."""
 CLOSING = 10.0
-"""Seconds for which the thread is waited for at the end: a model may block its loop for as long as it likes."""
+"""Seconds to wait for the thread at the end: a model may block its loop without end."""
 STOP_INTERVAL = 1.0
-"""Seconds between two looks at the store for a stop by another process, while requests are in flight."""
+"""Seconds between two checks of the store for a stop by another process, while requests are in flight."""
 
 
 class Engine:
@@ -50,13 +50,13 @@ class Engine:
     Args:
         store: The store that the processes of the run share.
         run: The run's id.
-        concurrency: Requests in flight at most at one endpoint, of all processes of the run together; a local model is
-            one of each process.
-        retries: How often a request is sent.
-        offline: Whether a model that needs a connection must not be asked.
-        budget: Caps of the run; none without it.
-        rates: Rate limits of an endpoint whose model names none.
-        batch: Whether models that have provider batches are asked in them, all ahead of the tests.
+        concurrency: The largest number of requests in flight at one endpoint, of all processes of the run together;
+            each process has its own local models.
+        retries: The number of tries of a request, and the waits between them.
+        offline: Whether models that need a connection are refused.
+        budget: The caps of the run; None for no caps.
+        rates: The rate limits of an endpoint whose model has none.
+        batch: The mode of provider batches, in which all requests are sent ahead of the tests; None for no batches.
         secrets: Texts that are removed from errors before these are stored.
     """
 
@@ -83,7 +83,7 @@ class Engine:
         self._reached = 0
         self._loop, self._wake = asyncio.new_event_loop(), asyncio.Event()
         self._loop.set_default_executor(DaemonExecutor())
-        # Used by the loop's thread alone, from here on. Each part is made from those above it.
+        # The following parts are used by the loop's thread alone.
         self._budget = budget or Budget()
         self._scheduler = RequestScheduler(sys.maxsize if batch else max(256, 8 * concurrency))
         self.sync = StoreSync(store, run, self._budget, self.answers)
@@ -108,16 +108,16 @@ class Engine:
     # Called by tests.
 
     def plan(self, requests: Iterable[Request]) -> None:
-        """Work ahead through these requests, in this order."""
+        """Append requests to the work list, which is sent in order ahead of the tests."""
         self._notify(lambda: self._scheduler.plan(requests))
 
     def attempts(self, requests: Sequence[Request]) -> list[Attempt]:
-        """Return the attempts of these requests, waiting for those that are still to come.
+        """Wait for the attempts of these requests, and return them.
 
         Raises:
             BudgetExceededError: A cap forbids one of them.
             RunStoppedError: The run was stopped.
-            FairnessError: The engine broke; mostly by a `StoreError`.
+            FairnessError: The engine failed, mostly with a `StoreError`.
         """
         answered = self.answers.attempts
         missing = [request for request in requests if request.key not in answered]
@@ -130,7 +130,7 @@ class Engine:
         return [answered[request.key] for request in requests]
 
     def question(self, requests: Sequence[Request]) -> None:
-        """Send the requests of a grader, before those that begin another item, and do not wait for them."""
+        """Send the requests of a grader, before those of other items, without waiting for them."""
         self._notify(lambda: self._scheduler.question(requests))
 
     @property
@@ -143,27 +143,27 @@ class Engine:
         return request.position <= self._reached + self.lookahead
 
     def pause(self) -> None:
-        """Send nothing new until `resume`: a debugger is open."""
+        """Send no new requests until `resume`, while a debugger is open."""
         self._paused = True
         self._notify(self._limits.gate.clear)
 
     def resume(self) -> None:
-        """Send again."""
+        """Send requests again."""
         self._paused = False
         self._notify(self._limits.gate.set)
 
     def stop(self) -> None:
-        """Send nothing new, here or in any other process of the session."""
+        """Send no new requests, in this or any other process of the session."""
         self._stopped = True
         self.store.stop()
 
     def close(self, *, at_once: bool = False) -> None:
-        """End the engine, and write the answers that have come. A model that blocks the loop is not waited for long.
+        """End the engine, and store its answers; the wait for a model that blocks the loop is limited.
 
         Requests in flight are paid for, and another process may wait for them: they have a grace, which Ctrl-C ends.
 
         Args:
-            at_once: Cancel what is in flight.
+            at_once: Whether requests in flight are canceled.
 
         Raises:
             FairnessError: A grader or a model could not be closed.
@@ -195,9 +195,9 @@ class Engine:
                 self.answers.on_wait()
 
     def _notify(self, change: Callable[[], object]) -> None:
-        """Make a change in the engine's thread, and wake its loop."""
+        """Apply a change in the engine's thread, and wake its loop."""
         with suppress(RuntimeError):  # the loop has ended: `_run_loop` ends the waits
-            self._loop.call_soon_threadsafe(self._apply_change, change)  # each such call writes to a socket
+            self._loop.call_soon_threadsafe(self._apply_change, change)
 
     def _apply_change(self, change: Callable[[], object]) -> None:
         self._wake.set()
@@ -209,7 +209,7 @@ class Engine:
         for step in (self._work, self._end, self._loop.shutdown_asyncgens):
             try:
                 self._loop.run_until_complete(step())
-            except BaseException as error:  # noqa: BLE001 - whatever it is, a test must not wait for ever
+            except BaseException as error:  # noqa: BLE001 - whatever it is, no test may wait for ever
                 self.answers.fail("the engine", error)
             self.answers.closed = True
             self.answers.publish()
@@ -218,7 +218,7 @@ class Engine:
 
     async def _work(self) -> None:
         while not self.answers.closed:
-            self._wake.clear()  # first: an event from here on begins another round
+            self._wake.clear()  # first, so that an event from here on begins another round
             await self._look_up()
             await self._poll_foreign_claims()
             await self._exchange()
@@ -226,7 +226,7 @@ class Engine:
             await self._sleep()
 
     async def _look_up(self) -> None:
-        """Look up the next requests in the store, and queue those that it has no answer to."""
+        """Look up the next requests in the store, and queue those without a stored answer."""
         self._scheduler.reached = self._reached
         while batch := self._scheduler.to_look_up():
             requests, priority = batch
@@ -234,12 +234,12 @@ class Engine:
             self._scheduler.add([request for request in requests if self._dispatcher.may_send(request)], priority)
             self.answers.publish()
             if priority == Priority.AHEAD:
-                # One batch a round: requests that a test waits for leave before all of a large suite is read.
+                # One batch a round, so that demands of tests are sent before all of a large suite is read.
                 self._wake.set()
                 return
 
     async def _poll_foreign_claims(self) -> None:
-        """Adopt the answers of other processes, and queue the requests that they have given up."""
+        """Take over the answers of other processes, and queue the requests that they have abandoned."""
         if self._foreign.is_due and not self._stopped:
             answered, free = await self._foreign.poll()
             self.answers.attempts |= answered
@@ -247,20 +247,20 @@ class Engine:
             self.answers.publish()
 
     async def _exchange(self) -> None:
-        """Write ended requests, claim those that may leave, and send them; the next round repeats this if needed."""
+        """Write results, claim the requests that may be sent, and send them; the next round repeats this if needed."""
         ready = self._take_ready()
-        # Once a cap is reached nothing is sent, so no slots are needed to find the answers of other processes.
+        # Once a cap is reached no request is sent, so no slots are needed to find the answers of other processes.
         slots = self._limits.slot_requests({} if self._budget.is_spent else ready)
         if not (self.sync.is_due or ready or slots):
             return
-        self._wake.set()  # more may leave; what ends meanwhile is gathered for the next exchange
+        self._wake.set()  # more requests may be sent in the next round
         result = await self.sync.exchange(ready, slots)
         if result.stopped:
             self._stopped = True
         if self._budget.is_spent:
             self.answers.refused |= dict.fromkeys(result.spending.refused, self._budget.reason)
             requeued = result.held
-        else:  # until requests in flight have ended and left some money
+        else:  # they wait until requests in flight have ended, which may leave some money
             requeued = result.held | set(result.spending.refused)
         self._scheduler.put_back(request for key, request in ready.items() if key in requeued)
         self._foreign.suspect(self._limits.apply(slots, result))
@@ -272,20 +272,20 @@ class Engine:
                 self._foreign.add(request, result.foreign[key])
 
     def _take_ready(self) -> dict[str, Request]:
-        """Take the requests from the queues that may leave now."""
+        """Take the requests that may be sent now from the queues."""
         if self._stopped or self._paused or self.answers.closed or self._budget.waits:
             return {}
-        # Once a cap is reached the store refuses all but what is answered or claimed by others.
+        # Once a cap is reached, the store refuses all claims; answers and claims of others still end requests.
         free = dict.fromkeys(self._limits.free(), LOAD) if self._budget.is_spent else self._limits.free()
         handled = (self.answers.attempts, self._dispatcher, self._foreign, self.sync)
         return self._scheduler.take(free, lambda key: any(key in keys for keys in handled))
 
     async def _check_stop(self) -> None:
-        """End the engine once its session was stopped, here or by another process: requests in flight have a grace."""
+        """End the engine after its session was stopped by any process, with a grace for requests in flight."""
         now = time.monotonic()
         if self._dispatcher and not self._stopped and now >= self._next_stop_look:
             self._next_stop_look = now + STOP_INTERVAL
-            if await self.sync.call(self.store.is_stopped):  # it may be stopped here meanwhile
+            if await self.sync.call(self.store.is_stopped):  # this process may stop it meanwhile
                 self._stopped = True
         if self._stopped:
             self._limits.gate.clear()
@@ -295,7 +295,7 @@ class Engine:
                 self._wake.set()
 
     async def _sleep(self) -> None:
-        """Sleep until an event, then a moment more, so that several events share one exchange."""
+        """Sleep until an event, and then for a moment, so that several events share one exchange."""
         waits_for_time = self._foreign or self._scheduler or self._limits.waiting
         longest = self._limits.pause(POLL_INTERVAL) if waits_for_time else STOP_INTERVAL if self._dispatcher else None
         with suppress(TimeoutError):

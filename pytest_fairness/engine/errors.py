@@ -9,12 +9,12 @@ STOPPED = "the run was stopped"
 
 
 class RunStoppedError(FairnessError):
-    """The run was stopped before this was answered."""
+    """The run was stopped before the answer."""
 
 
 class GraderError(FairnessError):
-    """A grader over an item or a batch failed, or returned or asked what it may not."""
+    """A grader failed, returned an invalid value, or yielded an invalid question."""
 
 
 class BudgetExceededError(RunStoppedError):
-    """A cap of money, requests or time was reached first, or the request is in a provider batch."""
+    """A cap of money, requests or time was reached before the answer, or the request is in a provider batch."""

@@ -1,4 +1,4 @@
-"""Checks of what graders return: each grade must be one that a metric can count and the store can hold."""
+"""Checks of the values that graders return: metrics must be able to count each grade, and stores to hold it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.engine.errors import GraderError
 
 
-def checked_grades(grades: object, attempts: int) -> Sequence[Grade]:
+def check_grades(grades: object, attempts: int) -> Sequence[Grade]:
     """Return the grades of a grader over a number of attempts.
 
     Raises:
-        GraderError: It returned something else, or not one grade for each attempt.
+        GraderError: The value is no sequence of grades, or has not one grade for each attempt.
     """
     if not isinstance(grades, Sequence) or isinstance(grades, str):
         raise GraderError(f"returned a {type(grades).__name__}: it must return a list with one Grade for each attempt")
@@ -28,14 +28,14 @@ def checked_grades(grades: object, attempts: int) -> Sequence[Grade]:
             raise GraderError(f"returned a list that holds {type(grade).__name__}: it must hold Grade(...) only")
     if len(grades) != attempts:
         raise GraderError(f"returned a list of {len(grades)} for {attempts} attempts: it must hold one Grade for each")
-    return [checked_grade(grade) for grade in grades]
+    return [check_grade(grade) for grade in grades]
 
 
-def checked_grade(grade: object) -> Grade:
+def check_grade(grade: object) -> Grade:
     """Return a grade that can be counted and stored; one without a number or with NaN is ungraded.
 
     Raises:
-        GraderError: It is no grade, or its value is nothing that the store can hold.
+        GraderError: It is no grade, or the store cannot hold its value.
     """
     if not isinstance(grade, Grade):
         shown = "None" if grade is None else f"{_shown(grade)}, a {type(grade).__name__}"
@@ -45,8 +45,8 @@ def checked_grade(grade: object) -> Grade:
     value: Any = grade.value
     if type(value) in (bool, int, str):  # nearly all of them
         return grade
-    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():  # a number of numpy, which JSON does not know
-        return checked_grade(Grade(value.item(), detail=grade.detail))
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():  # a numpy scalar, which JSON cannot hold
+        return check_grade(Grade(value.item(), detail=grade.detail))
     if isinstance(value, Propensities):
         return grade
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
@@ -62,7 +62,7 @@ def checked_grade(grade: object) -> Grade:
 
 
 def describe_error(error: Exception) -> str:
-    """Return what went wrong in a grader, and where: the test shows this line alone."""
+    """Return an error of a grader with the file and line that raised it, in one line: tests print only that."""
     message = " ".join(str(error).split())
     if isinstance(error, GraderError):
         return f"it {message}"
@@ -75,5 +75,5 @@ def describe_error(error: Exception) -> str:
 def _shown(value: object) -> str:
     try:
         return f"{value!r:.60}"
-    except Exception:  # noqa: BLE001 - a repr of the user's
+    except Exception:  # noqa: BLE001 - a user's repr may raise anything
         return "something"

@@ -1,6 +1,6 @@
-"""Graders over a whole item, which may ask questions: they continue as answers come, ahead of the tests.
+"""Grading by item graders, which may send questions to models: it continues with each answer, ahead of the tests.
 
-All of this runs in the tests' thread: while a test waits, the gradings of other items continue.
+All of this runs in the tests' thread: while a test waits, the grading of other items continues.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model, ModelQuery
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import BudgetExceededError, GraderError
-from pytest_fairness.engine.grade_checks import checked_grade, checked_grades, describe_error
+from pytest_fairness.engine.grade_checks import check_grade, check_grades, describe_error
 from pytest_fairness.engine.requests import Request, build_requests
 
 Steps = Generator[list[Request], list[Attempt], list[GradedAttempt]]
-"""A grading: yields the requests that it waits for, is sent their attempts, returns the graded attempts."""
+"""A generator that yields the requests for which it waits, receives their attempts, and returns graded attempts."""
 FirstOf = Callable[[Model, Sequence[Prompt]], int]
-"""Returns the first repetition of a model's answers to prompts that may be taken or asked."""
+"""A function from a model and prompts to the first repetition whose answers this run may use."""
 
 
-def withheld(attempt: Attempt, grader: Grader | ItemGrader | BatchGrader) -> Grade | None:
-    """Return the grade of an attempt without a complete answer, which a grader does not receive; None for any other."""
+def withheld_grade(attempt: Attempt, grader: Grader | ItemGrader | BatchGrader) -> Grade | None:
+    """Return the grade of an attempt that is not passed to a grader, since its answer is not complete; else None."""
     grade = ungradable(attempt)
     is_accepted = grade is not None and attempt.answer is not None and grade.ungraded in getattr(grader, "accepts", ())
     return None if is_accepted else grade
@@ -35,10 +35,10 @@ def grade_one(name: str, grader: Grader, item: ProbeItem, prompt: Prompt, answer
     """Return the grade that a grader gives one answer.
 
     Raises:
-        GraderError: The grader failed, or returned a value that is no grade.
+        GraderError: The grader failed, or returned an invalid value.
     """
     try:
-        return checked_grade(grader.grade(prompt, answer))
+        return check_grade(grader.grade(prompt, answer))
     except UngradedError as error:
         return Grade.none(error.reason, str(error))
     except Exception as error:
@@ -53,22 +53,22 @@ def grade_together(
     first: int,
     first_of: FirstOf,
 ) -> Steps:
-    """Grade an item by graders, one after the other: each receives the grades of those before it.
+    """Grade an item by several graders, one after the other: each receives the grades of those before it.
 
     Args:
         item: The item.
         attempts: Its attempts.
-        graders: By grade.
-        model: The model for questions that name none.
+        graders: The graders, by grade.
+        model: The model for questions without one.
         first: The first repetition of the attempts.
-        first_of: Returns the first repetition of a question.
+        first_of: A function to the first repetition of a question.
 
     Raises:
         GraderError: A grader failed; its text names the grader and the item.
     """
     graded = list(attempts)
     for name, grader in graders.items():
-        reasons = [withheld(entry.attempt, grader) for entry in graded]
+        reasons = [withheld_grade(entry.attempt, grader) for entry in graded]
         visible = [_without_answer(entry, reason) for entry, reason in zip(graded, reasons, strict=True)]
         try:
             grades = yield from _grades(grader, item, visible, model, first, first_of)
@@ -84,7 +84,7 @@ def grade_together(
 
 
 def _without_answer(graded: GradedAttempt, reason: Grade | None) -> GradedAttempt:
-    """Withhold an answer that is not complete: the grades of its siblings must not depend on it either."""
+    """Return an attempt without its incomplete answer, on which the grades of other attempts must not depend either."""
     if reason is None or graded.attempt.answer is None:
         return graded
     return replace(graded, attempt=replace(graded.attempt, answer=None, error=reason.detail))
@@ -95,13 +95,13 @@ def _grades(
 ) -> Generator[list[Request], list[Attempt], Sequence[Grade]]:
     grading = grader.grade_item(item, tuple(attempts))
     if not isinstance(grading, Generator):
-        return checked_grades(grading, len(attempts))
+        return check_grades(grading, len(attempts))
     answers: list[Attempt] | None = None
     while True:
         try:
             questions = grading.send(answers)  # type: ignore[arg-type]  # the first is None
         except StopIteration as end:
-            return checked_grades(end.value, len(attempts))
+            return check_grades(end.value, len(attempts))
         answers = yield _requests(questions, model, first, first_of)
 
 
@@ -115,7 +115,7 @@ def _requests(questions: object, model: Model, first: int, first_of: FirstOf) ->
         answerer = model if question.model is None else question.model
         if not isinstance(answerer, Model):
             raise GraderError(f"asks a {type(answerer).__name__}: its model must have answer() and close()")
-        # Those of a fresh run are counted on from the last, as those of its attempts are.
+        # Repetitions of a fresh run continue those of earlier runs, as those of its attempts do.
         repetition = question.repetition if question.repetition >= first else first + question.repetition
         repetition += max(0, first_of(answerer, [question.prompt]) - first)
         requests += build_requests([question.prompt], answerer, 1, repetition, "graders")
@@ -124,7 +124,7 @@ def _requests(questions: object, model: Model, first: int, first_of: FirstOf) ->
 
 @dataclass(slots=True)
 class _GradingTask:
-    """The grading of one item, and what it waits for: first the item's own answers."""
+    """The grading of one item, with the requests for which it waits: first those of the item itself."""
 
     steps: Steps
     requests: list[Request]
@@ -136,12 +136,12 @@ class _GradingTask:
 
 
 class ItemGradingQueue:
-    """The gradings of one sample's items, by the item's index.
+    """The grading of all items of one sample, by the item's index.
 
     Args:
         engine: The engine.
-        indices: The items in the order in which they are asked; another thread appends to it.
-        steps: Begins the grading of an item, which yields the item's own requests first.
+        indices: The items in the order of their requests; another thread appends to it.
+        steps: A function that begins the grading of an item, which first yields the item's own requests.
     """
 
     def __init__(self, engine: Engine, indices: Sequence[int], steps: Callable[[int], Steps]) -> None:
@@ -153,17 +153,17 @@ class ItemGradingQueue:
         engine.answers.meanwhile.append(self._continue_all)
 
     def take(self, index: int) -> tuple[list[GradedAttempt], list[Attempt]]:
-        """Return an item's graded attempts, and those of its graders' questions; once each, waiting for them.
+        """Wait for an item, and return its graded attempts and those of its graders' questions; once for each item.
 
         Raises:
-            RunStoppedError: As `Engine.attempts` raises it.
-            BaseException: Whatever the grading raised.
+            RunStoppedError: As for `Engine.attempts`.
+            BaseException: Any exception of the grading.
         """
         self._start(index)
         self._engine.answers.until(lambda: self._has_ended(index))
         task = self._ended.pop(index)
         if task.error is not None:
-            self._started.remove(index)  # a test that is run again has its item graded again
+            self._started.remove(index)  # a rerun of the test grades the item again
             raise task.error
         return task.graded, task.questions
 
@@ -173,7 +173,7 @@ class ItemGradingQueue:
         return index in self._ended
 
     def _continue_all(self) -> None:
-        """Continue every grading whose answers have come, within the reach of the tests."""
+        """Continue all gradings whose answers are there, within the look-ahead of the tests."""
         while self._next < len(self._indices) and len(self._waiting) < self._engine.lookahead:
             self._start(self._indices[self._next])
             self._next += 1
@@ -191,12 +191,12 @@ class ItemGradingQueue:
         for index in indices:
             task = self._waiting[index]
             try:
-                has_come = self._engine.answers.have(task.missing)
+                are_answered = self._engine.answers.have(task.missing)
             except BudgetExceededError as error:  # for the test of its item, as in `_has_finished`
                 task.error = error
                 self._ended[index] = self._waiting.pop(index)
                 continue
-            if has_come and self._engine.is_near(task.requests[-1]):
+            if are_answered and self._engine.is_near(task.requests[-1]):
                 if self._has_finished(task):
                     self._ended[index] = self._waiting.pop(index)
                 else:
@@ -205,9 +205,9 @@ class ItemGradingQueue:
             self._engine.question(questions)
 
     def _has_finished(self, task: _GradingTask) -> bool:
-        """Continue a grading until it waits for answers or ends; return whether it has ended.
+        """Continue a grading until it waits for answers or ends, and return whether it has ended.
 
-        An error is kept for the test of its item: it may be another test that waits now.
+        An error is stored for the test of its item, since another test may be waiting now.
         """
         attempts = self._engine.answers.attempts
         try:

@@ -1,4 +1,4 @@
-"""Results of requests, and the wait for them: written by the engine's thread, read by the tests' thread."""
+"""Results of requests, for which tests wait: the engine's thread writes them, the tests' thread reads them."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from pytest_fairness.engine.requests import Request
 
 
 class PendingResults:
-    """The results of one engine so far.
+    """The results of one engine.
 
-    The threads share its dictionaries without a lock: each operation on them is atomic under the GIL, and nothing is
-    ever taken out. Only the wait itself needs the condition.
+    The threads share its dictionaries without a lock: each operation on them is atomic under the GIL, and no entry is
+    ever removed. Only waiting needs a condition variable.
     """
 
     def __init__(self) -> None:
         self.attempts: dict[str, Attempt] = {}
-        """By key."""
+        """The attempts, by key."""
         self.grades: dict[tuple[str, str], Grade] = {}
-        """Stored grades, by attempt and by the grader's fingerprint."""
+        """The stored grades, by attempt and by the grader's fingerprint."""
         self.causes: dict[str, str] = {}
-        """Why a model could not be asked at all, with its name: one cause of the errors of all its attempts."""
+        """The errors that all attempts of a model share, each with the model's name."""
         self.refused: dict[str, str] = {}
-        """Keys without an answer in this run, with the reason: a cap, or the provider batch that they are in."""
+        """The reason of each key without an answer in this run: a cap, or the provider batch that it is in."""
         self.on_wait: Callable[[], None] | None = None
-        """Called about once a second while a test waits."""
+        """A function that is called about once a second while a test waits."""
         self.meanwhile: list[Callable[[], None]] = []
-        """Called in the tests' thread while a test waits and answers have come: graders use them."""
+        """Functions that are called in the tests' thread while a test waits and there are new answers, for graders."""
         self.broken: FairnessError | None = None
         """The error that ended the engine."""
         self.closed = False
         """Whether no more results follow."""
-        self._news = threading.Condition()
+        self._new_results = threading.Condition()
         self._continued = -1
-        """How many requests had come to an end when `meanwhile` was last called."""
+        """The number of requests that had ended when `meanwhile` was last called."""
 
     def have(self, missing: list[Request]) -> bool:
-        """Return whether all of these are answered; those that are leave the list, from its end.
+        """Return whether all of these are answered; answered ones are removed from the end of the list.
 
         Raises:
             BudgetExceededError: One of them has no answer in this run.
@@ -52,47 +52,48 @@ class PendingResults:
         return not missing
 
     def until(self, is_done: Callable[[], bool]) -> None:
-        """Wait until a condition holds, which is checked whenever results have come.
+        """Wait until a condition holds, which is checked whenever there are new results.
 
         Raises:
             RunStoppedError: No more results follow.
-            FairnessError: The engine broke; its error.
+            FairnessError: The engine failed, with this error.
         """
         while True:
-            seen = self._ended()
-            if seen > self._continued:  # else each test would look at all that wait
-                self._continued = seen
+            ended = self._ended()
+            if ended > self._continued:  # only then: the callbacks check all that wait
+                self._continued = ended
                 for callback in self.meanwhile:
                     callback()
             if is_done():
                 return
-            self._wait(seen)
+            self._wait(ended)
 
-    def fail(self, what: str, error: BaseException) -> None:
-        """End all waits with an error; the first one is kept."""
-        failed = error if isinstance(error, FairnessError) else None
-        message = " ".join(f"{what} failed: {type(error).__name__}: {error}".split())
-        self.broken = self.broken or failed or FairnessError(message)
+    def fail(self, part: str, error: BaseException) -> None:
+        """End all waits with the error of a part; of several the first counts."""
+        own = error if isinstance(error, FairnessError) else None
+        message = " ".join(f"{part} failed: {type(error).__name__}: {error}".split())
+        self.broken = self.broken or own or FairnessError(message)
         self.closed = True
         self.publish()
 
     def publish(self) -> None:
-        """Wake those who wait."""
-        with self._news:
-            self._news.notify_all()
+        """Wake all waits."""
+        with self._new_results:
+            self._new_results.notify_all()
 
-    def _wait(self, seen: int) -> None:
-        with self._news:
-            if self._ended() > seen:
+    def _wait(self, ended: int) -> None:
+        """Wait for a second, or until more requests than ``ended`` have ended."""
+        with self._new_results:
+            if self._ended() > ended:
                 return
             if self.broken is not None:
                 raise self.broken
             if self.closed:
                 raise RunStoppedError("the run was stopped before this was answered")
-            self._news.wait(1.0)
+            self._new_results.wait(1.0)
         if self.on_wait is not None:
             self.on_wait()
 
     def _ended(self) -> int:
-        """Return how many requests have come to an end."""
+        """Return the number of requests that have ended."""
         return len(self.attempts) + len(self.refused)

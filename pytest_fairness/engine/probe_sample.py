@@ -12,7 +12,14 @@ from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
 from pytest_fairness.engine.batch_grading import grade_batches
 from pytest_fairness.engine.engine import Engine
-from pytest_fairness.engine.item_grading import FirstOf, ItemGradingQueue, Steps, grade_one, grade_together, withheld
+from pytest_fairness.engine.item_grading import (
+    FirstOf,
+    ItemGradingQueue,
+    Steps,
+    grade_one,
+    grade_together,
+    withheld_grade,
+)
 from pytest_fairness.engine.requests import Request, build_requests
 from pytest_fairness.engine.store_sync import GradeRow
 
@@ -23,10 +30,10 @@ class ProbeSample:
     Args:
         items: The items.
         model: The model.
-        repetitions: How many attempts each prompt has.
+        repetitions: The number of attempts of each prompt.
         engine: The engine.
         first: The number of the first repetition.
-        first_of: Returns the first repetition of a grader's question.
+        first_of: A function to the first repetition of a grader's question.
     """
 
     def __init__(
@@ -56,18 +63,18 @@ class ProbeSample:
         self._gradings: ItemGradingQueue | None = None
         self._all_graded: list[GradedAttempt] | None = None
         self.fingerprints: dict[str, str | None] = {}
-        """By grade that every measured item has, so not of graders over a batch; None for a grader that has none."""
+        """The fingerprint of each grade but those of batch graders; None for a grader without one."""
 
     def grade_with(self, graders: Mapping[str, Grader | ItemGrader | BatchGrader]) -> None:
-        """Set the graders, before anything is measured; requests need none.
+        """Set the graders, before the first item is measured; requests need none.
 
-        Graders over a whole item come after the others, whose grades they see; graders over a batch come last, and
-        only once all items are measured.
+        Item graders run after plain ones, whose grades they receive; batch graders run last, after all items are
+        measured.
 
         Raises:
             FairnessError: Two graders that are not equal have one fingerprint.
         """
-        # Each test sets them again, mostly the same; `isinstance` of a protocol takes as long as to grade.
+        # Each test sets them again, mostly the same; `isinstance` of a protocol takes as long as grading.
         if graders.keys() == self._declared_graders.keys() and all(
             grader is self._declared_graders[name] for name, grader in graders.items()
         ):
@@ -86,7 +93,7 @@ class ProbeSample:
         }
 
     def requests(self, indices: Sequence[int]) -> Iterator[Request]:
-        """Yield the requests of these items, built when they are needed."""
+        """Yield the requests of these items, which are built on demand."""
         for index in indices:
             yield from self._requests_at(index)
 
@@ -100,7 +107,7 @@ class ProbeSample:
         return self._requests[index]
 
     def measure(self, index: int) -> list[GradedAttempt]:
-        """Return one item's attempts with their grades: its prompts in order, each with its repetitions."""
+        """Return an item's attempts with their grades: its prompts in order, each with its repetitions."""
         graded = self._graded.get(index)
         if graded is None:
             requests = self._requests_at(index)
@@ -113,17 +120,17 @@ class ProbeSample:
         return graded
 
     def questions(self, index: int) -> Sequence[Attempt]:
-        """Return the attempts of the questions of an item's graders, once it was measured."""
+        """Return the attempts of the questions of an item's graders; empty before it is measured."""
         return self._questions.get(index, ())
 
     def asked_by_graders(self) -> list[str]:
-        """Return the keys of all questions of graders, of the measured items."""
+        """Return the keys of all questions of graders about the measured items."""
         return sorted({attempt.key for attempts in self._questions.values() for attempt in attempts})
 
     def measure_all(self) -> list[GradedAttempt]:
         """Return the attempts of all items, in order, with the grades of all graders.
 
-        Answers that are missing are requested all at once.
+        Missing answers are requested all at once.
         """
         if self._all_graded is None:
             self._all_graded = grade_batches(self._all_items(), self._batch_graders, self._engine)
@@ -161,12 +168,12 @@ class ProbeSample:
         keys: dict[str, str | None] = {}
         prompt: Prompt | None = None
         for request, attempt in zip(requests, attempts, strict=True):
-            if request.prompt is not prompt:  # whatever a grader can see of it can change a grade
+            if request.prompt is not prompt:  # all that a grader can read of a prompt is part of a grade's key
                 prompt, form = request.prompt, prompt_form(request.prompt)
                 keys = {name: grade_key(fingerprint, form) for name, fingerprint in self.fingerprints.items()}
             grades: dict[str, Grade] = {}
             for name, grader in self._graders.items():
-                key, reason = keys[name], withheld(attempt, grader)
+                key, reason = keys[name], withheld_grade(attempt, grader)
                 if reason is not None or attempt.answer is None:
                     grades[name] = reason or Grade.none("error")
                 elif key is not None and (stored := self._engine.answers.grades.get((attempt.key, key))):

@@ -1,7 +1,7 @@
-"""Rate limits of endpoints, as one process sees them; the processes of a run agree on them in the store.
+"""Rate limits of endpoints in one process, which the processes of a run share through the store.
 
 The store holds one throttle for each endpoint (`pytest_fairness.store.throttle`). With each exchange a process reports
-the replies it had there (`SlotRequest`) and is granted slots (`SlotGrant`): new requests and repeated ones.
+its replies from the endpoint (`SlotRequest`), and is granted slots (`SlotGrant`) for new requests and retries.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ from pytest_fairness.store.store import SyncResult
 from pytest_fairness.store.throttle import Rates, SlotGrant, SlotRequest, burst
 
 _FAST = 0.005
-"""Seconds of a call within this process, below which calls are claimed ahead: one transaction writes many of them.
+"""Longest call within this process, in seconds, of which several are claimed at a time: one transaction writes many.
 
-A process that is killed repeats the calls that were not written; a longer call may have been paid for.
+A killed process repeats the calls that were not written. A longer call may have been paid for.
 """
 _CLAIMED_AHEAD = 0.05
 """Seconds of fast calls that are claimed before their model is free."""
 _MOST_AHEAD = 31
-_TOKEN = 4
-"""Characters of a text to a token, where a provider counts none."""
+"""Largest number of calls that are claimed before their model is free."""
+_CHARACTERS_PER_TOKEN = 4
+"""Characters of a text per token, where a provider reports no tokens."""
 
 
 def endpoint_of(model: Model) -> str:
-    """Return the key of a model's limits: a provider limits an account's model, whatever the decoding."""
+    """Return the key of a model's limits: a provider limits a model of an account, whatever the decoding."""
     endpoint: str = getattr(model, "endpoint", model.key)
     return endpoint
 
@@ -43,14 +44,14 @@ class RateLimiter:
     """The requests of one process to one endpoint. Used by the engine's thread only.
 
     Args:
-        endpoint: Its name.
-        most: Requests in flight at most, of this process.
-        ceiling: Requests in flight at most, of all processes that share it.
-        rates: Requests and tokens a minute.
-        wake: Has the engine ask the store for slots.
-        gate: Closed while nothing new may leave.
+        endpoint: The name of the endpoint.
+        most: The largest number of requests in flight of this process.
+        ceiling: The largest number of requests in flight of all processes that share it.
+        rates: The limits of requests and tokens a minute.
+        wake: A function that starts the next round of the engine's loop, which requests slots of the store.
+        gate: An event that is cleared while no new request may be sent.
         is_shared: Whether other processes share the endpoint.
-        is_in_process: Whether calls run in this process: of fast ones some are claimed before the model is free.
+        is_in_process: Whether calls run in this process: several fast ones are claimed before the model is free.
     """
 
     def __init__(
@@ -67,24 +68,24 @@ class RateLimiter:
     ) -> None:
         self.in_flight = 0
         self.generation = 0
-        """The generation of the requests that leave now: see `SlotGrant`."""
+        """The generation of the requests that are sent now: see `SlotGrant`."""
         self.refused_for = 0.0
-        """Seconds for which no request of the run was answered, and some were refused."""
+        """Seconds for which all replies to the run were refusals."""
         self.is_shared, self._is_in_process = is_shared, is_in_process
         self._turns, self._gate = asyncio.Semaphore(most), gate
         self._most, self._ahead, self._granted, self._rates, self._wake = most, 0, math.inf, rates, wake
         self._empty_report = self._report = SlotRequest(endpoint, ceiling, rates)
         """The answers and refusals since the last report to the store."""
         self._reported = (0, 0)
-        """What the store has of this process: requests in flight, and those of them that wait to be sent again."""
+        """The numbers of requests in flight and of waiting retries in the last report to the store."""
         self._closed_until = 0.0
         self._waiting: set[asyncio.Future[None]] = set()
-        """Requests in flight that have failed and are to be sent once more."""
+        """The retries that wait: requests in flight that have failed."""
         self._due_retries: deque[asyncio.Future[None]] = deque()
-        """Those of them whose wait is over: they leave as soon as there is a slot."""
+        """The retries whose wait is over: they are sent as soon as there is a slot."""
 
     def free(self, now: float) -> int:
-        """Return how many requests may leave, as far as is known; ``now`` is in seconds of a monotonic clock."""
+        """Return how many requests may be sent; ``now`` is in seconds of a monotonic clock."""
         if self.closed(now):
             return 0
         free = int(max(0, self._room - self.in_flight))
@@ -95,16 +96,16 @@ class RateLimiter:
         return min(self._most + self._ahead, self._granted)
 
     def closed(self, now: float) -> float:
-        """Return the seconds for which nothing may leave, 0 where something may."""
+        """Return the seconds for which no request may be sent; 0 if one may."""
         return max(0.0, self._closed_until - now)
 
     @property
     def waiting(self) -> int:
-        """The number of requests that wait to be sent once more."""
+        """The number of waiting retries."""
         return len(self._waiting)
 
     async def permit(self, wait: float) -> None:
-        """Wait until a request may be sent once more: so many seconds, then for a slot of a shared endpoint."""
+        """Wait until a request may be sent again: for ``wait`` seconds, then for a slot of a shared endpoint."""
         loop = asyncio.get_running_loop()
         slot = loop.create_future()
         self._waiting.add(slot)
@@ -123,7 +124,7 @@ class RateLimiter:
             return
         async with self._turns:
             await self._gate.wait()
-            # `end_waits` may open the endpoint before its time, and signals no event.
+            # `end_waits` may open the endpoint early, and sets no event.
             while closed := self.closed(time.monotonic()):  # noqa: ASYNC110
                 await asyncio.sleep(min(closed, 1.0))
             started = time.monotonic()
@@ -147,8 +148,8 @@ class RateLimiter:
         """Count a refusal for the rate.
 
         Args:
-            wait: Seconds of quiet that the provider asked for.
-            generation: The value of `generation` when the request left.
+            wait: The provider's wait in seconds.
+            generation: The value of `generation` when the request was sent.
         """
         self._report = replace(
             self._report,
@@ -159,11 +160,11 @@ class RateLimiter:
         self._wake()
 
     def slot_request(self, keys: Sequence[str], now: float) -> SlotRequest | None:
-        """Return what to report and to request of the store; None where there is nothing.
+        """Return the report and the request of slots for the store; None where there is neither.
 
         Args:
-            keys: Keys of new requests, in order.
-            now: Seconds of a monotonic clock.
+            keys: The keys of new requests, in order.
+            now: The time in seconds of a monotonic clock.
         """
         if not self.is_shared:
             return None
@@ -195,7 +196,7 @@ class RateLimiter:
             _release(slot)
 
     def end_waits(self) -> None:
-        """Let all that wait continue at once: nothing is going to be sent any more."""
+        """End all waits at once: no request will be sent any more."""
         self._closed_until = 0.0
         for slot in self._waiting:
             _release(slot)
@@ -210,11 +211,11 @@ class RateLimiters:
     """The rate limits of all endpoints that a process uses.
 
     Args:
-        ceiling: Requests in flight at most at one endpoint, of all processes.
-        rates: Those of an endpoint whose model names none.
-        wake: Has the engine ask the store for slots.
-        batch_size: Returns how many requests to a model are submitted in one batch, None for one that has no batches.
-        is_counted: Whether each request that is claimed counts toward a cap: none is claimed before it can leave.
+        ceiling: The largest number of requests in flight at one endpoint, of all processes.
+        rates: The limits of an endpoint whose model has none.
+        wake: A function that starts the next round of the engine's loop, which requests slots of the store.
+        batch_size: A function from a model to the largest size of its batches; None for one without batches.
+        is_counted: Whether claims count toward a cap: no request is claimed then before it can be sent.
     """
 
     def __init__(
@@ -229,18 +230,18 @@ class RateLimiters:
         self._ceiling, self._rates, self._wake, self._batch_size = ceiling, rates, wake, batch_size
         self._is_counted = is_counted
         self.gate = asyncio.Event()
-        """Closed while nothing new may leave."""
+        """An event that is cleared while no new request may be sent."""
         self.gate.set()
         self._limits: dict[str, RateLimiter] = {}
 
     def of(self, model: Model) -> RateLimiter:
-        """Return the limit that a model's requests are held to."""
+        """Return the limiter of a model's endpoint."""
         endpoint = endpoint_of(model)
         if endpoint not in self._limits:
             requests, tokens = getattr(model, "rates", (None, None))
             rates = Rates(requests or self._rates.requests, tokens or self._rates.tokens)
             size = self._batch_size(model)
-            # Each process has a local model of its own, and its own calls of an application.
+            # Local models, and calls of an application, are those of one process.
             is_shared = not model.local and getattr(model, "paced", True) and size is None
             most: int = getattr(model, "in_flight", self._ceiling) if size is None else size
             ceiling = max(most, self._ceiling)
@@ -252,22 +253,22 @@ class RateLimiters:
         return self._limits[endpoint]
 
     def free(self) -> dict[str, int]:
-        """Return how many requests may leave now, by endpoint."""
+        """Return how many requests may be sent now, by endpoint."""
         now = time.monotonic()
         return {name: limit.free(now) for name, limit in self._limits.items()}
 
     @property
     def waiting(self) -> int:
-        """The number of requests that wait to be sent once more."""
+        """The number of waiting retries."""
         return sum(limit.waiting for limit in self._limits.values())
 
     def pause(self, longest: float) -> float:
-        """Return the seconds until an endpoint opens again; its opening wakes no task."""
+        """Return the seconds until the next endpoint opens, at most ``longest``; its opening wakes no task."""
         now = time.monotonic()
         return min((longest, *(limit.closed(now) or longest for limit in self._limits.values())))
 
     def slot_requests(self, wanted: Mapping[str, Request]) -> list[SlotRequest]:
-        """Return what to report of each endpoint, and to request for these requests."""
+        """Return the reports of all endpoints, with the requests of slots for these requests."""
         keys: dict[str, list[str]] = {endpoint: [] for endpoint in self._limits}
         for key, request in wanted.items():
             keys[endpoint_of(request.model)].append(key)
@@ -288,4 +289,4 @@ class RateLimiters:
 def _tokens(prompt: Prompt, answer: Answer) -> int:
     if "input" in answer.usage and "output" in answer.usage:
         return answer.usage["input"] + answer.usage["output"]
-    return (sum(len(message["content"]) for message in prompt.messages) + len(answer.text)) // _TOKEN
+    return (sum(len(message["content"]) for message in prompt.messages) + len(answer.text)) // _CHARACTERS_PER_TOKEN

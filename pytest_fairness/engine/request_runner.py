@@ -1,4 +1,4 @@
-"""Requests to one model, each sent again where that can help."""
+"""Runner of the requests to one model, with retries."""
 
 from __future__ import annotations
 
@@ -12,51 +12,53 @@ from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.propensities import WAY_OUT, NoLikelihoodsError, context_of, continuations_of, likelihoods_of
 from pytest_fairness.core.protocols import LikelihoodModel, Model
 from pytest_fairness.core.tools import STATE, TOOL_CALLS, NoToolsError
-from pytest_fairness.engine.answer_checks import as_model_error, checked_answer, one_line
+from pytest_fairness.engine.answer_checks import as_model_error, check_answer, one_line
 from pytest_fairness.engine.context import EngineContext
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.engine.requests import Request
-from pytest_fairness.engine.retries import requested_wait, with_jitter
+from pytest_fairness.engine.retries import add_jitter, requested_wait
 from pytest_fairness.store.throttle import LONGEST_QUIET
 
 _TRIES_UNREACHABLE = 3
+"""Number of tries of a request to a server that has not answered any, and cannot be reached."""
 _TRIES_TIMEOUT = 2
-"""A request that was not answered in time may have been paid for, and mostly is not answered the next time either.
+"""Number of tries of a request that times out: it may have been paid for, and mostly times out again.
 
-Where the model answers others meanwhile, it is sent once more: of a fifth lost by chance, few are lost three times."""
+There is one more try if the model answers other requests meanwhile: if a fifth time out by chance, few do three times.
+"""
 _MOST_LOST = 10
-"""Requests that were tried in vain before any was answered, after which the model is taken to answer none."""
+"""Number of failed requests before the first answer after which the model counts as unable to answer any."""
 _CALLS_NO_TOOLS = "{} cannot be offered tools, which this probe declares: measure a model or application that can"
-_REFUSALS = 60
-"""Requests refused for the rate while others were answered, after which this request is taken for the reason."""
+_MOST_REFUSALS = 60
+"""Number of refusals for the rate, while others are answered, after which the request itself counts as the reason."""
 
 
 class RequestRunner:
-    """Sender of the requests of one model, which records whether any can succeed."""
+    """Sender of the requests to one model, which records whether any can succeed."""
 
     def __init__(self, model: Model, context: EngineContext) -> None:
         self.model, self._context = model, context
         self.limit = context.limits.of(model)
         self.fatal: str | None = None
-        """Why this model can answer no prompt, once that is known."""
+        """The reason that this model can answer no prompt; None while it is not known to be so."""
         self.without_likelihoods = ""
-        """Why this model gives no likelihoods of options, once that is known."""
+        """The reason that this model gives no likelihoods of options; empty while it is not known to be so."""
         self.without_tools = "" if getattr(model, "calls_tools", False) else _CALLS_NO_TOOLS.format(model.name)
-        """Why this model cannot be offered tools, as far as that is known."""
+        """The reason that this model takes no tools; empty while it is not known to be so."""
         self.queued = set[str]()
-        """Keys of requests in flight that have not left: the model is not free for them yet."""
+        """The keys of requests in flight that were not sent yet, since the model is busy."""
         self._answered = 0
-        """How often it has answered."""
+        """The number of answers."""
         self._lost = 0
-        """Requests that were tried in vain before that."""
+        """The number of requests that failed before the first answer."""
 
     async def run(self, request: Request) -> Attempt:
-        """Return the attempt; a failure that sending again could not mend is its error.
+        """Return the attempt of a request, with its error if all tries failed.
 
-        A refusal for the rate costs no try while the endpoint answers others.
+        A refusal for the rate counts as no try while the endpoint answers other requests.
 
         Raises:
-            BudgetExceededError: Sending again may help, and a cap of the run forbids it.
+            BudgetExceededError: A cap of the run forbids another try.
         """
         since = self._answered
         failures = refused = timeouts = 0
@@ -70,9 +72,9 @@ class RequestRunner:
                 is_throttled = error.rate_limited and self.limit.is_shared
                 refused, failures = refused + is_throttled, failures + (not is_throttled)
                 timeouts += error.kind == "timeout"
-                is_tried_out = failures >= self._tries_for(error, since)
-                is_tried_out |= timeouts >= _TRIES_TIMEOUT + (self._answered > since)
-                if refused >= _REFUSALS or (failures and is_tried_out):
+                is_last_try = failures >= self._tries_for(error, since)
+                is_last_try |= timeouts >= _TRIES_TIMEOUT + (self._answered > since)
+                if refused >= _MOST_REFUSALS or (failures and is_last_try):
                     message = f"{self._message(error)} (asked {failures + refused} times)"
                     if not self._answered:
                         self._lost += 1
@@ -95,7 +97,7 @@ class RequestRunner:
                 raise BudgetExceededError(self._context.budget.reason)
 
     def refusal(self, request: Request) -> str | None:
-        """Return why this model can never answer a request, where that is known."""
+        """Return the reason that this model can never answer a request; None where there is none."""
         if self.fatal is None and request.asks_likelihoods:
             return self.without_likelihoods or None
         if self.fatal is None and request.prompt.tools:
@@ -107,10 +109,10 @@ class RequestRunner:
         return self.fatal
 
     async def close(self) -> FairnessError | None:
-        """Close the model. Return the error where that fails: the others are to be closed as well."""
+        """Close the model, and return the error if that fails, so that the other models are closed as well."""
         try:
             await self.model.close()
-        except BaseException as error:  # noqa: BLE001 - of a third party's model
+        except BaseException as error:  # noqa: BLE001 - a third party's model may raise anything
             return FairnessError(f"{self.model.name} could not be closed: {self._message(error)}")
         return None
 
@@ -118,7 +120,7 @@ class RequestRunner:
         return one_line(error, self._context.secrets)
 
     def _give_up(self, request: Request, message: str) -> Attempt:
-        # The first reason stands for all: another's may differ by the id of its request.
+        # All requests get the first reason: others may differ by the id of their request.
         self.fatal = self.fatal or message
         return Attempt(request.key, request.repetition, error=self.fatal)
 
@@ -133,8 +135,8 @@ class RequestRunner:
             raise FatalError(self.fatal)
         generation = self.limit.generation
         try:
-            answer = checked_answer(await _reply(request), self.model.name)
-        except BaseException as error:  # also what ends a process or a test: in a model it is a mistake like any other
+            answer = check_answer(await _reply(request), self.model.name)
+        except BaseException as error:  # also exceptions that end a process or a test: in a model they are errors
             if isinstance(error, asyncio.CancelledError) and _is_canceled():
                 raise
             failure = as_model_error(error, self.model.name)
@@ -149,7 +151,11 @@ class RequestRunner:
         return answer
 
     def _slow_down(self, error: TransientError, generation: int) -> None:
-        """Send less after a refusal. Raise `FatalError` where the wait would be too long: a run can be resumed."""
+        """Report a refusal for the rate to the limiter.
+
+        Raises:
+            FatalError: The wait would be too long: the run can be resumed later.
+        """
         wait = requested_wait(error)
         if wait > LONGEST_QUIET:
             raise FatalError(
@@ -157,7 +163,7 @@ class RequestRunner:
                 kind=error.kind,
             )
         if error.rate_limited:
-            self.limit.refused(with_jitter(wait), generation)
+            self.limit.refused(add_jitter(wait), generation)
             if self.limit.refused_for >= LONGEST_QUIET:
                 raise FatalError(
                     f"{one_line(error)}: it has answered nothing for {self.limit.refused_for / 60:.0f} minutes: "
@@ -166,7 +172,7 @@ class RequestRunner:
                 )
 
     def _tries_for(self, error: TransientError, since: int) -> int:
-        """Return how often to try after such a failure, given how many were answered before the first try."""
+        """Return the number of tries after a failure; ``since`` is the number of answers before the first try."""
         tries = self._context.retries.tries
         if error.unreachable and not self._answered:
             return min(_TRIES_UNREACHABLE, tries)
@@ -174,7 +180,7 @@ class RequestRunner:
 
 
 async def _reply(request: Request) -> Answer:
-    """Return a model's answer to a request, or the likelihoods that it asks for.
+    """Return a model's answer to a request, or the likelihoods that the request is for.
 
     Raises:
         PermanentError: The likelihoods are invalid, or the model gives none.
@@ -195,7 +201,7 @@ async def _reply(request: Request) -> Answer:
 
 
 def _is_canceled() -> bool:
-    """Return whether the request is ended from here, not by an exception of the model's own."""
+    """Return whether the engine cancels the request, and not an exception of the model."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 

@@ -1,4 +1,4 @@
-"""Requests: the unit of the work list, of a claim and of an attempt."""
+"""Requests: the units of the work list, of claims and of attempts."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ class Request:
     digest: str
     repetition: int
     position: int = -1
-    """Its index in the work list; -1 while it stands in none."""
+    """Its index in the work list; -1 for a request that is not in it."""
     role: Role = "probes"
 
     @property
     def asks_likelihoods(self) -> bool:
-        """Return whether it asks for the likelihoods of options in place of an answer."""
+        """Whether it is for the likelihoods of options in place of an answer."""
         return self.prompt.messages[-1]["role"] == CONTINUATIONS
 
     @property
     def sent_prompt(self) -> Prompt:
-        """The prompt as the model receives it: under the model's system prompt, where it has one."""
+        """The prompt as it is sent: with the model's system prompt, where it has one."""
         system = system_prompt_of(self.model)
         return self.prompt if system is None else system.before(self.prompt)
 
     @property
     def is_stored(self) -> bool:
-        """Return whether the store keeps its answer; recorded answers are kept already."""
+        """Whether its answer is stored; recorded answers are not, since a file holds them."""
         return getattr(self.model, "stored", True)
 
 
@@ -48,11 +48,11 @@ def build_requests(
     """Return every repetition of every prompt, prompt by prompt.
 
     Args:
-        prompts: What is sent.
-        model: Who answers.
-        repetitions: How many attempts each prompt has.
+        prompts: The prompts.
+        model: The model.
+        repetitions: The number of attempts of each prompt.
         first: The number of the first repetition.
-        role: On whose behalf the model is asked.
+        role: The part of the run that sends them, under which their costs are counted.
     """
     requests: list[Request] = []
     for prompt in prompts:

@@ -1,4 +1,4 @@
-"""Retries of requests: how often, and the wait between them."""
+"""Retries of requests: their number, and the waits between them."""
 
 from __future__ import annotations
 
@@ -12,47 +12,49 @@ from typing import TypeVar
 from pytest_fairness.core.errors import TransientError
 
 T = TypeVar("T")
-_LONGEST_DOUBLED = 30.0
-"""Seconds between two requests, where the provider asks for no longer wait."""
-_FIRST_PACED, _LONGEST_PACED = 0.1, 1.0
-"""The first and the longest wait of a request that was refused for the rate: the throttle holds it back as well."""
+_LONGEST_WAIT = 30.0
+"""Longest wait between two requests in seconds, unless the provider requests a longer one."""
+_FIRST_THROTTLED_WAIT, _LONGEST_THROTTLED_WAIT = 0.1, 1.0
+"""First and longest wait of a request that was refused for the rate: the throttle delays it as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """The number of tries of a request, and the first of the doubling waits between, in seconds.
+    """The number of tries of a request, and the first wait between them in seconds, which doubles each time.
 
-    Twice as often where the model answers others meanwhile: then only this one has had no luck.
+    There are twice as many tries if the model answers other requests meanwhile.
     """
 
     tries: int = 6
     first_wait: float = 0.5
 
     def wait(self, failures: int, error: TransientError, *, is_throttled: bool = False) -> float:
-        """Return the seconds until the next request: what the provider asks for, or twice the last wait.
+        """Return the seconds until the next request: the provider's wait, or twice the last one if that is longer.
 
         Args:
-            failures: How many requests have failed so far.
+            failures: The number of failed requests so far.
             error: The last failure.
-            is_throttled: Whether the throttle of the endpoint holds the request back as well.
+            is_throttled: Whether the throttle of the endpoint delays the request as well.
         """
-        first, longest = (_FIRST_PACED, _LONGEST_PACED) if is_throttled else (self.first_wait, _LONGEST_DOUBLED)
-        return with_jitter(max(requested_wait(error), min(first * (1 << min(failures, 20) - 1), longest)))
+        first, longest = self.first_wait, _LONGEST_WAIT
+        if is_throttled:
+            first, longest = _FIRST_THROTTLED_WAIT, _LONGEST_THROTTLED_WAIT
+        return add_jitter(max(requested_wait(error), min(first * (1 << min(failures, 20) - 1), longest)))
 
 
 def requested_wait(error: TransientError) -> float:
-    """Return the seconds that a provider asks to wait; 0 where it asks for none, or for what is no time."""
+    """Return the wait that a provider requests, in seconds; 0 for none, or for an invalid one."""
     wait = error.retry_after
     return float(wait) if isinstance(wait, int | float) and 0 < wait < math.inf else 0.0
 
 
-def with_jitter(wait: float) -> float:
-    """Return a wait made longer by chance: requests that were refused together must not return together."""
+def add_jitter(wait: float) -> float:
+    """Return a randomly longer wait: requests that were refused together must not be sent again together."""
     return wait + random.random() * min(wait / 4, 1.0)
 
 
 async def call_with_retries(retries: Retries, call: Callable[[], Awaitable[T]]) -> T:
-    """Call a coroutine function, again where it raises a `TransientError`; return its value."""
+    """Return the value of a coroutine function, which is called again after a `TransientError`."""
     failures = 0
     while True:
         try:

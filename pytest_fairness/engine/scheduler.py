@@ -1,4 +1,4 @@
-"""Queues of requests: questions of graders first, then what tests wait for, then the work list ahead of the tests."""
+"""Scheduler of requests: questions of graders first, then demands of tests, then the work list ahead of the tests."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from pytest_fairness.engine.rate_limits import endpoint_of
 from pytest_fairness.engine.requests import Request
 
 LOAD = 1000
-"""Requests looked up in the store at a time."""
+"""Number of requests that are looked up in the store at a time."""
 _LOAD_AHEAD = 4 * LOAD
-"""Positions that the look-up runs ahead of the tests; it costs nothing but memory."""
+"""Number of positions by which the look-up is ahead of the tests; it costs only memory."""
 _NEAR = 64
-"""Positions ahead in the work list that are reached soon without any change of order."""
+"""Number of positions ahead in the queue that are reached soon, without a change of its order."""
 
 
 class Priority(IntEnum):
-    """The order in which requests to one endpoint leave."""
+    """The order in which requests to one endpoint are sent."""
 
     QUESTION = 0
-    """A grader needs it to end an item that was begun."""
+    """A question of a grader, for an item whose grading has begun."""
     DEMAND = 1
-    """A test waits for it."""
+    """A request for which a test waits."""
     AHEAD = 2
-    """The work list has brought it, ahead of the tests."""
+    """A request of the work list, ahead of the tests."""
 
 
 Queues = tuple[deque[Request], deque[Request], deque[Request]]
@@ -40,39 +40,41 @@ def _queues() -> Queues:
 
 @dataclass(slots=True)
 class RequestScheduler:
-    """The requests of one process on their way to a model. Used by the engine's thread only.
+    """The queues of the requests of one process. Used by the engine's thread only.
 
     A request passes two stages. First it waits to be looked up in the store (`to_look_up`): most answers of a repeated
-    run are there. What the store lacks waits in the queue of its endpoint (`add`) until there is room (`take`).
-    ``lookahead`` bounds how far ahead of the tests requests are sent: a run that is stopped has paid for those in vain.
+    run are there. A request without a stored answer waits in the queue of its endpoint (`add`) until there is room
+    (`take`).
     """
 
     lookahead: int
+    """Number of positions ahead of the tests up to which requests are sent: a stopped run has paid for them in vain."""
     reached: int = 0
-    """Position of the furthest request that a test has taken."""
+    """The position of the furthest request that a test has taken."""
     _plans: deque[Iterator[Request]] = field(default_factory=deque)
+    """The parts of the work list."""
     _unseen: Queues = field(default_factory=_queues)
-    """Questions and demands that have not been looked up."""
+    """Questions and demands that were not looked up yet."""
     _waiting: defaultdict[str, Queues] = field(default_factory=lambda: defaultdict(_queues))
-    """Looked up, by endpoint."""
+    """Requests that were looked up, by endpoint."""
     _planned: set[str] = field(default_factory=set)
-    """Keys of the work list that were looked up once."""
+    """The keys of the work list, as far as it has been read."""
     _ahead: set[str] = field(default_factory=set)
-    """Keys in the queues `Priority.AHEAD`."""
+    """The keys in the queues `Priority.AHEAD`."""
     _read: int = 0
     """The length of the work list, as far as it has been read."""
     _sought: Request | None = None
-    """The last demand that the work list had not brought: it is read up to there."""
+    """The last demand that was not read from the work list yet: it is read up to there."""
 
     def plan(self, requests: Iterable[Request]) -> None:
         """Append to the work list."""
         self._plans.append(iter(requests))
 
     def demand(self, requests: Iterable[Request]) -> None:
-        """Prefer these, since a test waits for them.
+        """Prefer requests for which a test waits.
 
-        What the work list has brought within the look-ahead is on its way already; the work list continues from there.
-        The rest jumps the queue: it may stand in the work list further ahead than requests are sent.
+        Those of the work list within the look-ahead are queued already; the work list continues from the first of
+        them. The others get the priority of demands: they may be further ahead in the work list than requests are sent.
         """
         furthest = self.reached + self.lookahead
         first: Request | None = None
@@ -86,8 +88,8 @@ class RequestScheduler:
             self._continue_from(first)
 
     def _continue_from(self, request: Request) -> None:
-        # Each worker is given tests of its own: what lies before them is likely to be requested by the other workers,
-        # so it goes to the end of the queue.
+        # Each worker has its own tests. Requests before them in the work list are likely to be those of other workers,
+        # so they are moved to the end of the queue.
         queue = self._waiting[endpoint_of(request.model)][Priority.AHEAD]
         if not queue or request.key not in self._ahead:
             return
@@ -105,7 +107,7 @@ class RequestScheduler:
         for priority in (Priority.QUESTION, Priority.DEMAND):
             if unseen := self._unseen[priority]:
                 return [unseen.popleft() for _ in range(min(LOAD, len(unseen)))], priority
-        # Of a large suite a worker's tests may begin far behind what has been looked up.
+        # In a large suite a worker's tests may begin far behind the requests that were looked up.
         is_sought = self._sought is not None and self._sought.position < 0
         if not is_sought and self._read - self.reached > max(_LOAD_AHEAD, self.lookahead) - LOAD:
             return None
@@ -114,7 +116,7 @@ class RequestScheduler:
             request = next(self._plans[0], None)
             if request is None:
                 self._plans.popleft()
-            # One that is listed again, for a threshold after its probe, keeps its first position: it waits there.
+            # A request that is listed again, for a threshold after its probe, keeps its first position.
             elif request.key not in self._planned:
                 self._planned.add(request.key)
                 request.position = self._read
@@ -123,23 +125,23 @@ class RequestScheduler:
         return (batch, Priority.AHEAD) if batch else None
 
     def add(self, requests: Iterable[Request], priority: Priority) -> None:
-        """Queue requests that the store has no answer to."""
+        """Queue requests without a stored answer."""
         for request in requests:
             self._waiting[endpoint_of(request.model)][priority].append(request)
             if priority == Priority.AHEAD:
                 self._ahead.add(request.key)
 
     def put_back(self, requests: Iterable[Request]) -> None:
-        """Queue requests once more at the very front, in this order: they were taken and could not leave."""
+        """Queue requests at the very front, in this order: they were taken and could not be sent."""
         for request in reversed(list(requests)):
             self._waiting[endpoint_of(request.model)][Priority.QUESTION].appendleft(request)
 
     def take(self, free: Mapping[str, int], is_done: Callable[[str], bool]) -> dict[str, Request]:
-        """Take out the requests that may leave now, by key.
+        """Remove and return the requests that may be sent now, by key.
 
         Args:
-            free: How many may leave, by endpoint.
-            is_done: Returns whether a key needs no request any more.
+            free: The number of requests that may be sent, by endpoint.
+            is_done: A function that returns whether a key needs no request any more.
         """
         taken: dict[str, Request] = {}
         furthest = self.reached + self.lookahead
@@ -154,7 +156,7 @@ class RequestScheduler:
         return taken
 
     def drain(self, model: Model) -> list[Request]:
-        """Take out all requests to a model."""
+        """Remove and return all requests to a model."""
         drained: list[Request] = []
         for queue in self._waiting[endpoint_of(model)]:
             waiting = list(queue)
@@ -165,5 +167,5 @@ class RequestScheduler:
         return drained
 
     def __bool__(self) -> bool:
-        """Return whether anything waits for room at its endpoint."""
+        """Return whether any request waits for room at its endpoint."""
         return any(queue for queues in self._waiting.values() for queue in queues)

@@ -18,26 +18,26 @@ from pytest_fairness.store.spending import SpendingDecision
 from pytest_fairness.store.store import CompletedAttempt, Store, SyncResult
 from pytest_fairness.store.throttle import SlotRequest
 
-_GRADES_TOGETHER = 256
-"""Grades that are written where nothing else is to be written: at most so many are made again after a killed run."""
+_MOST_WAITING_GRADES = 256
+"""Number of grades that are written in an exchange of their own: a killed run loses fewer than that."""
 
 GradeRow = tuple[str, str, Grade]
 """A grade, with its attempt's key and its grader's fingerprint."""
 
 
 class StoreSync:
-    """The store, as an engine uses it.
+    """The exchanges of an engine with its store.
 
-    All transactions run one after the other in a thread of their own, so neither a slow disk nor a slow function of a
-    model holds up the event loop. What has ended is gathered here (`save`, `save_grades`, `release`) and written by the
-    next `exchange`, together with the next claims: a claim falls in the transaction that writes its answer.
+    All transactions run one after the other in their own thread, so that neither a slow disk nor a slow function of a
+    model blocks the event loop. Results are collected here (`save`, `save_grades`, `release`) and written by the
+    next `exchange`, together with the next claims. The transaction that writes an answer ends its claim.
     """
 
     def __init__(self, store: Store, run: str, budget: Budget, results: PendingResults) -> None:
         self.store, self.run = store, run
         self._budget, self._results = budget, results
         self._completed: dict[str, CompletedAttempt] = {}
-        self._grades: deque[GradeRow] = deque()  # filled by the tests' thread
+        self._grades: deque[GradeRow] = deque()  # the tests' thread appends to it
         self._released: set[str] = set()
         self._thread = ThreadPoolExecutor(1, "fairness-store")
 
@@ -47,7 +47,7 @@ class StoreSync:
 
     async def look_up(self, requests: Sequence[Request]) -> None:
         """Add the stored answers to these requests to the results."""
-        answered = self._results.attempts  # what tests have demanded comes again with the work list
+        answered = self._results.attempts  # requests that tests have demanded are in the work list, too
         keys = [request.key for request in requests if request.is_stored and request.key not in answered]
         if not keys:
             return
@@ -56,7 +56,7 @@ class StoreSync:
         self._results.attempts |= attempts
 
     def save(self, request: Request, attempt: Attempt) -> None:
-        """Write an attempt with the next exchange; one that the store does not keep is a result at once."""
+        """Write an attempt with the next exchange; one that is not stored becomes a result at once."""
         if request.is_stored:
             self._completed[request.key] = CompletedAttempt(
                 attempt, request.model.key, request.digest, request.prompt.messages
@@ -66,38 +66,38 @@ class StoreSync:
             self._results.publish()
 
     def save_grades(self, grades: Sequence[GradeRow]) -> None:
-        """Write grades with the next exchange, which is not hastened by them. May be called from any thread."""
+        """Write grades with the next exchange, which they do not trigger; may be called from any thread."""
         self._grades.extend(grades)
 
     def release(self, request: Request) -> None:
-        """Give back the claim of a request that was given up, with the next exchange."""
+        """Release the claim of an abandoned request with the next exchange."""
         if request.is_stored:
             self._released.add(request.key)
 
     def __contains__(self, key: str) -> bool:
-        """Return whether a claim is still held though its request has ended."""
+        """Return whether a request has ended, but still has its claim."""
         return key in self._completed or key in self._released
 
     @property
     def is_due(self) -> bool:
-        """Return whether there is enough to write for an exchange of its own: grades, which cost nothing, can wait."""
-        return bool(self._completed or self._released) or len(self._grades) >= _GRADES_TOGETHER
+        """Whether there is enough to write for an exchange: a few grades, which cost nothing, can wait."""
+        return bool(self._completed or self._released) or len(self._grades) >= _MOST_WAITING_GRADES
 
     async def flush(self) -> None:
-        """Write all that there is, at the end of the engine."""
+        """Write all remaining results, at the end of the engine."""
         if self.is_due or self._grades or not self._budget.is_written:
             await self.exchange()
 
     async def exchange(
         self, wanted: Mapping[str, Request] | None = None, slots: Sequence[SlotRequest] = ()
     ) -> SyncResult:
-        """Write what has ended, and claim what is wanted as far as slots and caps allow.
+        """Write the collected results, and claim requests within the slots and the caps.
 
-        Attempts become results once they are written. Where that fails they are kept for the next exchange.
+        Attempts become results once they are written. If that fails they remain for the next exchange.
 
         Args:
             wanted: The requests to claim, in order.
-            slots: What is needed of the endpoints, and what was seen there.
+            slots: The requested slots of endpoints, with a report of the replies there.
         """
         completed, self._completed = self._completed, {}
         released, self._released = self._released, set()
@@ -132,12 +132,12 @@ class StoreSync:
             decide=partial(self._budget.decide, wanted),
             is_capped=self._budget.is_capped,
         )
-        # In this thread, before its next transaction: that one must count what is in flight from now on.
+        # In this thread, before its next transaction, which must count the new requests in flight.
         self._budget.commit(result.spending, [wanted[key] for key in result.claimed])
         return result
 
     async def may_retry(self, request: Request) -> bool:
-        """Count a further request for a call in flight; return whether the caps allow it."""
+        """Count a retry of a request in flight, and return whether the caps allow it."""
         if self._budget.is_capped and request.is_stored:
             decision = await self.call(self._retry, request)
         else:
@@ -152,10 +152,10 @@ class StoreSync:
 
     @contextmanager
     def grading(self, keys: Sequence[str]) -> Iterator[list[GradeRow]]:
-        """Let no other process grade a batch, once the grades that others gave these attempts are loaded.
+        """Hold the lock of batch grading, after loading the grades of these attempts by other processes.
 
         Yields:
-            A list for the grades that are missing. They are written at the end, for those who wait to grade them.
+            A list for the missing grades, which are written at the end, before another process gets the lock.
         """
         with self.store.grading():
             self._results.grades |= self.store.load(keys, self.run)[1]

@@ -7,6 +7,8 @@ pytest-xdist only hooks and `workerinput` are used, which it documents. A test r
 from __future__ import annotations
 
 from abc import abstractmethod
+from inspect import signature
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
@@ -41,6 +43,28 @@ def ini_values(config: pytest.Config) -> dict[str, object]:
         return {key: entry.value for key, entry in untyped._inicfg.items()}
     overrides = (text.partition("=") for text in untyped._override_ini)
     return {**untyped.inicfg, **{key: value for key, _, value in overrides}}
+
+
+def rootdir_of_tests(config: pytest.Config) -> Path:
+    """Return the rootdir as the tests alone, or `-c` and `--rootdir`, make it.
+
+    Before it knows the options of plugins, pytest takes the values of those for tests as well, if they are paths that
+    exist. `determine_setup` has another parameter in each version.
+    """
+    from _pytest.config.findpaths import determine_setup
+
+    options = config.known_args_namespace
+    given: dict[str, Any] = {
+        "inifile": options.inifilename,
+        "override_ini": options.override_ini,
+        "args": config.args if config.args_source is config.ArgsSource.ARGS else [],
+        "rootdir_cmd_arg": options.rootdir or None,
+        "invocation_dir": config.invocation_params.dir,
+    }
+    wanted = signature(determine_setup).parameters
+    untyped: Any = determine_setup
+    rootdir: Path = untyped(**{name: value for name, value in given.items() if name in wanted})[0]
+    return rootdir
 
 
 def fail_fixture(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest, message: str) -> NoReturn:

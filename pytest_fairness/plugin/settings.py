@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.compat import rootdir_of_tests
 from pytest_fairness.plugin.ini_file import IniFile
 from pytest_fairness.plugin.invocation import Call
 from pytest_fairness.plugin.option_values import DEFAULT_REPORT, RunFolders, relative_to
@@ -86,6 +88,7 @@ def read_settings(config: pytest.Config, file: IniFile) -> Settings:
     """
     with file.locating_errors():
         file.check_keys()
+        _refuse_moved_rootdir(config)
         given = given_options(config)
         values: dict[str, Any] = {}
         for option in OPTIONS:
@@ -109,6 +112,21 @@ def _settings(config: pytest.Config, given: Mapping[str, Any], values: Mapping[s
     return Settings(
         **parsed, root=config.rootpath, folders=folders, call=Call.from_config(config), given=frozenset(given)
     )
+
+
+def _refuse_moved_rootdir(config: pytest.Config) -> None:
+    """Check that no path of an option is the reason for another rootdir: pytest takes it for a test.
+
+    Raises:
+        pytest.UsageError: It is.
+    """
+    folder, arguments = config.invocation_params.dir, config.invocation_params.args
+    for option, value in pairwise(arguments):
+        is_path = option.startswith("--fairness-") and "=" not in option and (folder / value).exists()
+        if is_path and not hasattr(config, "workerinput") and (rootdir := rootdir_of_tests(config)) != config.rootpath:
+            raise pytest.UsageError(
+                f"{option} {value} made {config.rootpath} the rootdir in place of {rootdir}: write {option}={value}"
+            )
 
 
 def _refuse_contradictions(values: Mapping[str, Any], given: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.stats.calibration.estimators import JudgeAccuracy
 from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering, Floats, Rows
@@ -101,3 +102,20 @@ def is_binary(values: Floats) -> bool:
     """Return whether all numbers that are not nan are 0 or 1."""
     graded = values[~np.isnan(values)]
     return bool(np.all((graded == 0) | (graded == 1)))
+
+
+def refuse_outside(
+    grade: str, values: Floats, span: tuple[float, float], extremes_of: Callable[[int], Sequence[Any]]
+) -> None:
+    """Raise `FairnessError` for a value beyond what its grader declares: an ungraded answer could be there too.
+
+    ``span`` is that of the first prompt; ``extremes_of`` gives those of each row.
+    """
+    slack = 1e-9 * max(1.0, *map(abs, span))
+    for row in np.flatnonzero((values < span[0] - slack) | (values > span[1] + slack)).tolist():
+        ends = [float(value) for value in extremes_of(row)]
+        if not min(ends) - slack <= values[row] <= max(ends) + slack:
+            raise FairnessError(
+                f"{grade!r} is {values[row]:g}, and its extremes are {min(ends):g} and {max(ends):g}: an ungraded "
+                "answer could be as far outside; give the grader, or extremes=, the range that it cannot leave"
+            )

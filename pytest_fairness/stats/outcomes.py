@@ -20,7 +20,7 @@ from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.calibration.labels import Calibration
 from pytest_fairness.stats.columns import Columns, Floats, Rows
 from pytest_fairness.stats.hypothetical_grades import NeedsError, hypothetical
-from pytest_fairness.stats.outcome_vectors import Outcome, OutcomeVector, is_binary
+from pytest_fairness.stats.outcome_vectors import Outcome, OutcomeVector, is_binary, refuse_outside
 
 Extremes = Mapping[str, Callable[[Prompt], Sequence[Any]]]
 """Per grade: from a prompt to the extreme values that an ungraded answer to it could have had."""
@@ -319,7 +319,7 @@ class OutcomeReader:
         outside = np.array([0.0 if shares is None else shares.outside for shares in propensities_by_row])
         declared = None if equals is not None else self._declared_span(grade)
         if declared is not None:
-            self._refuse_outside(grade, values, declared)
+            refuse_outside(grade, values, declared, lambda row: self._declared(grade, self._columns.prompt(row)))
         span = (0.0, 1.0) if equals is not None else declared or _span(values)
         imputed = _impute(name, values, np.flatnonzero(np.isnan(values) | (outside > 0)), ends, span)
         return replace(imputed, weights=weights)
@@ -329,20 +329,6 @@ class OutcomeReader:
         declared = self._declared(grade, self._columns.prompt(0)) if self._columns.attempts else ()
         ends = [float(value) for value in declared]
         return (min(ends), max(ends)) if ends else None
-
-    def _refuse_outside(self, grade: str, values: Floats, span: tuple[float, float]) -> None:
-        """Raise `FairnessError` for a value beyond what its grader declares: an ungraded answer could be there too.
-
-        ``span`` is that of the first prompt; others may have their own.
-        """
-        slack = 1e-9 * max(1.0, *map(abs, span))
-        for row in np.flatnonzero((values < span[0] - slack) | (values > span[1] + slack)).tolist():
-            ends = [float(value) for value in self._declared(grade, self._columns.prompt(row))]
-            if not min(ends) - slack <= values[row] <= max(ends) + slack:
-                raise FairnessError(
-                    f"{grade!r} is {values[row]:g}, and its extremes are {min(ends):g} and {max(ends):g}: an ungraded "
-                    "answer could be as far outside; give the grader, or extremes=, the range that it cannot leave"
-                )
 
     def _check(self, grade: str) -> None:
         grades = self._columns.known_grades

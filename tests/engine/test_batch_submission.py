@@ -30,7 +30,7 @@ PROMPTS = [Prompt(f"prompt {number}") for number in range(12)]
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, seconds in {"_QUIET": 0.05, "_FIRST_LOOK": 0.05, "_LOOK_AGAIN": 0.05, "_GRACE": 0.5}.items():
+    for name, seconds in {"_GATHER": 0.05, "_FIRST_POLL": 0.05, "_POLL_AGAIN": 0.05, "_GRACE": 0.5}.items():
         monkeypatch.setattr(batch_submission, name, seconds)
 
 

@@ -222,7 +222,7 @@ def test_request_that_is_always_refused_does_not_block_others(
             raise TransientError("HTTP 429", rate_limited=True)
         return "fine"
 
-    monkeypatch.setattr(request_runner, "_REFUSALS", 4)
+    monkeypatch.setattr(request_runner, "_MOST_REFUSALS", 4)
     attempts = make_engine().attempts(build_requests(prompts(40), CountingModel(refuses_one), 1))
     assert attempts[0].error == "HTTP 429 (asked 4 times)"
     assert all(attempt.answer for attempt in attempts[1:])

@@ -263,7 +263,7 @@ def test_task_without_tests_gives_one_that_errors(project: Project, task: str, l
 
 
 def test_judge_asked_before_the_model_is_refused(project: Project) -> None:
-    """Without a judge the role is the model under test, which may be asked first."""
+    """Refuse it where a judge is named only: else the role is the model under test."""
     project.write(tasks=TASK, conftest=f"KILL = 0\n{MODEL}")
     project.run("--fairness-inspect=tasks.py@judging").assert_outcomes(passed=4)
     result = project.bare_run(

@@ -174,7 +174,7 @@ def test_unusable_task_is_refused_in_one_line(tasks: Project, spec: str, line: s
 
 
 def test_refusal_quotes_what_lm_eval_logged(tasks: Project) -> None:
-    """Of an unknown metric lm_eval raises ``KeyError: None``, and logs its name."""
+    """Raise as for an unknown metric: lm_eval logs its name, and raises ``KeyError: None``."""
     folder = tasks.path / "tasks"
     text = (folder / "words.yaml").read_text(encoding="utf-8").replace("local_words", "local_logged")
     (folder / "logged.yaml").write_text(f"{text}process_docs: !function logged.docs\n", encoding="utf-8")

@@ -98,7 +98,7 @@ def test_missing_server_is_reported_once(project: Project) -> None:
 @every_mode
 def test_server_that_answers_nothing_is_given_up(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stop after the six tries of the first request, as the others would fail as well."""
-    set_constants(monkeypatch, retries, _LONGEST_DOUBLED=0.02)
+    set_constants(monkeypatch, retries, _LONGEST_WAIT=0.02)
     project.write(test_hiring=project_sources.suite(count=ITEMS))
     with serving(refuses=1, status=500) as server:
         result = project.run(f"--fairness-model={server.model}", "--fairness-concurrency=4")

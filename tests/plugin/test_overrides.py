@@ -186,8 +186,8 @@ def test_overrides_outside_of_the_rootdir_are_an_error(pay: Project, option: str
     other = pay.path / "ci"
     other.mkdir()
     (other / "other.ini").write_text("[pytest]\n", encoding="utf-8")
-    elsewhere = f"-c{other / 'other.ini'}" if option == "-c" else f"--rootdir={other}"
-    result = measure(pay, elsewhere, "suites")
+    argument = f"-c{other / 'other.ini'}" if option == "-c" else f"--rootdir={other}"
+    result = measure(pay, argument, "suites")
     assert result.ret == pytest.ExitCode.USAGE_ERROR, shown(result)
     assert [line for line in result.errlines if line] == [
         (
@@ -196,11 +196,29 @@ def test_overrides_outside_of_the_rootdir_are_an_error(pay: Project, option: str
         )
     ]
     assert not pay.store.exists()
-    measure(pay, elsewhere, "suites", f"--rootdir={pay.path}")
+    measure(pay, argument, "suites", f"--rootdir={pay.path}")
     assert verdicts(pay)["alike"] == "fair"
     (other / "pyproject.toml").write_text(f"[{TABLE.format(KEY)}]\nbounds = [0.9, 1.1]\n", encoding="utf-8")
-    measure(pay, elsewhere, "suites")
+    measure(pay, argument, "suites")
     assert verdicts(pay)["alike"] == "unfair"
+
+
+def test_option_path_that_moves_the_rootdir_is_refused(pay: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    own(pay, **{KEY: "bounds = [0.5, 1.5]"})
+    outside = pay.path.parent / "outside"
+    outside.mkdir()
+    (outside / "answers.sqlite").touch()  # a path that exists: pytest takes it for tests
+    monkeypatch.chdir(pay.path)
+    result = measure(pay, "--fairness-store", "../outside/answers.sqlite")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, shown(result)
+    (line,) = [line for line in result.errlines if line]
+    given = "--fairness-store ../outside/answers.sqlite"
+    moved = f"made {pay.path.parent} the rootdir in place of {pay.path}"
+    assert line == f"ERROR: {given} {moved}: write {given.replace(' ', '=')}"
+    measure(pay, "--fairness-store=../outside/answers.sqlite")
+    assert verdicts(pay)["alike"] == "fair"
+    measure(pay, "suites", "--fairness-store", "../outside/answers.sqlite")
+    assert verdicts(pay)["alike"] == "fair"
 
 
 def test_unknown_table_is_an_error(pay: Project) -> None:

@@ -186,7 +186,7 @@ def test_bounds_that_no_value_can_break_are_invalid(project: Project) -> None:
         assert (row["verdict"], bool(re.search(words, row["message"]))) == ("invalid", True), row["message"]
 
 
-def test_bound_at_an_end_counts_beside_one_that_can_fail(project: Project) -> None:
+def test_bound_at_an_end_may_join_one_that_can_fail(project: Project) -> None:
     write(project, project_sources.threshold('assert 0 <= measured.where(gender="man").rate("hired") <= 0.99'))
     project.run("-k", "test_threshold")
     assert project.verdicts() == {"test_threshold": "fair"}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +28,21 @@ def store(tmp_path: Path) -> Iterator[Store]:
     store = Store(tmp_path / "store.sqlite")
     yield store
     store.close()
+
+
+@pytest.fixture
+def clock(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Save nothing twice within a millisecond: SQLite's clock counts those."""
+
+    def later(method: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*args: Any) -> Any:
+            time.sleep(0.002)
+            return method(*args)
+
+        return called
+
+    for name in ("start", "save_sample"):
+        monkeypatch.setattr(store.runs, name, later(getattr(store.runs, name)))
 
 
 def sample(count: int = 30, *, first: int = 0, repetitions: int = 2) -> StoredSample:
@@ -109,7 +126,7 @@ def test_largest_look_is_kept(store: Store) -> None:
     assert store.runs.samples("run") == [("suites/x.py::test_x", "provider:x?temperature=0.5", "model")]
 
 
-def test_latest_run_and_run_prefix_are_found(store: Store) -> None:
+def test_latest_run_and_run_prefix_are_found(store: Store, clock: None) -> None:
     for run in ("aa1", "aa2", "b"):
         store.runs.start(run)
     store.runs.save_sample("aa1", sample(6))
@@ -125,7 +142,7 @@ def test_latest_run_and_run_prefix_are_found(store: Store) -> None:
     assert latest.repetitions == range(5, 7)
 
 
-def test_history_of_a_threshold_is_stored(store: Store) -> None:
+def test_history_of_a_threshold_is_stored(store: Store, clock: None) -> None:
     for run in ("one", "two", "three"):
         store.runs.start(run)
         store.runs.expect_thresholds(run, {"t": {}, "u": {}})
@@ -163,7 +180,7 @@ def test_store_of_the_first_layout_is_upgraded(tmp_path: Path) -> None:
         assert mended.execute("SELECT number FROM layout").fetchall() == [(LAYOUT,)]
 
 
-def test_sample_of_this_process_is_not_read_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sample_of_this_process_is_not_read_again(store: Store, clock: None, monkeypatch: pytest.MonkeyPatch) -> None:
     mine, other = sample(), replace(sample(), probe="other")
     store.runs.start("run")
     for one in (mine, other):

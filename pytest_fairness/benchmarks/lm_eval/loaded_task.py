@@ -142,11 +142,11 @@ class DocumentTask:
             FairnessError: The task's code fails.
         """
         instances = []
-        for instance, own in zip(document.instances, responses, strict=True):
+        for instance, instance_responses in zip(document.instances, responses, strict=True):
             duplicate = copy(instance)
-            duplicate.resps, duplicate.filtered_resps = [self._usable(response) for response in own], {}
+            duplicate.resps, duplicate.filtered_resps = [self._usable(response) for response in instance_responses], {}
             instances.append(duplicate)
-        withheld = self._withheld([response for own in responses for response in own])
+        withheld = self._withheld([response for instance_responses in responses for response in instance_responses])
         self.task._instances = instances  # where lm_eval's filters look for them
         values: dict[str, Any] = {}
         with undisturbed():

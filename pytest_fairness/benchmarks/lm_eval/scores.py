@@ -61,14 +61,14 @@ class DocumentScores(_TaskGrader):
         runs = units(len(attempts), repeats)
         queries = [self._queries(document, [attempts[index] for index in run]) for run in runs]
         answers: list[Attempt] = []
-        if sent := [query for run in queries for query in run]:
-            answers = list((yield sent))
+        if all_queries := [query for run in queries for query in run]:
+            answers = list((yield all_queries))
         grades = [Grade.none("error", f"the task repeats requests {repeats} times: this one is left over")] * len(
             attempts
         )
-        for run, own in zip(runs, queries, strict=True):
-            further, answers = answers[: len(own)], answers[len(own) :]
-            grade = self._grade(document, [attempts[index].attempt for index in run], further)
+        for run, run_queries in zip(runs, queries, strict=True):
+            run_answers, answers = answers[: len(run_queries)], answers[len(run_queries) :]
+            grade = self._grade(document, [attempts[index].attempt for index in run], run_answers)
             for index in run:
                 grades[index] = grade
         return grades
@@ -85,13 +85,13 @@ class DocumentScores(_TaskGrader):
             for graded in (run[:1] if question.continuations else run)
         ]
 
-    def _grade(self, document: Document, run: Sequence[Attempt], further: Sequence[Attempt]) -> Grade:
+    def _grade(self, document: Document, run: Sequence[Attempt], answers: Sequence[Attempt]) -> Grade:
         task = self._task()
         by_question: list[Sequence[Attempt]] = [run]
         for question in document.questions[1:]:
             size = 1 if question.continuations else len(run)
-            by_question.append(further[:size])
-            further = further[size:]
+            by_question.append(answers[:size])
+            answers = answers[size:]
         try:
             return Grade(task.score(document, self._responses(document, by_question)))
         except UngradedError as error:

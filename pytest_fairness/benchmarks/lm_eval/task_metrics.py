@@ -88,10 +88,10 @@ class TaskEstimates(Mapping[str, "Estimate"]):
 def _kinds(measured: Measured, task: DocumentTask) -> tuple[list[str], list[str]]:
     """Return the metrics whose values of all documents are 0 or 1, and the others."""
     scores = [attempt.grades[SCORES] for attempt in measured.selection.columns.attempts if SCORES in attempt.grades]
-    kept = [score.value for score in scores if score.ungraded is None]
-    keys = list(dict.fromkeys([*task.keys, *(key for value in kept for key in value)]))
+    graded = [score.value for score in scores if score.ungraded is None]
+    keys = list(dict.fromkeys([*task.keys, *(key for value in graded for key in value)]))
 
     def is_share(key: str) -> bool:
-        return all(isinstance(v := value.get(key, 0), int | float) and v in (0, 1) for value in kept)
+        return all(isinstance(v := value.get(key, 0), int | float) and v in (0, 1) for value in graded)
 
     return [key for key in keys if is_share(key)], [key for key in keys if not is_share(key)]

@@ -40,8 +40,8 @@ def shown_properties(properties: list[tuple[str, object]]) -> list[tuple[str, ob
 
 
 def _is_clean(entry: tuple[str, object]) -> bool:
-    value = entry[1]
-    return not isinstance(value, str) or (len(value) <= MOST and value.isprintable())
+    name, value = entry
+    return not (name.startswith(PREFIX) and isinstance(value, str)) or (len(value) <= MOST and value.isprintable())
 
 
 def _clean_property(entry: tuple[str, object]) -> tuple[str, object]:
