@@ -1,6 +1,6 @@
-"""Gate the release of a language model on fairness, in pytest.
+"""Gates on the fairness of language models, in pytest.
 
-The names are loaded when first used: importing the package costs nothing.
+The public names are imported when first used, so that importing the package is fast.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
     from pytest_fairness.stats.metric_definition import MetricDefinition
 
-_HOMES = {
+_MODULES = {
     name: module
     for module, names in {
         "core.answer_formats": "Formats",
@@ -135,6 +135,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -111,8 +111,8 @@ class CalledTool(DeclarativeGrader):
             )
         if self.take == "only" and len({call.name for call in calls}) > 1:
             return Grade.none("unparsed", f"several tools are called: {_format_calls(calls)}")
-        chosen = calls[-1] if self.take == "last" else calls[0]
-        return Grade(chosen.name, detail=_format_calls(answer.actions))
+        call = calls[-1] if self.take == "last" else calls[0]
+        return Grade(call.name, detail=_format_calls(answer.actions))
 
 
 @dataclass(frozen=True)

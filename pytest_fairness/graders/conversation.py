@@ -283,10 +283,11 @@ class Conversation(DeclarativeGrader):
         """Add the user's next message to each conversation, or end it."""
         if not isinstance(self.user, PlayedUser):
             for thread in threads:
-                is_fixed = isinstance(self.user, Sequence)
-                thread.add_user_message(
-                    self.user[turn] if is_fixed else self.user(thread.prompt, tuple(thread.messages))
-                )  # type: ignore[index, misc, operator]
+                if isinstance(self.user, Sequence):
+                    thread.add_user_message(self.user[turn])
+                else:
+                    assert self.user is not None  # noqa: S101 - set in __post_init__
+                    thread.add_user_message(self.user(thread.prompt, tuple(thread.messages)))
             return
         if not threads:
             return

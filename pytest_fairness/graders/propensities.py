@@ -115,8 +115,8 @@ class Likelihood:
         detail = ", ".join(f"{value} {log:.3f}" for value, log in log_likelihoods.items())
         if self.of is None:
             highest = max(log_likelihoods.values())
-            first, *others = [value for value, log in log_likelihoods.items() if log == highest]
-            return Grade.none("unparsed", f"equally likely: {detail}") if others else Grade(first, detail=detail)
+            best, *ties = [value for value, log in log_likelihoods.items() if log == highest]
+            return Grade.none("unparsed", f"equally likely: {detail}") if ties else Grade(best, detail=detail)
         for name in (self.of, self.to):
             if name is not None and name not in log_likelihoods:
                 raise FairnessError(f"Likelihood is of {name!r}, and the options are {', '.join(log_likelihoods)}")

@@ -56,8 +56,8 @@ class WordList(DeclarativeGrader):
         words = (self.words,) if isinstance(self.words, str) else tuple(self.words)
         empty = [word for word in words if not _WORD.search(strip_markup(word))]
         if empty or not words:
-            what = f"the word {empty[0]!r}" if empty else "no words"
-            raise FairnessError(f"WordList has {what}: give the words to be counted, each with a letter or a digit")
+            problem = f"the word {empty[0]!r}" if empty else "no words"
+            raise FairnessError(f"WordList has {problem}: give the words to be counted, each with a letter or a digit")
         object.__setattr__(self, "words", tuple(sorted({trim_and_fold(strip_markup(word)) for word in words})))
 
     @property

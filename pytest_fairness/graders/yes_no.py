@@ -74,8 +74,8 @@ class YesNo(DeclarativeGrader):
             object.__setattr__(self, name, (words,) if isinstance(words, str) else tuple(words))
         both = set(map(trim_and_fold, (*_YES, *self.yes))) & set(map(trim_and_fold, (*_NO, *self.no)))
         if both or not all(map(trim_and_fold, (*self.yes, *self.no))):
-            what = ", ".join(map(repr, sorted(both))) or "an empty word"
-            raise FairnessError(f"YesNo has {what} for yes and for no: give each word one meaning")
+            words = ", ".join(map(repr, sorted(both))) or "an empty word"
+            raise FairnessError(f"YesNo has {words} for yes and for no: give each word one meaning")
 
     @property
     def fingerprint(self) -> str:
@@ -263,10 +263,10 @@ class Regex(DeclarativeGrader):
         grades = [self._grade_match(matched) for matched in matches if matched is not None]
         if not grades:
             return nothing_read(answer, f"nothing matches {self.pattern!r}")
-        chosen = grades[-1] if self.which == "last" else grades[0]
-        if self.which == "only" and any(grade != chosen for grade in grades):
+        grade = grades[-1] if self.which == "last" else grades[0]
+        if self.which == "only" and any(other != grade for other in grades):
             return nothing_read(answer, f"matches of {self.pattern!r} differ")
-        return chosen if chosen.ungraded is None else nothing_read(answer, chosen.detail)
+        return grade if grade.ungraded is None else nothing_read(answer, grade.detail)
 
     def _grade_match(self, matched: str) -> Grade:
         value: Any = matched.strip()

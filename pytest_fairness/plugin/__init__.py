@@ -1,6 +1,6 @@
 """The pytest side: options, marks, collection, fixtures, thresholds, summary, dry runs.
 
-This module is the pytest11 entry point: a project that does not use the plugin loads it and next to nothing else.
+This module is the pytest11 entry point: projects that do not use the plugin import little else.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from pytest_fairness.plugin.options import add_options
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare every option."""
+    """Declare the options."""
     add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Bring in the fixtures and the hooks of a run."""
+    """Register the fixtures, and the hooks of a run."""
     from pytest_fairness.plugin import fixtures
     from pytest_fairness.plugin.compat import allow_fixture_overrides
     from pytest_fairness.plugin.startup import start

@@ -38,12 +38,12 @@ class Acceptances:
         """
         if not self._entries:
             return
-        from pytest_fairness.plugin.overrides import thresholds_in
+        from pytest_fairness.plugin.overrides import find_threshold_names
 
         for entry in self._entries.values():
             file, _, name = entry.threshold.partition("[")[0].partition("::")
             path = self._root / file
-            names = thresholds_in(path) if name and "::" not in name and path.is_file() else set()
+            names = find_threshold_names(path) if name and "::" not in name and path.is_file() else set()
             if names and name not in names:
                 nearest = difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.0)[0]
                 raise FairnessError(f"{entry.where}: {file} has no threshold {name!r}; the nearest is {nearest!r}")
@@ -64,7 +64,7 @@ class Acceptances:
 
     def _explain_unused(self, entry: Acceptance, unjudged: Collection[str]) -> str:
         """Return the reason why no threshold used an entry."""
-        from pytest_fairness.plugin.overrides import thresholds_in
+        from pytest_fairness.plugin.overrides import find_threshold_names
 
         file = entry.threshold.partition("[")[0].partition("::")[0]
         path = self._root / file
@@ -72,7 +72,7 @@ class Acceptances:
             return f"{file} is gone: remove the entry, or correct its threshold ({entry.where})"
         if entry.threshold in unjudged:
             return "the threshold was not judged in this run"
-        if not thresholds_in(path):
+        if not find_threshold_names(path):
             return f"{file} has no thresholds: remove the entry, or correct its threshold ({entry.where})"
         return "this run has no such threshold on this model"
 

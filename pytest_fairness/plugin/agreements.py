@@ -39,10 +39,10 @@ def find_agreements(runs: Runs, run: str, rows: Sequence[ThresholdResult]) -> li
         key = keys.get((probe, model))
         if past is None or key is None:
             continue
-        own, other = runs.sample(run, probe, key), runs.sample(past.run, probe, key)
-        if own is None or other is None or own.holds_propensities == other.holds_propensities:
+        sample, other = runs.sample(run, probe, key), runs.sample(past.run, probe, key)
+        if sample is None or other is None or sample.holds_propensities == other.holds_propensities:
             continue
-        propensities, drawn = (own, other) if own.holds_propensities else (other, own)
+        propensities, drawn = (sample, other) if sample.holds_propensities else (other, sample)
         results += list(_agreements(row, past.run, propensities, drawn))
     return results
 

@@ -48,7 +48,7 @@ class Backend:
             settings, run = self._context.settings, self._context.run_id
             budget = Budget(
                 self.caps,
-                price=self._models.price_of,
+                price=self._models.find_price,
                 longest=self._longest,
                 assumed=settings.assume["output"],
                 elapsed=self.store.runs.elapsed(run),

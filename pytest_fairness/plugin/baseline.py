@@ -116,13 +116,13 @@ class LazyBaseline:
             return False
         items, repetitions = look.design(self._measured.probe)
         try:
-            stored = {graded.item.id for graded in self._stored.attempts}
+            stored = {graded.item.id for graded in self._stored_sample.attempts}
         except FairnessError:  # the test itself reports it
             return False
-        return stored >= {item.id for item in items} and len(self._stored.repetitions) >= repetitions
+        return stored >= {item.id for item in items} and len(self._stored_sample.repetitions) >= repetitions
 
     @cached_property
-    def _stored(self) -> StoredSample:
+    def _stored_sample(self) -> StoredSample:
         return find_baseline_sample(
             self._fairness.store.runs,
             self._fairness.settings.baseline or "",
@@ -132,8 +132,8 @@ class LazyBaseline:
 
     def _restore(self, look: Look) -> Measured:
         """Return the part of the stored sample that belongs to a look; all of it if there is one look."""
-        sample = self._stored
-        if look.of > 1:
+        sample = self._stored_sample
+        if look.total > 1:
             items, repetitions = look.design(self._measured.probe)
             ids, end = {item.id for item in items}, sample.repetitions.start + repetitions
             attempts = [

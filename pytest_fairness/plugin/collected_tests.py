@@ -12,8 +12,8 @@ import pytest
 
 from pytest_fairness.core.results import ExpectedThreshold, RunResults, Unjudged
 from pytest_fairness.plugin.collection import is_marked, is_threshold
-from pytest_fairness.plugin.identity import sample_of
-from pytest_fairness.plugin.markers import mark_of
+from pytest_fairness.plugin.identity import get_sample
+from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.outcomes import unjudged_fields
 from pytest_fairness.plugin.threshold_rows import uncollected_row
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of
@@ -54,7 +54,7 @@ class CollectedTests:
                 if is_threshold(node):
                     self._thresholds[node.nodeid] = node
                 else:
-                    self._probes.add(_probe_of(node))
+                    self._probes.add(_get_probe_id(node))
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Deselect all tests but those of ``--fairness-test``, if it is given."""
@@ -69,7 +69,7 @@ class CollectedTests:
         if not report.passed and report.nodeid.endswith(".py"):
             self._skipped_files[report.nodeid] = unjudged_fields(report)
 
-    def uncollected(self, root: Path) -> dict[str, ExpectedThreshold]:
+    def uncollected_rows(self, root: Path) -> dict[str, ExpectedThreshold]:
         """Return the rows of the thresholds in the source of files that were skipped or could not be imported."""
         return {
             f"{file}::{name}": uncollected_row(f"{file}::{name}", line, title).unjudged(fields)
@@ -77,7 +77,7 @@ class CollectedTests:
             for name, line, title in _find_thresholds(root / file)
         }
 
-    def unselected(self, selected: Collection[str]) -> Iterator[pytest.Function]:
+    def unselected_thresholds(self, selected: Collection[str]) -> Iterator[pytest.Function]:
         """Yield the thresholds that were not selected."""
         for node in self._classes:  # grows by nested classes
             if node not in self._collected and _has_thresholds(node.obj):
@@ -88,9 +88,9 @@ class CollectedTests:
     def mismatch_note(self, selected: Sequence[pytest.Item]) -> str:
         """Return a note on selected items without their thresholds, or thresholds without items; else an empty text."""
         tests = {item.nodeid for item in selected}
-        measured = {_probe_of(item) for item in selected if is_marked(item) and not is_threshold(item)}
-        judged = [_probe_of(item) for test, item in self._thresholds.items() if test in tests]
-        unjudged = [_probe_of(item) for test, item in self._thresholds.items() if test not in tests]
+        measured = {_get_probe_id(item) for item in selected if is_marked(item) and not is_threshold(item)}
+        judged = [_get_probe_id(item) for test, item in self._thresholds.items() if test in tests]
+        unjudged = [_get_probe_id(item) for test, item in self._thresholds.items() if test not in tests]
         unselected = sum(probe in measured and probe not in judged for probe in unjudged)
         without_items = sum(probe in self._probes and probe not in measured for probe in judged)
         notes = []
@@ -126,15 +126,15 @@ def _literal_title(mark: ast.Call) -> str:
     return texts[0].strip() if texts else ""
 
 
-def _probe_of(item: pytest.Item) -> int | None:
-    sample = sample_of(item)
+def _get_probe_id(item: pytest.Item) -> int | None:
+    sample = get_sample(item)
     return None if sample is None else id(sample.probe)
 
 
 def _has_thresholds(cls: object, depth: int = 5) -> bool:
     members = [value for name, value in inspect.getmembers_static(cls) if not name.startswith("__")]
     nested = any(_has_thresholds(value, depth - 1) for value in members if inspect.isclass(value) and depth)
-    return nested or any(mark_of(getattr(value, "__func__", value), "threshold") is not None for value in members)
+    return nested or any(get_mark(getattr(value, "__func__", value), "threshold") is not None for value in members)
 
 
 def _count_thresholds(count: int) -> str:

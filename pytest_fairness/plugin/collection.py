@@ -16,12 +16,12 @@ from pytest_fairness.plugin.identity import (
     ItemParameter,
     SampleParameter,
     bound_name,
+    find_parameters,
+    get_sample,
     grader_fixtures,
-    parameters_of,
-    sample_of,
     visible_fixtures,
 )
-from pytest_fairness.plugin.markers import mark_of, threshold_probe
+from pytest_fairness.plugin.markers import get_mark, threshold_probe
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.session import FairnessSession
 
@@ -39,10 +39,10 @@ LONE_CALLABLE = (
 
 
 def hide_parameters(items: Sequence[pytest.Item]) -> None:
-    """Remove parameters that editors cannot list: those without brackets, or of tests in other files than Python.
+    """Remove parameters that editors cannot list: those without brackets, or of tests outside of Python files.
 
-    VS Code's plugin cuts the name of every test with a `callspec` at its bracket, and its id behind ``.py``: one test
-    without either empties its whole tree. No test of a listing is called, so none needs its parameters.
+    VS Code's plugin cuts the name of every test with a `callspec` at its bracket, and its id after ``.py``: one test
+    without either empties its whole tree. A listing calls no test, so that parameters are not needed.
     """
     for item in items:
         if isinstance(item, pytest.Function) and (is_marked(item) or "flips" in item.fixturenames):
@@ -52,15 +52,15 @@ def hide_parameters(items: Sequence[pytest.Item]) -> None:
 
 
 def lists_only(config: pytest.Config) -> bool:
-    """Return whether this run of pytest calls no test: it leaves no trace."""
+    """Return whether this run of pytest calls no test, so that it must not write anything."""
     names = ("collectonly", "setuponly", "setupplan", "showfixtures", "show_fixtures_per_test")
     return any(config.getoption(name, default=False) for name in names)
 
 
 def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
-    """Give a probe its items and a threshold its probe, and both the models of the run."""
+    """Parametrize a probe by its items, a threshold by its probe, and both by the models of the run."""
     function = metafunc.function
-    marked_probe, marked_threshold = (mark_of(function, mark) is not None for mark in ("probe", "threshold"))
+    marked_probe, marked_threshold = (get_mark(function, mark) is not None for mark in ("probe", "threshold"))
     if not (marked_probe or marked_threshold or "flips" in metafunc.fixturenames):
         return
     fairness.use()
@@ -68,7 +68,7 @@ def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
         _parametrize_items(metafunc, fairness, both=marked_threshold)
     if marked_threshold and "measured" in metafunc.fixturenames:
         _parametrize_measured(metafunc, fairness)
-    if "flips" in metafunc.fixturenames:  # of module scope, while a class may have a model or a grader of its own
+    if "flips" in metafunc.fixturenames:  # a parameter, since a class may override the fixtures
         fixtures = tuple(visible_fixtures(metafunc.definition, ("model", "grader", "judge")).values())
         metafunc.parametrize("flips", [fixtures], ids=[pytest.HIDDEN_PARAM], indirect=True, scope="module")
     if "model_name" in metafunc.fixturenames:
@@ -87,7 +87,7 @@ def _model_ids(names: Sequence[ModelName]) -> list[str]:
 
 def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, both: bool) -> None:
     try:
-        sample = fairness.probes.sample_of(metafunc.definition, metafunc.function)
+        sample = fairness.probes.get_sample(metafunc.definition, metafunc.function)
     except FairnessError as error:
         if "probe_item" in metafunc.fixturenames:
             metafunc.parametrize("probe_item", [CollectionError(str(error))], ids=["items"], indirect=True)
@@ -110,17 +110,17 @@ def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, 
 def _parametrize_measured(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     value: SampleParameter | CollectionError
     try:
-        value = fairness.probes.sample_of(metafunc.definition, threshold_probe(metafunc.function))
+        value = fairness.probes.get_sample(metafunc.definition, threshold_probe(metafunc.function))
         fairness.overrides.add(metafunc.definition.nodeid, metafunc.definition.path, value.probe)
     except FairnessError as error:
         value = CollectionError(str(error))
-    # Not of function scope, so that hypothesis lets `@given` use it.
+    # Of module scope: hypothesis refuses fixtures of function scope with `@given`.
     metafunc.parametrize("measured", [value], ids=[pytest.HIDDEN_PARAM], indirect=True, scope="module")
 
 
 def check_model(item: pytest.Function) -> str | None:
-    """Return why a marked test has no model: none is named, and the `model` fixture is the plugin's own."""
-    if name_of(item) is not None or not uses_named_model(item):
+    """Return an error for a marked test without a model: none is named, and the `model` fixture is the plugin's own."""
+    if get_model_name(item) is not None or not uses_named_model(item):
         return None
     if item.cls is None:
         return NO_MODEL
@@ -130,39 +130,39 @@ def check_model(item: pytest.Function) -> str | None:
 
 
 def check_any_model(items: Sequence[pytest.Function]) -> str | None:
-    """Return why none of these tests can run: none has a model."""
+    """Return an error if none of these tests has a model."""
     reasons = set(map(check_model, items))
     if None in reasons or not reasons:
         return None
     return TEST_CASE if reasons == {TEST_CASE} else NO_MODEL
 
 
-def name_of(item: pytest.Function) -> str | None:
-    """Return the name of the model that a test measures; None where none is named."""
+def get_model_name(item: pytest.Function) -> str | None:
+    """Return the name of the model under test; None if none is named."""
     return cast("str | None", item.callspec.params.get("model_name") if hasattr(item, "callspec") else None)
 
 
 def uses_named_model(item: pytest.Function) -> bool:
-    """Return whether a test takes the plugin's own `model` fixture, rather than one of the user's."""
+    """Return whether a test uses the plugin's own `model` fixture, not an override."""
     fixture = visible_fixtures(item, ["model"]).get("model") if "model" in item.fixturenames else None
     return fixture is not None and getattr(fixture.func, "__module__", "") == "pytest_fairness.plugin.fixtures"
 
 
 def check_fixture(item: pytest.Function) -> str | None:
-    """Return why a marked test does not work: it does not take the fixture of its mark."""
+    """Return an error for a marked test without the fixture of its mark."""
     for mark, fixture in (("probe", "probe_item"), ("threshold", "measured")):
-        if mark_of(item.function, mark) is not None and fixture not in item.fixturenames:
+        if get_mark(item.function, mark) is not None and fixture not in item.fixturenames:
             return format_missing_fixture(mark, item.function, fixture)
     return None
 
 
 def format_missing_fixture(mark: str, function: Callable[..., object], fixture: str) -> str:
-    """Return the line for a marked test that takes no such fixture."""
+    """Return the error for a marked test without its fixture."""
     return f"{mark} {function.__name__}: its test takes no `{fixture}`: add it to the arguments"
 
 
 def is_imported(collector: pytest.Module | pytest.Class, function: object) -> bool:
-    """Return whether a probe or threshold was only imported here from another test module, which collects it."""
+    """Return whether a probe or threshold was imported from another test module, which collects it."""
     home = getattr(function, "__module__", None)
     test_module = collector.getparent(pytest.Module)
     if home is None or test_module is None or home == test_module.obj.__name__:
@@ -194,8 +194,8 @@ def check_forks(items: Sequence[pytest.Function]) -> str | None:
 
 
 def get_item_parameter(item: pytest.Function) -> ItemParameter | CollectionError | None:
-    """Return the item of its probe that a test measures; None for a test that measures none."""
-    if mark_of(item.function, "probe") is None or not hasattr(item, "callspec"):
+    """Return the parameter of a probe's test: its item; None for any other test."""
+    if get_mark(item.function, "probe") is None or not hasattr(item, "callspec"):
         return None
     return cast("ItemParameter | CollectionError | None", item.callspec.params.get("probe_item"))
 
@@ -219,26 +219,26 @@ def check_shared_results(items: Sequence[pytest.Function]) -> str | None:
 
 
 def graders_with_parameters(item: pytest.Function) -> Iterator[str]:
-    """Yield the fixtures of a marked test that grade its probe, and have parameters."""
-    if (sample := sample_of(item)) and (graders := grader_fixtures(sample.probe.function)):
-        # With another model comes another sample, so that graders may depend on the model.
-        yield from parameters_of(item, graders).keys() - parameters_of(item, ["model", "model_name"]).keys()
+    """Yield the grader fixtures of a marked test that have parameters."""
+    if (sample := get_sample(item)) and (graders := grader_fixtures(sample.probe.function)):
+        # Graders may depend on the parameters of the model, since each model has a sample of its own.
+        yield from find_parameters(item, graders).keys() - find_parameters(item, ["model", "model_name"]).keys()
 
 
 def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
-    """Return whether a test is a probe's or a threshold."""
+    """Return whether a test belongs to a probe or is a threshold."""
     if not isinstance(item, pytest.Function):
         return False
-    function = item.function  # each look-up on a method makes a new object
-    return mark_of(function, "probe") is not None or mark_of(function, "threshold") is not None
+    function = item.function  # looked up once: the attribute of a method is a new object each time
+    return get_mark(function, "probe") is not None or get_mark(function, "threshold") is not None
 
 
 def is_threshold(item: pytest.Item) -> bool:
     """Return whether a test is marked ``threshold``."""
-    return isinstance(item, pytest.Function) and mark_of(item.function, "threshold") is not None
+    return isinstance(item, pytest.Function) and get_mark(item.function, "threshold") is not None
 
 
 def selected_probes(items: Iterable[pytest.Item]) -> list[Probe]:
-    """Return the probes that the selected tests measure or judge, each once."""
-    samples = (sample_of(item) for item in items if is_marked(item))
+    """Return the different probes of the selected tests."""
+    samples = (get_sample(item) for item in items if is_marked(item))
     return list({id(sample.probe): sample.probe for sample in samples if sample is not None}.values())

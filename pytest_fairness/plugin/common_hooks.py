@@ -24,14 +24,14 @@ from pytest_fairness.plugin.compat import fail_fixture
 from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.flips import begin, is_search
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
-from pytest_fairness.plugin.markers import mark_of
+from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.report.ci.junit import shown_properties
 from pytest_fairness.report.escaping import escape_controls
 
 
 class CollectionHooks:
-    """Hooks that make the tests of probes and thresholds, and print the planned work."""
+    """Hooks that generate the tests of probes and thresholds, and print the planned work."""
 
     def __init__(self, state: RunState) -> None:
         self._state = state
@@ -43,7 +43,7 @@ class CollectionHooks:
     def pytest_pycollect_makeitem(
         self, collector: pytest.Module | pytest.Class, obj: object
     ) -> list[pytest.Item] | None:
-        if not any(mark_of(obj, mark) for mark in ("probe", "threshold")):
+        if not any(get_mark(obj, mark) for mark in ("probe", "threshold")):
             return None
         return [] if is_imported(collector, obj) else None
 
@@ -68,7 +68,7 @@ class ItemHooks:
         self._state = state
         self._fairness = state.fairness
         self._is_ours = False
-        """Whether the test that is being set up is a probe's, a threshold or a search."""
+        """Whether the current test belongs to a probe, or is a threshold or a search."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -88,7 +88,7 @@ class ItemHooks:
             if reason := check_fixture(item):
                 pytest.fail(reason, pytrace=False)
             if not self._state.lists_only and (cause := refusal or check_model(item)):
-                self._fairness.causes.end(item, cause, self._fairness.work.attempts_of(get_item_parameter(item)))
+                self._fairness.causes.end(item, cause, self._fairness.work.count_attempts(get_item_parameter(item)))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(
@@ -105,7 +105,7 @@ class ItemHooks:
         value = yield
         if self._is_ours and fixturedef.argname in ("model", "judge") and self._fairness.test is not None:
             for model in value if isinstance(value, list | tuple) else [value]:
-                source, label = self._fairness.probes.maker_of(model, fixturedef, request, self._fairness.test)
+                source, label = self._fairness.probes.find_model_source(model, fixturedef, request, self._fairness.test)
                 if is_subject or label:  # the name of a judge identifies it, unless several fixtures make it
                     self._fairness.models.record_maker(model, source, label)
         return value
@@ -148,7 +148,7 @@ class ReportHooks:
 
 
 class ControllerHooks:
-    """Hooks that give workers of xdist their part, and print the work that they have planned."""
+    """Hooks of xdist's controller: pass settings to workers, and print the work that they have planned."""
 
     def __init__(self, state: RunState) -> None:
         self._state = state
@@ -180,7 +180,7 @@ class ControllerHooks:
         if "refusal" in work:
             state.is_refused = True
             pytest.exit(work["refusal"], returncode=pytest.ExitCode.USAGE_ERROR)
-        if work.get("baseline"):  # the workers have chosen the run for `latest`
+        if work.get("baseline"):  # the run that the workers chose for `latest`
             state.fairness.settings = replace(state.fairness.settings, baseline=work["baseline"])
         if (reporter := state.config.pluginmanager.get_plugin("terminalreporter")) is not None:
             writer = state.config.get_terminal_writer()

@@ -40,7 +40,7 @@ def ini_values(config: pytest.Config) -> dict[str, object]:
     """
     untyped: Any = config
     if hasattr(untyped, "_inicfg"):  # pytest 9, where `inicfg` warns
-        return {key: given.value for key, given in untyped._inicfg.items()}
+        return {key: entry.value for key, entry in untyped._inicfg.items()}
     overrides = (text.partition("=") for text in untyped._override_ini)
     return {**untyped.inicfg, **{key: value for key, _, value in overrides}}
 

@@ -1,4 +1,4 @@
-"""Cost of a run, estimated before its first request; stored answers cost nothing."""
+"""Estimates of a run's cost before its first request; stored answers cost nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.probe import Probe
 
 _WIDTH = 80
-"""The width of a terminal: the lines are made in a worker, which has none."""
+"""The width of lines, which are written in a worker without a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +42,21 @@ class CostEstimate:
 
 
 def estimate_costs(fairness: FairnessSession) -> list[CostEstimate]:
-    """Return the costs on each model of the options that has a price, or that a cap limits."""
+    """Return the costs of each model of the options that has a price or is limited by a cap."""
     names = [str(name) for name in fairness.models.names() if name]
-    models = [fairness.models.named(name) for name in names]
+    models = [fairness.models.resolve(name) for name in names]
     return [
         _estimate(fairness, name, model)
         for name, model in zip(names, models, strict=True)
-        if fairness.backend.caps or fairness.models.price_of(model) != (0.0, 0.0)
+        if fairness.backend.caps or fairness.models.find_price(model) != (0.0, 0.0)
     ]
 
 
 def unavailable_model(fairness: FairnessSession, names: Iterable[str], estimates: Sequence[CostEstimate]) -> str | None:
-    """Return why one of these models cannot answer what the store lacks, where that is known in advance."""
+    """Return the reason why a model cannot answer requests that the store lacks, if that is known in advance."""
     calls = {estimate.model: estimate.calls for estimate in estimates}
     for name in names:
-        model = fairness.models.named(name)
+        model = fairness.models.resolve(name)
         try:
             getattr(model, "preflight", lambda: None)()
         except FatalError as error:
@@ -75,7 +75,7 @@ def _estimate(fairness: FairnessSession, name: str, model: Model) -> CostEstimat
     drawn = 1 - propensities / max(1, len(tokens))
     output = missing * (drawn * length + 1 - drawn)  # a propensity takes one token of output
     sent = sum(tokens.values()) * missing / max(1, len(tokens))
-    price = fairness.models.price_of(model)
+    price = fairness.models.find_price(model)
     usd = None if price is None else cost(price, sent, output)
     return CostEstimate(name, missing, len(tokens) - missing, sent, output, usd)
 
@@ -93,7 +93,7 @@ def _input_tokens(fairness: FairnessSession, name: str, model: Model) -> tuple[d
         if test.model_name != name or probe.error:
             continue
         if probe.id not in first_repetitions:
-            first_repetitions[probe.id] = fairness.work.first_of(probe, model)
+            first_repetitions[probe.id] = fairness.work.first_probe_repetition(probe, model)
         prompts = [prompt for index in test.items for prompt in probe.items[index].prompts]
         repetitions = fairness.work.repetitions(probe)
         for request in build_requests(prompts, model, repetitions, first_repetitions[probe.id]):
@@ -103,7 +103,7 @@ def _input_tokens(fairness: FairnessSession, name: str, model: Model) -> tuple[d
 
 
 def format_estimates(fairness: FairnessSession, estimates: Sequence[CostEstimate]) -> Iterator[str]:
-    """Yield the lines of the calls to make and their costs, and of the caps that end them."""
+    """Yield the lines on calls and their costs, and on caps that end them."""
     texts = [str(estimate) for estimate in estimates]
     calls, unknown = _grader_calls(fairness, len(estimates))
     if estimates and (calls or unknown):
@@ -115,7 +115,7 @@ def format_estimates(fairness: FairnessSession, estimates: Sequence[CostEstimate
 
 
 def _grader_calls(fairness: FairnessSession, models: int) -> tuple[int, set[str]]:
-    """Return the most calls that the graders of all probes make, and the graders without such a number."""
+    """Return the most calls of the graders of all probes, and the graders without a known number."""
     calls, unknown = 0, set[str]()
     probes: dict[str, Probe] = {test.probe.id: test.probe for test in fairness.work.tests if not test.probe.error}
     for probe in probes.values():
@@ -128,14 +128,14 @@ def _grader_calls(fairness: FairnessSession, models: int) -> tuple[int, set[str]
 
 
 def announcement(text: str) -> Iterator[str]:
-    """Yield the lines of a text above the tests, as wide as a terminal."""
+    """Yield the lines of a text above the tests."""
     first, *more = wrap_text(f"fairness: {text}", _WIDTH)
     yield first.strip()
     yield from more
 
 
 def most_grader_calls(graders: Mapping[str, Any], prompts: Iterable[int], repetitions: int) -> tuple[int, set[str]]:
-    """Return the most calls that graders make, and the names of the graders that have no such number.
+    """Return the most calls of graders, and the names of the graders without a known number.
 
     Args:
         graders: By the names of their grades.
@@ -153,7 +153,7 @@ def most_grader_calls(graders: Mapping[str, Any], prompts: Iterable[int], repeti
 
 
 def format_grader_calls(calls: int, unknown: Sequence[str]) -> str:
-    """Return the line for the calls of graders."""
+    """Return the line on the calls of graders."""
     parts = [f"graders ask up to {calls:,} more"] if calls else []
     parts += [f"the grader of {', '.join(unknown)} asks an unknown number of questions"] if unknown else []
     return f"{'; '.join(parts)}; their cost is not in the estimate"

@@ -58,7 +58,7 @@ class EarlierAnswers:
 
 
 def load_earlier_answers(
-    runs: Runs, chosen: Sequence[str], probe: Probe, model_key: str | None, grades: Sequence[str] = ()
+    runs: Runs, run_ids: Sequence[str], probe: Probe, model_key: str | None, grades: Sequence[str] = ()
 ) -> EarlierAnswers:
     """Return the answers of other models to all items of a probe, from runs of the store.
 
@@ -67,7 +67,7 @@ def load_earlier_answers(
 
     Args:
         runs: The runs of the store.
-        chosen: Ids of runs; of two that have measured one model, the first counts.
+        run_ids: Ids of runs; of two that have measured one model, the first counts.
         probe: The probe, with the items in its sample and in reserve.
         model_key: The key of the model under test; None if it is not known yet.
         grades: The names of the required grades.
@@ -75,7 +75,7 @@ def load_earlier_answers(
     by_key = {key: (item, prompt) for item in [*probe.items, *probe.reserve] for key, prompt in _keyed_prompts(item)}
     models: dict[str, EarlierModel] = {}
     unused = []
-    for run in chosen:
+    for run in run_ids:
         stored = [(name, key) for probe_id, name, key in runs.samples(run) if probe_id == probe.id]
         if not stored:
             unused.append(f"run {run[:8]} has no sample of it")
@@ -99,11 +99,11 @@ def load_earlier_answers(
 
 def _keyed_prompts(item: ProbeItem) -> Iterator[tuple[tuple[Any, ...], Prompt]]:
     """Yield each prompt of an item with its key, which numbers equal prompts."""
-    seen: dict[tuple[Any, ...], int] = {}
+    counts: dict[tuple[Any, ...], int] = {}
     for prompt in item.prompts:
         key = item.id, prompt.digest, tuple(sorted(prompt.groups.items()))
-        seen[key] = seen.get(key, -1) + 1
-        yield (*key, seen[key]), prompt
+        counts[key] = counts.get(key, -1) + 1
+        yield (*key, counts[key]), prompt
 
 
 def _match_to_probe(

@@ -53,7 +53,7 @@ def evaluate_on(
         dependence: The estimates that the test depends on, from an earlier evaluation.
         strict_tail: The tail of a look at which the threshold is unfair (`core.verdicts.judge`).
     """
-    return _judge_test(item, arguments_of(item) | {"measured": measured}, dependence, strict_tail)
+    return _judge_test(item, get_test_arguments(item) | {"measured": measured}, dependence, strict_tail)
 
 
 def evaluate(item: pytest.Function) -> Judgment:
@@ -61,7 +61,7 @@ def evaluate(item: pytest.Function) -> Judgment:
     measured = item.funcargs["measured"]
     assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
     look = measured.look
-    return _judge_test(item, arguments_of(item), strict_tail=None if look.of == 1 else look.strict_tail)
+    return _judge_test(item, get_test_arguments(item), strict_tail=None if look.total == 1 else look.strict_tail)
 
 
 def _judge_test(
@@ -70,7 +70,7 @@ def _judge_test(
     dependence: Dependence | None = None,
     strict_tail: float | None = None,
 ) -> Judgment:
-    override = override_of(item)
+    override = get_override(item)
     _seed(item)
     return judge(
         lambda: _call(item.obj, arguments),
@@ -93,12 +93,12 @@ def _seed(item: pytest.Function) -> None:
         seed(randrange(2**32))(function)
 
 
-def override_of(item: pytest.Function) -> ThresholdOverride:
+def get_override(item: pytest.Function) -> ThresholdOverride:
     """Return the project's override of a threshold."""
     return item.config.stash[SESSION].overrides.of(f"{item.nodeid.removesuffix(item.name)}{item.originalname}")
 
 
-def arguments_of(item: pytest.Function) -> dict[str, Any]:
+def get_test_arguments(item: pytest.Function) -> dict[str, Any]:
     """Return the fixture values of a test that is set up, by its arguments."""
     return {name: item.funcargs[name] for name in inspect.signature(item.obj).parameters if name in item.funcargs}
 

@@ -11,8 +11,8 @@ from typing import NoReturn
 import pytest
 
 from pytest_fairness.core.lazy_patterns import lazy_pattern
-from pytest_fairness.plugin.identity import ItemParameter, sample_of
-from pytest_fairness.plugin.markers import mark_of
+from pytest_fairness.plugin.identity import ItemParameter, get_sample
+from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.report.escaping import escape_controls
 
 CAUSE = "fairness_cause"
@@ -33,10 +33,10 @@ class FailureCauses:
 
     def end(self, item: pytest.Item, cause: str, attempts: int) -> NoReturn:
         """Fail the first test of a cause, and skip the others; a threshold always fails."""
-        sample = sample_of(item)
+        sample = get_sample(item)
         probe = sample.probe.id if sample else item.nodeid
         item.user_properties.append(cause_property(cause, attempts, probe, subject=_measured_subject(item)))
-        is_probe = isinstance(item, pytest.Function) and mark_of(item.function, "probe") is not None
+        is_probe = isinstance(item, pytest.Function) and get_mark(item.function, "probe") is not None
         if is_probe and not item.get_closest_marker("xfail"):
             first = self._first.setdefault(cause, item.nodeid)
             if first != item.nodeid:
@@ -57,7 +57,7 @@ class FailureCauses:
             tests.append(item.nodeid)
         if tests.index(item.nodeid) < MOST_ALIKE or item.get_closest_marker("xfail"):
             pytest.fail(escape_controls(message), pytrace=False)
-        sample = sample_of(item)
+        sample = get_sample(item)
         if cause and sample is not None:
             item.user_properties.append(
                 cause_property(cause, attempts, sample.probe.id, subject=_measured_subject(item))

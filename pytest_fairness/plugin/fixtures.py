@@ -50,7 +50,7 @@ def model(model_name: str | None, request: pytest.FixtureRequest) -> Model:
     if model_name is None:
         pytest.fail(NO_MODEL, pytrace=False)
     try:
-        return _get_session(request.config).models.named(model_name)
+        return _get_session(request.config).models.resolve(model_name)
     except FairnessError as error:
         pytest.fail(str(error), pytrace=False)
 
@@ -64,7 +64,7 @@ def judge(fairness_session: FairnessSession) -> Model:
             "no judge is named: give --fairness-judge provider:name, or override the `judge` fixture", pytrace=False
         )
     try:
-        return fairness_session.models.named(name)
+        return fairness_session.models.resolve(name)
     except FairnessError as error:
         pytest.fail(str(error), pytrace=False)
 

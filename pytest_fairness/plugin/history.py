@@ -49,10 +49,10 @@ def read_history(test: str, judgment: Judgment, measured: LazyMeasured) -> Histo
     )
     results = [*(past.result for past in measured.earlier(test)), current]
     identity = question_identity(current)
-    same = [result for result in results if question_identity(result) == identity and _has_new_answers(result)]
+    comparable = [result for result in results if question_identity(result) == identity and _has_new_answers(result)]
     bounds = [(comparison.op, comparison.bound) for comparison in deciding]
-    outside = sum(result.estimate is None or is_outside(result.estimate, bounds) for result in same)
-    return History(len(same), outside)
+    outside = sum(result.estimate is None or is_outside(result.estimate, bounds) for result in comparable)
+    return History(len(comparable), outside)
 
 
 def question_identity(result: ThresholdResult) -> tuple[object, ...]:
@@ -169,12 +169,12 @@ def _counts_for_model(result: ThresholdResult, name: str, model: str) -> bool:
 
 def _other_bounds(earlier: Sequence[PastResult], judgment: Judgment) -> str:
     """Return the last run that compared the metric with other bounds: ``>= 0.8 when run 45aaa716 called it unfair``."""
-    now = [(comparison.op, comparison.bound) for comparison in judgment.about_deciding]
+    current_bounds = [(comparison.op, comparison.bound) for comparison in judgment.about_deciding]
     metric = judgment.deciding.estimate.metric if judgment.deciding else None
     for past in reversed(earlier):
-        then = [(comparison.op, comparison.bound) for comparison in past.result.comparisons]
-        if past.result.metric == metric and then != now:
-            bounds = " and ".join(f"{op} {bound:g}" for op, bound in then)
+        past_bounds = [(comparison.op, comparison.bound) for comparison in past.result.comparisons]
+        if past.result.metric == metric and past_bounds != current_bounds:
+            bounds = " and ".join(f"{op} {bound:g}" for op, bound in past_bounds)
             return f"{bounds} when run {past.run[:8]} called it {past.result.verdict}"
     return ""
 

@@ -1,4 +1,4 @@
-"""Identity of probes: one probe for each set of answers, with an id that is the same in every run and folder."""
+"""Identity of probes: one probe for each set of answers, with an id that does not depend on run or folder."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from pytest_fairness.core.shared_prompts import describe_sharing
 from pytest_fairness.counterfactual.confounds import find_confounds
 from pytest_fairness.counterfactual.lint import LintReport
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.markers import arguments_of, mark_of
+from pytest_fairness.plugin.markers import get_mark, get_mark_arguments
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.settings import Settings
 
 Fixtures = Mapping[str, pytest.FixtureDef[Any]]
 
 _VISIBLE: pytest.StashKey[dict[tuple[str, ...], Fixtures]] = pytest.StashKey()
-"""The fixtures that the tests of a collector see, by the names that were looked up."""
+"""The fixtures that are visible to the tests of a collector, by the requested names."""
 
 _INSTALLED = {"site-packages", "dist-packages"}
-"""Folders that a virtual environment has, which may lie in the rootdir."""
+"""Folders of a virtual environment, which may be inside the rootdir."""
 
 _LEVELS: Mapping[str, type[pytest.Collector]] = {
     "class": pytest.Class,
@@ -44,7 +44,7 @@ class SampleParameter:
 
     probe: Probe
     model: pytest.FixtureDef[Any] | None
-    """The fixture that makes the model: a module or a class may have its own."""
+    """The fixture of the model, which a module or class may override."""
 
     def __repr__(self) -> str:
         return f"<sample of {self.probe.id}>"
@@ -82,11 +82,11 @@ class Probes:
         self._settings = settings
         self._probes: dict[tuple[Callable[..., object], str], Probe] = {}
         self._files: dict[str, Path] = {}
-        """Files by the ids of their probes."""
-        self._graded_by: dict[str, Fixtures] = {}
-        """Fixtures that grade a probe, by its id."""
-        self._made_with: dict[tuple[object, ...], Fixtures] = {}
-        """Fixtures that a fixture uses, by the fixture and the level that keeps it."""
+        """The files of probes by their ids."""
+        self._grader_fixtures: dict[str, Fixtures] = {}
+        """The grader fixtures of probes by their ids."""
+        self._used_fixtures: dict[tuple[object, ...], Fixtures] = {}
+        """The fixtures that a fixture uses, by the fixture and the level of its scope."""
 
     @property
     def lint(self) -> LintReport:
@@ -108,7 +108,7 @@ class Probes:
         remarks = {probe.function.__name__: describe_sharing(probe.items) for probe in self._probes.values()}
         return [f"{name}: {remark}" for name, remark in remarks.items() if remark]
 
-    def sample_of(self, test: pytest.Item, function: Callable[..., object]) -> SampleParameter:
+    def get_sample(self, test: pytest.Item, function: Callable[..., object]) -> SampleParameter:
         """Return the sample that a test measures.
 
         Args:
@@ -126,7 +126,7 @@ class Probes:
         if (function, probe_id) not in self._probes:
             self._probes[function, probe_id] = self._build(function, probe_id, path)
         visible = visible_fixtures(test, graders)
-        first = self._graded_by.setdefault(probe_id, visible)
+        first = self._grader_fixtures.setdefault(probe_id, visible)
         for fixture in visible.keys() | first.keys():
             if visible.get(fixture) is not first.get(fixture):
                 raise FairnessError(
@@ -137,8 +137,8 @@ class Probes:
         return SampleParameter(self._probes[function, probe_id], visible_fixtures(test, ["model"]).get("model"))
 
     def _home(self, test: pytest.Item, function: Callable[..., object], graders: Iterable[str]) -> tuple[Path, str]:
-        """Return the file and the name of a probe there; graders of a class's own make it a probe of that class."""
-        path, name = home_of(function, test)
+        """Return the file of a probe and its name there; with graders of a class it is a probe of that class."""
+        path, name = find_home(function, test)
         owner = providing_class(test, graders)
         if owner is None or any(_is_same(value, function) for value in vars(owner.obj).values()):
             return path, name
@@ -152,7 +152,7 @@ class Probes:
         suite = getattr(function, "fairness_suite", None) or suite_in(path)
         in_root = path.parent == self._settings.root
         suite = suite or (path.stem.removeprefix("test_") if in_root else path.parent.name)
-        mark = mark_of(function, "probe")
+        mark = get_mark(function, "probe")
         assert mark is not None  # noqa: S101 - called for probes only
         try:
             if probe_id in self._files:
@@ -161,7 +161,7 @@ class Probes:
                     f"two probes have the id {probe_id!r} ({' and '.join(files)}): bind each to a name of its own in "
                     "its module, in a folder of its own name where that lies outside of the rootdir"
                 )
-            probe = Probe(function, probe_id, suite, arguments_of(mark))
+            probe = Probe(function, probe_id, suite, get_mark_arguments(mark))
         except FairnessError as error:
             return Probe(function, probe_id, suite, {}, error=str(error))
         self._files[probe_id] = path
@@ -169,7 +169,11 @@ class Probes:
         return probe
 
     def _refuse_shared(self, test: pytest.Item, names: Iterable[str]) -> None:
-        """Refuse a fixture that pytest makes once for tests that each have another fixture which it uses."""
+        """Check that no fixture is made once for tests with different fixtures that it uses.
+
+        Raises:
+            FairnessError: There is such a fixture.
+        """
         visible = visible_fixtures(test, names)
         for name, fixture in visible.items():
             if fixture.scope == "function":
@@ -177,7 +181,7 @@ class Probes:
             level = _LEVELS.get(fixture.scope)
             key = fixture, level and test.getparent(level)
             uses = {used: visible[used] for used in fixture.argnames if used in visible}
-            first = self._made_with.setdefault(key, uses)
+            first = self._used_fixtures.setdefault(key, uses)
             for used in uses:
                 if uses[used] is not first.get(used):
                     raise FairnessError(
@@ -186,26 +190,26 @@ class Probes:
                         f"override `{name}` as well"
                     )
 
-    def maker_of(
+    def find_model_source(
         self, value: object, fixture: pytest.FixtureDef[Any], request: pytest.FixtureRequest, test: pytest.Item
     ) -> tuple[str, str]:
         """Return the source of the user's model, for its key, and a label of the source, for its name.
 
-        Each module or class that has the fixture, and each parameter of it, makes a model of its own. One function of
+        Each module or class with the fixture, and each of its parameters, makes a model of its own. One function of
         another module may make several: then only the label distinguishes their names.
         """
         levels = [node for node in _levels(test) if _sees(node, fixture)]
-        # The outermost level that sees it has it, unless the folder of the module sees it, too.
+        # The outermost level that sees the fixture defines it, unless the folder of the module sees it, too.
         owner = levels[0] if levels and not (levels[0].parent and _sees(levels[0].parent, fixture)) else None
         classes = [_class_name(owner)] if isinstance(owner, pytest.Class) else []
-        numbers = parameters_of(test, [fixture.argname])
+        numbers = find_parameters(test, [fixture.argname])
         parameters = [f"{name}{index}" for name, index in numbers.items() if index and name != "model_name"]
         module = owner and owner.getparent(pytest.Module)
         is_foreign = module is not None and getattr(value, "__module__", None) != module.obj.__name__
         files = [file_id(module.path, self._settings.root)] if module and is_foreign else []
         label = "::".join([*files, *classes, *parameters])
         source = fixture.baseid
-        if code := _code_of(fixture):
+        if code := _get_code(fixture):
             file = file_id(Path(code.co_filename), self._settings.root)
             # For files outside of the rootdir, pytest gives the base id of the rootdir, or of one another.
             if self._settings.root / file != Path(code.co_filename):
@@ -215,20 +219,19 @@ class Probes:
         return f"{source}#{index}{other_parameters}", label
 
     def _location(self, fixture: pytest.FixtureDef[Any] | None) -> str:
-        if fixture is None or (code := _code_of(fixture)) is None:
+        if fixture is None or (code := _get_code(fixture)) is None:
             return "another's"
         return f"{file_id(Path(code.co_filename), self._settings.root)}:{code.co_firstlineno}"
 
 
 def file_id(path: Path, root: Path) -> str:
-    """Return a file as the ids of its probes name it.
+    """Return the name of a file in the ids of its probes, the same on every machine.
 
-    A file in the rootdir is named from there, one of a package outside of it from that package, any other by its
-    folder and its name: where a machine keeps it makes no difference.
+    It is the path from the rootdir; for a file outside, the path from its package, or its folder and name.
     """
-    inside = path.relative_to(root) if path.is_relative_to(root) else None
-    if inside is not None and _INSTALLED.isdisjoint(inside.parts):
-        return inside.as_posix()
+    relative = path.relative_to(root) if path.is_relative_to(root) else None
+    if relative is not None and _INSTALLED.isdisjoint(relative.parts):
+        return relative.as_posix()
     top = path.parent
     while top != top.parent and (top.parent / "__init__.py").is_file():
         top = top.parent
@@ -236,33 +239,33 @@ def file_id(path: Path, root: Path) -> str:
 
 
 def plain_function(function: Callable[..., object]) -> Callable[..., object]:
-    """Return the function of a method: each look-up makes a new bound one."""
+    """Return the function of a method, since each access makes a new method object."""
     plain: Callable[..., object] = getattr(function, "__func__", function)
     return plain
 
 
-def file_of(function: Callable[..., object]) -> Path:
-    """Return the file that a function is written in, also where a decorator of another file wraps it."""
+def find_source_file(function: Callable[..., object]) -> Path:
+    """Return the file of a function's source, even if a decorator of another file wraps it."""
     plain: Any = plain_function(inspect.unwrap(function))
     return Path(plain.__code__.co_filename)
 
 
-def home_of(function: Callable[..., object], test: pytest.Item) -> tuple[Path, str]:
-    """Return the file and the name of the probe of a test, or of the probe that a threshold names.
+def find_home(function: Callable[..., object], test: pytest.Item) -> tuple[Path, str]:
+    """Return the file and the name of the probe of a test or threshold.
 
-    It is the name of the function, if its module has it under that name. Functions from a factory or a loop share one:
-    they have the name that their module binds them to, or the module of the test, if the factory is in another.
+    It is the name of the function, if its module binds it to that name. Functions of a factory or a loop share a name:
+    the name is then that of their variable in the module, or in the test's module if the factory is in another one.
     """
     if bound := bound_name(function, sys.modules.get(function.__module__)):
-        return file_of(function), bound
+        return find_source_file(function), bound
     module = test.getparent(pytest.Module)
     if module is not None and (bound := bound_name(function, module.obj)):
         return module.path, bound
-    return file_of(function), function.__qualname__
+    return find_source_file(function), function.__qualname__
 
 
 def bound_name(function: Callable[..., object], module: ModuleType | None) -> str | None:
-    """Return the name under which a module holds a function, ``Class.name`` in a class; None where it does not.
+    """Return the name of a function in a module, ``Class.name`` in a class; None if the module does not have it.
 
     >>> bound_name(bound_name, sys.modules[__name__]), bound_name(bound_name, inspect)
     ('bound_name', None)
@@ -281,7 +284,7 @@ def bound_name(function: Callable[..., object], module: ModuleType | None) -> st
 
 
 def _attribute(function: Callable[..., object], owner: type) -> str | None:
-    """Return the name under which a class or a base of it holds a function."""
+    """Return the name of a function in a class or its bases."""
     names = [name for base in owner.__mro__ for name, value in vars(base).items() if _is_same(value, function)]
     return next((name for name in names if _is_same(inspect.getattr_static(owner, name), function)), None)
 
@@ -291,8 +294,8 @@ def _is_same(value: object, function: Callable[..., object]) -> bool:
 
 
 def visible_fixtures(node: pytest.Item | pytest.Collector, names: Iterable[str]) -> Fixtures:
-    """Return the fixtures of these names that a test sees, and all that they use, by their names."""
-    collector = node.parent if isinstance(node, pytest.Item) else node  # all of its tests see the same
+    """Return the fixtures of some names that are visible to a test, and all fixtures that they use, by name."""
+    collector = node.parent if isinstance(node, pytest.Item) else node  # the same for all of its tests
     if collector is None:
         return _find_fixtures(node, names)
     by_names = collector.stash.setdefault(_VISIBLE, {})
@@ -303,7 +306,7 @@ def visible_fixtures(node: pytest.Item | pytest.Collector, names: Iterable[str])
 
 
 def _find_fixtures(node: pytest.Item | pytest.Collector, names: Iterable[str]) -> Fixtures:
-    # The plugin that `request.getfixturevalue` uses as well: pytest has no other way before a test is set up.
+    # The plugin behind `request.getfixturevalue`: pytest has no public function before a test is set up.
     manager = node.config.pluginmanager.get_plugin("funcmanage")
     assert manager is not None  # noqa: S101 - pytest's own
     visible: dict[str, pytest.FixtureDef[Any]] = {}
@@ -316,8 +319,8 @@ def _find_fixtures(node: pytest.Item | pytest.Collector, names: Iterable[str]) -
     return visible
 
 
-def parameters_of(test: pytest.Item, names: Iterable[str]) -> dict[str, int]:
-    """Return the parameters of a test that its fixtures of these names are made with, each by its number."""
+def find_parameters(test: pytest.Item, names: Iterable[str]) -> dict[str, int]:
+    """Return the indices of the parameters on which some fixtures of a test depend, by name."""
     indices = test.callspec.indices if hasattr(test, "callspec") else {}
     visible = visible_fixtures(test, names)
     used = dict.fromkeys([*visible, *(name for fixture in visible.values() for name in fixture.argnames)])
@@ -325,14 +328,14 @@ def parameters_of(test: pytest.Item, names: Iterable[str]) -> dict[str, int]:
 
 
 @lru_cache(maxsize=64)  # each report of a test has the source of its model
-def _code_of(fixture: pytest.FixtureDef[Any]) -> CodeType | None:
-    """Return the code of a fixture's function; None of another callable."""
+def _get_code(fixture: pytest.FixtureDef[Any]) -> CodeType | None:
+    """Return the code of a fixture's function; None for another callable."""
     code: CodeType | None = getattr(plain_function(inspect.unwrap(fixture.func)), "__code__", None)
     return code
 
 
 def providing_class(test: pytest.Item, names: Iterable[str]) -> pytest.Class | None:
-    """Return the class that gives a test its fixtures of these names; None where its module sees the same."""
+    """Return the class that defines some fixtures of a test; None if they are visible in its module."""
     names = list(names)
     visible = visible_fixtures(test, names)
     level = next((node for node in _levels(test) if visible_fixtures(node, names) == visible), None)
@@ -352,25 +355,25 @@ def _class_name(owner: pytest.Class) -> str:
     return ".".join(node.name for node in owner.listchain() if isinstance(node, pytest.Class))
 
 
-def sample_of(test: pytest.Item) -> SampleParameter | None:
-    """Return the sample that a collected test measures; None for a test that measures nothing."""
+def get_sample(test: pytest.Item) -> SampleParameter | None:
+    """Return the sample of a collected test; None for a test that measures nothing."""
     parameters = test.callspec.params if hasattr(test, "callspec") else {}
-    measured = parameters.get("measured", parameters.get("probe_item"))
-    measured = measured.sample if isinstance(measured, ItemParameter) else measured
-    return measured if isinstance(measured, SampleParameter) else None
+    parameter = parameters.get("measured", parameters.get("probe_item"))
+    sample = parameter.sample if isinstance(parameter, ItemParameter) else parameter
+    return sample if isinstance(sample, SampleParameter) else None
 
 
 def model_source(test: pytest.Item) -> str:
     """Return the source of a test's model as a text: tests with the same text measure one model."""
     fixture = visible_fixtures(test, ["model"])["model"]
-    code = _code_of(fixture)
+    code = _get_code(fixture)
     source = fixture.baseid, code and (code.co_filename, code.co_firstlineno)
-    return repr((source, parameters_of(test, ["model"])))
+    return repr((source, find_parameters(test, ["model"])))
 
 
 def grader_fixtures(probe: Callable[..., object]) -> list[str]:
     """Return the names of the fixtures that may grade a probe's answers."""
-    mark = mark_of(probe, "probe")
+    mark = get_mark(probe, "probe")
     declared = mark.kwargs.get("grade", {"answer": "grader"}) if mark else {}
     graders = list(declared.values()) if isinstance(declared, Mapping) else []
     names = [grader for grader in graders if isinstance(grader, str)]

@@ -26,7 +26,7 @@ class Call:
     """The working directory, relative to the rootdir; None outside of it."""
 
     @classmethod
-    def of(cls, config: pytest.Config) -> Call:
+    def from_config(cls, config: pytest.Config) -> Call:
         """Return the call of a configuration."""
         folder, root = config.invocation_params.dir, config.rootpath
         typed = config.args if config.args_source is config.ArgsSource.ARGS else []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.plugin.markers import check_grader, checked_graders
+from pytest_fairness.plugin.markers import check_grader, check_graders
 from pytest_fairness.plugin.probe import DEFAULT_GRADERS
 from pytest_fairness.plugin.session import SESSION
 
@@ -39,7 +39,7 @@ def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> dict[str, G
         pytest.fail.Exception: A grader is malformed, or its judge cannot be built.
     """
     try:
-        declared = checked_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
+        declared = check_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
         graders = {
             name: request.getfixturevalue(grader) if isinstance(grader, str) else grader
             for name, grader in declared.items()
@@ -53,14 +53,14 @@ def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> dict[str, G
 
 
 def resolve_judge_graders(graders: Mapping[str, Any], probe: str, request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Return the graders of a mark, each `Judge` among them as the graders that it stands for."""
+    """Return the graders of a mark, with the graders of each `Judge` in its place."""
     resolved: dict[str, Any] = {}
     for name, grader in graders.items():
         try:
             if hasattr(grader, "bind_models"):  # a grader that sends requests of its own
                 fairness = request.config.stash[SESSION]
                 judge = fairness.settings.judge
-                grader.bind_models(fairness.models.named, fairness.models.named(judge) if judge else None)
+                grader.bind_models(fairness.models.resolve, fairness.models.resolve(judge) if judge else None)
             added = grader.graders(name, resolve_judge_models(grader, request)) if is_judge(grader) else {name: grader}
         except FairnessError as error:
             pytest.fail(f"probe {probe}: {error}", pytrace=False)
@@ -93,7 +93,7 @@ def resolve_judge_models(judge: Judge, request: pytest.FixtureRequest) -> list[M
         fixture = request.getfixturevalue("judge")
         models = fixture if isinstance(fixture, Sequence) and not isinstance(fixture, str) else [fixture]
     return [
-        fairness.models.named(model) if isinstance(model, str) else fairness.models.wrap(model, None)
+        fairness.models.resolve(model) if isinstance(model, str) else fairness.models.wrap(model, None)
         for model in models
     ]
 

@@ -29,11 +29,11 @@ def looks(item: pytest.Function, settings: Settings, measured: LazyMeasured) -> 
         baseline = cast("LazyBaseline", item.funcargs["baseline"])
         first = _limit_to_baseline(baseline, first) or measured.first_look(1)
     if settings.resolve:
-        yield from (_store_look(item, replace(first, number=number)) for number in range(1, first.of + 1))
+        yield from (_store_look(item, replace(first, number=number)) for number in range(1, first.total + 1))
         return
     last, decided = item.stash.get(_LAST_LOOK, (None, False))
-    taken = 0 if last is None else last.number
-    number = taken if decided else min(taken + 1, first.of)
+    last_number = 0 if last is None else last.number
+    number = last_number if decided else min(last_number + 1, first.total)
     yield _store_look(item, replace(first, number=number))
 
 

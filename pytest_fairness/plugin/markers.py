@@ -1,4 +1,4 @@
-"""Marks of test functions: what they declare of probes, thresholds and flaky thresholds, checked."""
+"""Marks of probes, thresholds and flaky thresholds, with checks of their arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROBE_ARGUMENTS = (
 THRESHOLD_ARGUMENTS = ("probe", "title", "scale")
 FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
 _LONGEST_FLAKY = timedelta(days=366)
-"""The longest time that a flaky mark may last."""
+"""The longest duration of a flaky mark."""
 
 MARKS = (
     (
@@ -46,7 +46,7 @@ MARKS = (
 )
 
 
-def checked_repetitions(value: object) -> int:
+def check_repetitions(value: object) -> int:
     """Return the attempts per prompt.
 
     Raises:
@@ -57,8 +57,8 @@ def checked_repetitions(value: object) -> int:
     return value
 
 
-def checked_expected(value: object) -> Mapping[str, Any]:
-    """Return the answers that are expected of a fair model.
+def check_expected(value: object) -> Mapping[str, Any]:
+    """Return the expected answers of a fair model.
 
     Raises:
         FairnessError: The value is malformed.
@@ -67,7 +67,9 @@ def checked_expected(value: object) -> Mapping[str, Any]:
         raise FairnessError(f"expected is {value!r:.60}: write expected={{'grade': {{value: share}}}}")
     for name, shares in value.items():
         numbers = list(shares.values()) if isinstance(shares, Mapping) else [shares]
-        are_shares = all(isinstance(n, int | float) and not isinstance(n, bool) and 0 <= n <= 1 for n in numbers)
+        are_shares = all(
+            isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number <= 1 for number in numbers
+        )
         if not numbers or not are_shares or sum(numbers) > 1 + 1e-9:
             raise FairnessError(
                 f"expected: {name} is {shares!r:.60}: write the share of true, or {{value: share}} of at most 1 in all"
@@ -75,8 +77,8 @@ def checked_expected(value: object) -> Mapping[str, Any]:
     return value
 
 
-def checked_graders(value: object) -> Mapping[str, Any]:
-    """Return the graders of a mark by grade, fixtures as their names.
+def check_graders(value: object) -> Mapping[str, Any]:
+    """Return the graders of a mark by grade; a fixture is given by its name.
 
     Raises:
         FairnessError: The value is malformed.
@@ -87,7 +89,11 @@ def checked_graders(value: object) -> Mapping[str, Any]:
 
 
 def check_grader(name: str, grader: object) -> None:
-    """Raise `FairnessError` for a grader without a method that grades, and for a class in place of its object."""
+    """Check that a grader is an object with a method that grades.
+
+    Raises:
+        FairnessError: It is not.
+    """
     grades = any(callable(getattr(grader, method, None)) for method in ("grade", "grade_item", "grade_batch"))
     if not grades or isinstance(grader, type):
         raise FairnessError(
@@ -96,7 +102,7 @@ def check_grader(name: str, grader: object) -> None:
         )
 
 
-def checked_confidence(value: object) -> float:
+def check_confidence(value: object) -> float:
     """Return the confidence of intervals.
 
     Raises:
@@ -108,7 +114,11 @@ def checked_confidence(value: object) -> float:
 
 
 def check_arguments(mark: str, arguments: Mapping[str, Any], allowed: tuple[str, ...], *, required: str) -> None:
-    """Raise `FairnessError` for an argument of a mark that is unknown, or missing."""
+    """Check the names of a mark's arguments.
+
+    Raises:
+        FairnessError: An argument is unknown, or missing.
+    """
     for name in arguments:
         if name not in allowed:
             raise FairnessError(f"@pytest.mark.{mark} has no argument {name!r}; {did_you_mean(name, allowed)}")
@@ -120,8 +130,8 @@ _KEYWORDS = {"probe": {"items", "grade"}, "threshold": {"probe"}}
 _FIXTURES = {"probe_item", "measured"}
 
 
-def mark_of(function: object, name: str) -> pytest.Mark | None:
-    """Return the mark of this name on a test function itself.
+def get_mark(function: object, name: str) -> pytest.Mark | None:
+    """Return the mark of a name on a test function itself.
 
     A project may have marks of the same names: those of this plugin have one of its keywords, or the test takes one of
     its fixtures.
@@ -138,7 +148,7 @@ def _takes_ours(function: object) -> bool:
         return False
 
 
-def arguments_of(mark: pytest.Mark) -> Mapping[str, Any]:
+def get_mark_arguments(mark: pytest.Mark) -> Mapping[str, Any]:
     """Return the keywords of a mark.
 
     Raises:
@@ -155,12 +165,12 @@ def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
     Raises:
         FairnessError: The mark names no probe.
     """
-    mark = mark_of(function, "threshold")
+    mark = get_mark(function, "threshold")
     assert mark is not None  # noqa: S101 - called for thresholds only
-    arguments = arguments_of(mark)
+    arguments = get_mark_arguments(mark)
     check_arguments("threshold", arguments, THRESHOLD_ARGUMENTS, required="probe")
     probe: Callable[..., object] = arguments["probe"]
-    if mark_of(probe, "probe") is None:
+    if get_mark(probe, "probe") is None:
         raise FairnessError(f"threshold {function.__name__}: its probe is {probe!r}, which is not marked as a probe")
     threshold_scale(function)
     title = arguments.get("title")
@@ -173,19 +183,19 @@ def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def declared_title(function: object) -> str:
-    """Return the title that a threshold's mark gives; empty where it gives none, or an invalid one."""
-    mark = mark_of(function, "threshold")
+    """Return the title of a threshold's mark; empty if it is missing or invalid."""
+    mark = get_mark(function, "threshold")
     title = None if mark is None else mark.kwargs.get("title")
     return title.strip() if isinstance(title, str) and not title_fault(title) else ""
 
 
 def threshold_scale(function: Callable[..., object]) -> MarkScale | None:
-    """Return the scale that a threshold's mark gives to all its estimates, if it does.
+    """Return the mark scale of a threshold's mark for all its estimates, if it has one.
 
     Raises:
         FairnessError: The mark gives something other than a scale.
     """
-    mark = mark_of(function, "threshold")
+    mark = get_mark(function, "threshold")
     scale = None if mark is None else mark.kwargs.get("scale")
     if not isinstance(scale, MarkScale | None):
         raise FairnessError(
@@ -196,7 +206,7 @@ def threshold_scale(function: Callable[..., object]) -> MarkScale | None:
 
 @dataclass(frozen=True, slots=True)
 class FlakyMark:
-    """The mark of a flaky threshold: its reason, its last day, and the flips that it allows."""
+    """The mark of a flaky threshold: its reason, last day and allowed flip probability."""
 
     reason: str
     until: date
@@ -212,7 +222,7 @@ class FlakyMark:
         mark = item.get_closest_marker("flaky_threshold")
         if mark is None:
             return None
-        arguments = dict(arguments_of(mark))
+        arguments = dict(get_mark_arguments(mark))
         check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="reason")
         check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="until")
         until = arguments["until"]

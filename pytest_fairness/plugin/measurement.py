@@ -1,4 +1,4 @@
-"""The object behind `measured`: it takes the answers of a whole sample from the engine and grades them."""
+"""Value of the fixture `measured`: requests the answers of a whole sample and grades them."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ if TYPE_CHECKING:
 
 
 SMALLEST_SHARE = 0.25
-"""The share of a probe's items, and of their attempts, under which a sample is a try-out."""
+"""The share of a probe's items, or of its attempts, below which a sample is a try-out."""
 
 
-def _unmarked(test: pytest.Item | None) -> str:
-    """Return the reason that a test has no sample to measure."""
+def _explain_missing_sample(test: pytest.Item | None) -> str:
+    """Return the reason why a test has no sample."""
     if test is not None and test.get_closest_marker("threshold"):
-        return "@pytest.mark.threshold stands on a class or a module: write it on each test function"
+        return "@pytest.mark.threshold is on a class or a module: write it on each test function"
     return "`measured` is for tests marked @pytest.mark.threshold(probe=...)"
 
 
 class LazyMeasured:
-    """`Measured` of a probe's whole sample, measured when one of its attributes is first read."""
+    """`Measured` of a probe's whole sample, which is measured when an attribute is first read."""
 
     def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
         self._fairness = request.config.stash[SESSION]
-        parameter = getattr(request, "param", CollectionError(_unmarked(self._fairness.test)))
+        parameter = getattr(request, "param", CollectionError(_explain_missing_sample(self._fairness.test)))
         if isinstance(parameter, CollectionError):
             parameter.end()
         self.probe: Probe = parameter.probe
@@ -61,15 +61,15 @@ class LazyMeasured:
         self._model_name = model_name
         self.graders = resolve_graders(self.probe, request)
         self.look = self.first_look(1)
-        """The look whose sample this is, at its confidence."""
+        """The current look."""
         self._samples: dict[int, LookSample] = {}
-        """By the number of the look."""
+        """Samples by the number of the look."""
         self._views: dict[Look, Measured] = {}
-        """By look: the thresholds of one sample may be at looks with different confidences."""
+        """Metrics by look, since thresholds may look at one sample with different confidences."""
         self._earlier: dict[str, list[PastResult]] = {}
         self._exclusions: dict[Look, LeftOut] = {}
         self.cause: tuple[str, int] | None = None
-        """The error that most requests ended with, and how many attempts, or else questions of graders, have it."""
+        """The most frequent error, and its number of attempts or of requests by graders."""
         try:
             self.subject = self._fairness.models.wrap(model, self._model_name)
         except FairnessError as error:
@@ -86,23 +86,23 @@ class LazyMeasured:
 
     @property
     def tail(self) -> float:
-        """The probability to err on either side that the probe allows: 0.025 for a confidence of 95%."""
+        """The probability to err on either side: 0.025 for a confidence of 95%."""
         return round((1 - float(self.probe.arguments.get("confidence", 0.95))) / 2, 12)
 
     @property
     def counts(self) -> SampleCounts | None:
-        """The attempts of the sample that was last looked at; None before it was measured."""
+        """The counts of the current look's sample; None before it was measured."""
         sample = self._samples.get(self.look.number)
         return None if sample is None else sample.counts
 
     @property
     def ungraded(self) -> Mapping[str, int]:
-        """The number of ungraded grades of this sample by reason, each with its first evidence; the most first."""
+        """The number of ungraded grades by reason, with the first evidence of each; the most frequent first."""
         return self._sample.ungraded
 
     @property
     def served_by(self) -> Sequence[str]:
-        """The models that have answered the sample of the last look, as the provider reports them."""
+        """The names of the models that answered the current look's sample, as the provider reports them."""
         sample = self._samples.get(self.look.number)
         return () if sample is None else sample.served_by
 
@@ -113,14 +113,14 @@ class LazyMeasured:
         return prompts * self._fairness.work.repetitions(self.probe)
 
     def first_look(self, looks: int) -> Look:
-        """Return the first of at most so many looks."""
+        """Return the first look of a plan with at most ``looks`` looks."""
         anytime = self._fairness.settings.anytime
         items_only = anytime or self.probe.is_propensity
         sizes = plan_looks(self.probe, self._fairness.work.repetitions(self.probe), looks, items_only=items_only)
         return Look(1, sizes, self.tail, anytime=count_declared_clusters(self.probe) if anytime else None)
 
     def load(self) -> Measured:
-        """Return the metrics of this look's sample; answers that are missing are requested.
+        """Return the metrics of the current look's sample; missing answers are requested.
 
         Raises:
             BudgetExceededError: A cap of the run forbids the requests.
@@ -131,11 +131,11 @@ class LazyMeasured:
 
     @property
     def _sample(self) -> LookSample:
-        """The sample of this look; answers that are missing are requested."""
+        """The sample of the current look; missing answers are requested."""
         number = self.look.number
         if number not in self._samples:
             attempts = self._attempts()
-            # All thresholds share the first look; the looks between are not needed again.
+            # All thresholds share the first look; of later looks only the last is needed.
             self._samples = {look: self._samples[look] for look in self._samples if look == 1 or number <= 2}
             self._samples[number] = LookSample(attempts, self._measure(attempts))
             self._views = {}
@@ -143,13 +143,13 @@ class LazyMeasured:
 
     @property
     def answers(self) -> str:
-        """A digest of the answers of this look's sample, of this run or of earlier ones."""
-        # The same answers under another history are another estimate.
+        """A digest of the answers of the current look's sample and of its history."""
+        # The same answers with another history give another estimate.
         history = [sample.model_key for sample in self._history.samples]
         return digest("\n".join([self._sample.answers, *history])) if history else self._sample.answers
 
     def extends(self, run: str) -> bool:
-        """Return whether the sample of the first look holds all answers of an earlier run, as that run had them."""
+        """Return whether the sample of the first look has all answers of an earlier run."""
         sample = self._fairness.store.runs.sample(run, self.probe.id, self.subject.key)
         if sample is None or run == self._fairness.run:
             return False
@@ -158,35 +158,35 @@ class LazyMeasured:
 
     @property
     def lifetime(self) -> str:
-        """The key by which the judged runs of a threshold are counted: the model's, or an unversioned application."""
+        """The key by which the runs of a threshold are counted: of the model, or of an unversioned application."""
         return self.unversioned or self.subject.key
 
     @property
     def unversioned(self) -> str:
-        """The name of an application without a version; empty for a model whose changes are known."""
+        """The name of an application without a version; empty for any other model."""
         return str(getattr(self.subject, "unversioned", ""))
 
     @property
     def is_smoke(self) -> bool:
-        """Return whether the run's profile is `smoke`, whatever suites or other options make of its size."""
+        """Whether the run has the profile `smoke`."""
         return self._fairness.settings.profile == SMOKE
 
     @property
     def is_tryout(self) -> bool:
-        """Return whether the sample is that of a smoke run, or under a quarter of the declared one at all looks."""
+        """Whether the run is a smoke run, or the sample of its last look is under a quarter of the declared one."""
         if self.is_smoke:
             return True
-        if self.look.anytime is not None:  # its intervals hold at every size
+        if self.look.anytime is not None:  # its intervals are valid at every size
             return False
         items, attempts = self._sample.items, len(self._sample.attempts)
-        if self.look.of > 1:
+        if self.look.total > 1:
             planned = self.look.plan[-1]
             items, attempts = max(items, planned.items), max(attempts, planned.attempts)
         declared_items, declared_attempts = self.probe.declared
         return min(items / declared_items, attempts / declared_attempts) < SMALLEST_SHARE
 
-    def keep_influences(self, test: str, influences: InfluenceResult) -> None:
-        """Store the influence of each item on a threshold's estimate, by which other runs are compared."""
+    def store_influences(self, test: str, influences: InfluenceResult) -> None:
+        """Store the influence of each item on a threshold's estimate, for comparisons with other runs."""
         self._fairness.store.runs.save_influences(self._fairness.run, test, influences.to_json())
 
     def earlier(self, test: str) -> list[PastResult]:
@@ -196,7 +196,7 @@ class LazyMeasured:
         return self._earlier[test]
 
     def judgments(self, test: str) -> list[PastResult]:
-        """Return the results of a threshold in all sessions so far, also of this run: a run may have a fixed id."""
+        """Return the results of a threshold in all sessions, including earlier sessions of this run."""
         return self._past_results(self._fairness.store.runs.history(test))
 
     def take_look(
@@ -233,7 +233,7 @@ class LazyMeasured:
         self._fairness.store.looks.conclude(look, self._fairness.store.session, verdict)
 
     def _past_results(self, rows: Sequence[Mapping[str, Any]]) -> list[PastResult]:
-        # pytest may give the test of another probe the same id: files outside of the rootdir, named one at a time.
+        # Tests in files outside of the rootdir may have the same id in different runs.
         past = [PastResult.from_row(row) for row in rows]
         return [result for result in past if result.result.probe in ("", self.probe.id)]
 
@@ -261,14 +261,18 @@ class LazyMeasured:
         return attempts
 
     def _check_calls(self, attempts: Sequence[GradedAttempt]) -> None:
-        """Raise `FairnessError` where no answer calls a tool and the model may hide its calls."""
+        """Check that a model which may hide its tool calls shows some.
+
+        Raises:
+            FairnessError: No answer to a prompt with tools calls one.
+        """
         reason = getattr(self.subject, "hides_calls", "")
         answered = [graded.attempt.answer for graded in attempts if graded.attempt.answer and graded.prompt.tools]
         if reason and answered and not any(answer.actions for answer in answered):
             raise FairnessError(f"none of {len(answered):,} answers of {self.subject.name} calls a tool: {reason}")
 
     def _note_cause(self, sample: ProbeSample, attempts: Sequence[GradedAttempt]) -> None:
-        """Set the error that made a model unreachable, or else the first error where most attempts have one."""
+        """Set the error that made a model unreachable, else the first error if most attempts have one."""
         causes = self._fairness.engine.answers.causes
         measured = [graded.attempt for graded in attempts]
         questions = [question for index in range(len(sample.items)) for question in sample.questions(index)]
@@ -280,7 +284,7 @@ class LazyMeasured:
                 return
 
     def _save(self, attempts: Sequence[GradedAttempt], questions: Sequence[str]) -> None:
-        """Save the sample in the store, so that it can be judged again."""
+        """Save the sample in the store, so that it can be judged offline."""
         from pytest_fairness.store.samples import StoredSample
 
         sample = StoredSample(
@@ -288,7 +292,7 @@ class LazyMeasured:
             self.subject.name,
             self.subject.key,
             attempts,
-            self.arguments | {"calibration": labels} if (labels := self.labels_of(attempts)) else self.arguments,
+            self.arguments | {"calibration": labels} if (labels := self.read_labels(attempts)) else self.arguments,
             self.fingerprints,
             self.extremes,
             self._fairness.settings.judge,
@@ -297,12 +301,12 @@ class LazyMeasured:
         self._fairness.work.save_sample(sample, self.subject)
 
     def _measure(self, attempts: Sequence[GradedAttempt]) -> Measured:
-        # Imported before the first estimate: hypothesis would count the second that it takes for its first example.
+        # Imported before the first estimate, or hypothesis would count the time for its first example.
         import scipy.special  # type: ignore[import-untyped]  # noqa: F401
 
         from pytest_fairness.stats.measured import Measured
 
-        arguments = {**self.arguments, "calibration": self.labels_of(attempts)}
+        arguments = {**self.arguments, "calibration": self.read_labels(attempts)}
         same_conditions = conditions(self.subject.name, self.fingerprints, self._fairness.settings.judge)
         earlier = self._history
         extremes = earlier.extremes(self.extremes)
@@ -310,7 +314,7 @@ class LazyMeasured:
 
     @cached_property
     def _history(self) -> EarlierAnswers:
-        """The answers of other models to all items that the samples of the looks are drawn from."""
+        """The answers of other models to all items from which the samples are drawn."""
         from pytest_fairness.plugin.earlier_answers import EarlierAnswers, load_earlier_answers
 
         if not self._fairness.settings.adjust or not self.probe.reserve:
@@ -318,7 +322,7 @@ class LazyMeasured:
         runs, key = self._fairness.store.runs, self.subject.key
         return load_earlier_answers(runs, self._fairness.settings.adjust, self.probe, key, list(self.graders))
 
-    def labels_of(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:
+    def read_labels(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:
         """Return a human's labels of this sample's grades, if any."""
         if not self.probe.labels:
             return ()
@@ -338,7 +342,7 @@ class LazyMeasured:
 
     @property
     def judges(self) -> list[JudgeResult]:
-        """The judges of the sample that was last used, and how far they agreed."""
+        """The judges of the current look's sample, and their agreement."""
         sample = self._samples.get(self.look.number)
         return [] if sample is None else summarize_judges(self.graders, sample.attempts, self.subject)
 
@@ -351,7 +355,7 @@ class LazyMeasured:
 
     @property
     def _left_out(self) -> LeftOut:
-        """The exclusions: prompts of the probe that options of the run left out of this look's sample."""
+        """The prompts that options of the run exclude from the current look's sample."""
         if self.look not in self._exclusions:
             items, _ = self.look.design(self.probe)
             measured = {item.id for item in items}

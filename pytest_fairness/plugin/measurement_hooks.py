@@ -12,9 +12,15 @@ from pytest_fairness.core.garbage_collection import MANY_TESTS, keep_present_obj
 from pytest_fairness.core.results import ExpectedThreshold, RunResults
 from pytest_fairness.plugin import threshold_rows
 from pytest_fairness.plugin.collected_tests import CollectedTests, format_unjudged_lines
-from pytest_fairness.plugin.collection import get_item_parameter, is_marked, is_threshold, name_of, uses_named_model
+from pytest_fairness.plugin.collection import (
+    get_item_parameter,
+    get_model_name,
+    is_marked,
+    is_threshold,
+    uses_named_model,
+)
 from pytest_fairness.plugin.declarative import BrokenDeclaration
-from pytest_fairness.plugin.identity import ItemParameter, sample_of
+from pytest_fairness.plugin.identity import ItemParameter, get_sample
 from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_sigterm
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.settings import secret_redactor
@@ -60,31 +66,31 @@ class MeasurementHooks:
             self._state.attempt(lambda: runs.expect_thresholds(run, rows))
 
     def _plan(self, item: pytest.Function, expected: dict[str, ExpectedThreshold]) -> None:
-        name = name_of(item)
+        name = get_model_name(item)
         may_skip = any(item.get_closest_marker(mark) for mark in ("skip", "skipif"))
         if (measured := get_item_parameter(item)) is not None:
             if isinstance(measured, ItemParameter) and not may_skip:
                 self._fairness.work.tests.append(PlannedTest(name, measured.sample, (measured.index,)))
         elif is_threshold(item):
             expected[item.nodeid] = threshold_rows.expected_row(item)
-            sample = sample_of(item)
+            sample = get_sample(item)
             if sample is not None and not may_skip:
                 indices = self._fairness.work.item_indices(sample.probe)
                 self._fairness.work.tests.append(PlannedTest(name, sample, indices))
 
     def _expect_left_out(self, selected: Sequence[pytest.Item], expected: dict[str, ExpectedThreshold]) -> None:
-        """Expect the thresholds as well that were collected and are not selected."""
-        for item in self._selection.unselected({item.nodeid for item in selected}):
+        """Add the collected thresholds that are not selected to the expected ones."""
+        for item in self._selection.unselected_thresholds({item.nodeid for item in selected}):
             expected[item.nodeid] = threshold_rows.expected_row(item).unjudged(not_judged(NOT_SELECTED, "not run"))
-        expected |= self._selection.uncollected(self._fairness.settings.root)
+        expected |= self._selection.uncollected_rows(self._fairness.settings.root)
         expected |= {
             item.nodeid: threshold_rows.expected_row(item) for item in selected if isinstance(item, BrokenDeclaration)
         }
-        if not self._fairness.settings.shard:  # a shard leaves items to others
+        if not self._fairness.settings.shard:  # other shards have the other items
             self._state.work.notes.append(self._selection.mismatch_note(selected))
 
     def _prepare_work(self, items: Sequence[pytest.Item], marked: Sequence[pytest.Function]) -> str | None:
-        """Prepare the measurements and show them; return why they cannot be made."""
+        """Prepare the work and print it; return the reason if it cannot be done."""
         state = self._state
         try:
             if self._fairness.settings.baseline:
@@ -93,7 +99,7 @@ class MeasurementHooks:
                 choose_latest_baseline(self._fairness, items)
             names = set[str]()
             for item in marked:
-                if (name := name_of(item)) and name not in names and uses_named_model(item):
+                if (name := get_model_name(item)) and name not in names and uses_named_model(item):
                     names.add(name)
             calls = state.work.prepare(sorted(names))
         except FairnessError as error:
@@ -137,7 +143,7 @@ class MeasurementHooks:
         is_deferred = settings.shard is not None and (state.outcomes.deferred or not has_judged)
         if is_deferred and has_run:
             self._written = [state.outcomes.shard_line(str(settings.shard), run)]
-        # Rows without a test exist only where the selection has tests of this plugin, or names its results file.
+        # Rows without a test exist only if tests of this plugin, or a results file, were requested.
         if not (state.must_write or ((has_measured or rows) and not is_deferred)):
             return
         results = compile_results(
@@ -154,7 +160,7 @@ class MeasurementHooks:
         )
         outputs.add_to_junit(state.config, results)
         self._results = None if is_deferred or state.is_refused else with_distinct_titles(results)
-        # Where nothing is worth a report, the one of the last run stays.
+        # Without anything to report, the report of the last run stays.
         has_report = has_measured and not is_deferred
         has_report = has_report and (has_judged or not state.is_stopped or settings.is_report_requested)
         self._write(results, has_report=bool(has_report))
@@ -177,7 +183,7 @@ class MeasurementHooks:
         except Exception as error:  # an error of this plugin must not hide the verdicts
             detail = f"{type(error).__name__}: {error}"
             raise FairnessError(
-                f"the report could not be made, by a mistake of pytest-fairness ({detail}); the run is in the store"
+                f"the report could not be made, because of a bug in pytest-fairness ({detail}); the run is in the store"
             ) from error
 
     def _write_line(self, line: str) -> None:

@@ -36,7 +36,7 @@ class ModelResolver:
         names = [ModelName.parse(follow(text, self._aliases)) for text in self._context.settings.models]
         return list({str(name): name for name in names}.values())
 
-    def named(self, name: str) -> Model:
+    def resolve(self, name: str) -> Model:
         """Return the model of a name or alias.
 
         Raises:
@@ -64,8 +64,8 @@ class ModelResolver:
         Raises:
             FairnessError: The value is neither a model nor a function.
         """
-        held = self._wrapped.get(id(value))
-        if held is None:
+        entry = self._wrapped.get(id(value))
+        if entry is None:
             from pytest_fairness.models.callable_model import as_model
 
             _, fixture, label = self._made_by.get(id(value), (value, "", ""))
@@ -78,8 +78,8 @@ class ModelResolver:
                 label=label,
             )
             self._check(model)
-            held = self._wrapped[id(value)] = (value, model)
-        return held[1]
+            entry = self._wrapped[id(value)] = (value, model)
+        return entry[1]
 
     @property
     def system_prompts(self) -> dict[str, str]:
@@ -89,16 +89,16 @@ class ModelResolver:
         prompts = {model.name: system_prompt_of(model) for model in self._models.values()}
         return {name: f"{prompt.file} ({prompt.digest[:12]})" for name, prompt in sorted(prompts.items()) if prompt}
 
-    def name_of(self, key: str) -> str:
+    def find_name(self, key: str) -> str:
         """Return the name that the options give the model with this key; the key of any other model.
 
         Every process of a run knows the options, so results do not depend on how tests are distributed.
         """
         settings = self._context.settings
-        models = [self.named(name) for name in (*settings.models, settings.judge) if name]
+        models = [self.resolve(name) for name in (*settings.models, settings.judge) if name]
         return next((model.name for model in models if model.key == key), key)
 
-    def price_of(self, model: Model) -> tuple[float, float] | None:
+    def find_price(self, model: Model) -> tuple[float, float] | None:
         """Return the USD per million input and output tokens in this run; None where they are unknown."""
         from pytest_fairness.core.batch_api import DISCOUNT, batches_of
         from pytest_fairness.models.pricing import price_of
@@ -114,7 +114,7 @@ class ModelResolver:
         models = []
         for option, names in (("model", settings.models), ("judge", (settings.judge,))):
             with file.locating_errors(option):
-                models += [self.named(name) for name in names if name]
+                models += [self.resolve(name) for name in names if name]
         with file.locating_errors():
             self._check(*models)
 
@@ -133,7 +133,7 @@ class ModelResolver:
             from pytest_fairness.engine.budget import unpriced
 
             for model in models:
-                if self.price_of(model) is None:
+                if self.find_price(model) is None:
                     raise FairnessError(unpriced(model.name))
 
     @cached_property
@@ -163,4 +163,4 @@ class ModelResolver:
     @cached_property
     def _prices(self) -> dict[str, tuple[float, float]]:
         # By full names: the user may have given an alias.
-        return {name and self.named(name).name: price for name, price in self._context.settings.prices.items()}
+        return {name and self.resolve(name).name: price for name, price in self._context.settings.prices.items()}

@@ -1,4 +1,4 @@
-"""Parsers and checks of option values, from the text that a user wrote to the value in the settings.
+"""Parsers and checks of option values, from the text of a user to the value of a setting.
 
 A parser takes the value and the folders of the run, and raises `OptionValueError` with a rule. Every pytest run loads
 this module, so it imports next to nothing.
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from pytest_fairness.engine.batch_submission import BatchMode
 
 Check = Callable[[Any], str]
-"""Returns the rule that a number breaks; empty where it breaks none."""
+"""A function that returns the rule that a number breaks; empty if it breaks none."""
 DEFAULT_STORE = ".fairness/store.sqlite"
 DEFAULT_REPORT = "reports/fairness.html"
 MOST_REPETITIONS = 10_000
-"""Per prompt."""
+"""The most repetitions of a prompt."""
 _GREATEST = 1e12
-"""The largest value of an option that takes a decimal number."""
+"""The largest value of an option with a decimal number."""
 DEFAULT_ASSUMPTIONS = {"rate": 0.5, "icc": 0.2, "output": 100.0}
 _RANGES = {"rate": (0.01, 0.99), "icc": (0.0, 0.99), "output": (1, 1_000_000)}
 """The range of each assumption."""
@@ -37,23 +37,23 @@ _RANGES = {"rate": (0.01, 0.99), "icc": (0.0, 0.99), "output": (1, 1_000_000)}
 
 @dataclass(frozen=True, slots=True)
 class RunFolders:
-    """The folders that relative paths start from."""
+    """The folders of a run, to which relative paths refer."""
 
     invocation: Path
-    """The working directory of the call of pytest."""
+    """The working directory of pytest."""
     home: Path
-    """The folder of the ini file, else that of the call: the default store and report are in it."""
+    """The folder of the ini file, else the working directory; it has the default store and report."""
 
 
 class OptionValueError(ValueError):
-    """A value that an option does not take, with the rule that it breaks."""
+    """An invalid value of an option, with the rule that it breaks."""
 
     def __init__(self, value: str, rule: str, *, verb: str = "is") -> None:
         super().__init__(f"{verb} {value!r}: {rule}")
 
 
 class DataFolderSettings(dict[str, Path | str]):
-    """The folder named for each suite, and the suites that have requested theirs."""
+    """The data folder of each suite, and the suites that have requested theirs."""
 
     def __init__(self, folders: Mapping[str, Path | str]) -> None:
         super().__init__(folders)
@@ -64,7 +64,7 @@ class DataFolderSettings(dict[str, Path | str]):
 
 
 def whole_number(least: int, most: int | None = None) -> Check:
-    """Return a check that a whole number lies in a range."""
+    """Return a check that a whole number is in a range."""
 
     def check(value: int) -> str:
         if value < least:
@@ -88,7 +88,7 @@ def number_above(least: float) -> Check:
 
 
 def unique(values: Sequence[str], _: RunFolders) -> tuple[str, ...]:
-    """Return each value once, in order."""
+    """Return the different values, in order."""
     return tuple(dict.fromkeys(values))
 
 
@@ -98,17 +98,17 @@ def comma_separated(text: str, _: RunFolders) -> tuple[str, ...]:
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Return the names of a list with commas, before the folders of the run are known."""
+    """Return the names of a list with commas; for hooks that run before the folders are known."""
     return tuple(filter(None, (name.strip() for name in text.split(","))))
 
 
 def invocation_path(text: str, folders: RunFolders) -> Path:
-    """Return a path relative to the folder that pytest was called in."""
+    """Return a path, relative to the working directory."""
     return folders.invocation / Path(text).expanduser()
 
 
 def home_path(text: str, folders: RunFolders) -> Path:
-    """Return a path relative to the folder of the ini file."""
+    """Return a path, relative to the folder of the ini file."""
     return folders.home / Path(text).expanduser()
 
 
@@ -147,7 +147,7 @@ def batch_mode(text: str, _: RunFolders) -> BatchMode:
 
 
 def ray_address(text: str, _: RunFolders) -> str:
-    """Return the address in ``ray[:ADDRESS]``; ``local`` where there is none.
+    """Return the address in ``ray[:ADDRESS]``; ``local`` without one.
 
     >>> folders = RunFolders(Path(), Path())
     >>> ray_address("ray", folders), ray_address("ray:host:6379", folders)
@@ -241,7 +241,7 @@ def data_folders(texts: Sequence[str], folders: RunFolders) -> DataFolderSetting
     return DataFolderSettings(by_suite)
 
 
-# Values as a user would write them again, in a command that is called in the folder given, if any.
+# Formatters: values of settings as text for a command, which is called in the folder if one is given.
 
 
 def age_texts(seconds: float, _: Path | None) -> list[str]:
@@ -270,7 +270,7 @@ def comma_text(names: Sequence[str], _: Path | None) -> list[str]:
 
 
 def relative_to(path: Path | str, folder: Path | None) -> str:
-    """Return a path relative to a folder if it lies there; a text as it is."""
+    """Return a path relative to a folder if it is inside; a text unchanged."""
     if isinstance(path, str):
         return path
     return path.relative_to(folder).as_posix() if folder and path.is_relative_to(folder) else path.as_posix()

@@ -41,9 +41,9 @@ class Option:
     """One option and its ini key."""
 
     name: str = ""
-    """The part of the option after ``--fairness-``."""
+    """The name of the option after ``--fairness-``."""
     field: str = ""
-    """The field of the settings that holds its value."""
+    """The field of the settings with its value."""
     help: str
     metavar: str = ""
     type: type = str
@@ -53,17 +53,17 @@ class Option:
     flag: bool = False
     check: Check | None = None
     parse: Callable[[Any, RunFolders], Any] | None = None
-    """Turns a value that is not empty into that of the settings."""
+    """A function from a non-empty value to the value of the setting."""
     repeat: bool | str = False
-    """Whether a command that repeats the run has it; a name stands for "only together with that option"."""
+    """Whether a command that repeats the run has the option; a name means "only together with that option"."""
     texts: Callable[[Any, Path | None], Sequence[str]] | None = None
-    """Turns a value of the settings back into what a user writes."""
+    """A function from the value of the setting to the text of a user."""
     requires: str = ""
-    """The option without which it cannot be typed."""
+    """The option that it requires."""
     excludes: tuple[str, ...] = ()
-    """Options that cannot be in one run with it."""
+    """The options that it excludes."""
     needs_probe: bool = False
-    """Whether it has no effect where no probe and no threshold is selected."""
+    """Whether it has no effect without a selected probe or threshold."""
 
     @property
     def flag_text(self) -> str:
@@ -72,12 +72,12 @@ class Option:
 
     @property
     def dest(self) -> str:
-        """Its ini key, which pytest also stores its value under."""
+        """The ini key, also the attribute of pytest's options."""
         return "fairness_" + self.name.replace("-", "_")
 
     @property
     def default_value(self) -> Any:
-        """The value where neither the command line nor the ini file has one."""
+        """The default value."""
         return [] if self.many else False if self.flag else self.default
 
     @property
@@ -91,7 +91,11 @@ class Option:
         return f"{self.help} (default: {self.default})" if self.default not in (None, "") else self.help
 
     def refuse_empty(self, value: Any) -> None:
-        """Raise `pytest.UsageError` for a value that was typed and is empty."""
+        """Check that a value of the command line is not empty.
+
+        Raises:
+            pytest.UsageError: It is empty.
+        """
         texts = value if isinstance(value, list) else [value]
         if any(isinstance(text, str) and not text.strip() for text in texts):
             raise pytest.UsageError(
@@ -99,16 +103,20 @@ class Option:
             )
 
     def refuse_out_of_range(self, value: Any) -> None:
-        """Raise `pytest.UsageError` for a number that is out of range."""
+        """Check the range of a number.
+
+        Raises:
+            pytest.UsageError: It is out of range.
+        """
         if self.check is not None and value is not None and (rule := self.check(value)):
             raise pytest.UsageError(f"{self.flag_text} {rule}")
 
-    def parsed(self, value: Any, folders: RunFolders) -> Any:
-        """Return a value as the settings hold it.
+    def parse_value(self, value: Any, folders: RunFolders) -> Any:
+        """Return the value of the setting.
 
         Args:
             value: The value of the command line or the ini file.
-            folders: The folders that relative paths start from.
+            folders: The folders to which relative paths refer.
 
         Raises:
             pytest.UsageError: The value is malformed; in one line.
@@ -121,7 +129,7 @@ class Option:
             raise pytest.UsageError(str(error)) from None
 
     def arguments(self, value: Any, folder: Path | None) -> list[str]:
-        """Return the arguments that give a value of the settings, in a command that is called in the folder."""
+        """Return the arguments of a command for a value of the setting, given the command's folder."""
         if self.flag:
             return [self.flag_text]
         texts = self.texts(value, folder) if self.texts else value if self.many else [value]
@@ -210,7 +218,7 @@ class Options:
         "Price in USD per million tokens of input and output; of one model with its name (repeatable)",
         "[NAME=]IN/OUT", name="price", many=True, parse=values.prices,
     )  # fmt: skip
-    """Prices by the name of the model as the user wrote it; that of every other model under ``""``."""
+    """Prices by the name of the model as the user wrote it; ``""`` is every other model."""
     budget: float | None = declare(
         "Stop sending requests once the run has spent this much (all processes together)",
         "USD", type=float, check=number_above(0),
@@ -255,7 +263,7 @@ class Options:
         "NAME=VALUE", many=True, parse=values.attribute_values, texts=values.attribute_texts, repeat=True,
         needs_probe=True,
     )  # fmt: skip
-    """Values by the name of the attribute: of probes whose items have it, items with one of them are measured."""
+    """Values by the name of the attribute; probes without the attribute are measured whole."""
     seed: int = declare("Seed of random draws: samples and simulations", "N", type=int, default=0, repeat=True)
     concurrency: int | None = declare(
         "Maximum concurrent requests per model; of a local model or an application, per process (default: 32; "
@@ -272,7 +280,7 @@ class Options:
         "one, `ray:auto` joins that of this machine",
         "ray[:ADDRESS]", parse=values.ray_address,
     )  # fmt: skip
-    """The address of the cluster; ``local`` for one of this machine alone."""
+    """The address of the cluster; ``local`` for one on this machine."""
     replicas: int | None = declare(
         "Copies of a local model on the cluster (default: one per GPU, or without GPUs one per node)",
         "N", type=int, check=whole_number(1, 10_000), requires="executor",
@@ -348,15 +356,15 @@ class Options:
     )
 
 
-def _declared() -> tuple[Option, ...]:
+def _declare_options() -> tuple[Option, ...]:
     """Return the options of the fields, in order."""
     return tuple(
-        Option(**{"name": declared.name.replace("_", "-"), **declared.metadata["option"], "field": declared.name})
-        for declared in fields(Options)
+        Option(**{"name": field.name.replace("_", "-"), **field.metadata["option"], "field": field.name})
+        for field in fields(Options)
     )
 
 
-OPTIONS = _declared()
+OPTIONS = _declare_options()
 BY_NAME = {option.name: option for option in OPTIONS}
 
 

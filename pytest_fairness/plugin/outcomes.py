@@ -1,4 +1,4 @@
-"""Verdicts in pytest's own reports: the flaky and accepted outcomes, and rows gathered in one place."""
+"""Verdicts in pytest's reports: flaky and accepted outcomes, and the rows of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_fairness.engine.errors import STOPPED
 from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
 from pytest_fairness.plugin.flips import properties as search_properties
-from pytest_fairness.plugin.identity import model_source, sample_of
+from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.shards import DEFERRED
 from pytest_fairness.plugin.threshold_rows import PREFIX, from_properties
 from pytest_fairness.report.release import not_judged
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from pytest_fairness.core.search_results import SearchResult
 
 _LONGEST = 500
-"""Characters of the reason why a threshold has no verdict."""
+"""The most characters of the reason why a threshold has no verdict."""
 UNJUDGED = "it could not be judged: "
-"""Begins the reason of a threshold whose test failed before it was called, or in it."""
+"""The first words of the reason if a test failed before or during its call."""
 
 EXCUSE: pytest.StashKey[str] = pytest.StashKey()
 """The reason that a test's report reads *flaky* or *accepted*."""
 METRICS: pytest.StashKey[list[MetricResult]] = pytest.StashKey()
 """Every estimate that a test recorded: sent with its report, but too many for its JUnit properties."""
 ESTIMATES = PREFIX + "metrics"
-"""The property of a report that holds the estimates which its test recorded."""
+"""The property of a report with the recorded estimates of its test."""
 SUBJECT = PREFIX + "subject"
-"""The property of a report that names the model that its test was given, whatever became of the test."""
+"""The property of a report with the name of its test's model."""
 
 
 def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Set the outcome of a flaky or accepted threshold, and record the reason that one was not judged.
+    """Set the outcome of a flaky or accepted threshold, and record the reason if it was not judged.
 
     The report also carries the estimates of the test, its searches and its model.
 
@@ -92,7 +92,7 @@ def status(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bo
 
 
 class ThresholdOutcomes:
-    """The outcomes of a run's reports, serial or distributed; the last report of an id counts."""
+    """The outcomes of a run's tests, from the last report of each id."""
 
     def __init__(self) -> None:
         self._rows: dict[str, ThresholdResult] = {}
@@ -100,7 +100,7 @@ class ThresholdOutcomes:
         self._measured: dict[str, Sequence[tuple[str, Any]]] = {}
         """Properties of the tests of items and of searches, as their reports hold them: there may be very many."""
         self._excuses: dict[str, Unjudged] = {}
-        """The reasons that tests have no result of their own."""
+        """The reasons why tests have no result."""
         self._subjects: dict[str, None] = {}
         """Sources and names of models, as reports carry them: a threshold that errors has none."""
         self.causes = CauseCounts()
@@ -108,7 +108,7 @@ class ThresholdOutcomes:
 
     def add(self, report: pytest.TestReport) -> None:
         """Add one report."""
-        if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # rerunfailures' own word
+        if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # the outcome of pytest-rerunfailures
             return
         if report.failed:
             self.failures += 1
@@ -142,7 +142,7 @@ class ThresholdOutcomes:
 
     @property
     def searches(self) -> list[SearchResult]:
-        """The searches of the tests that take `flips`."""
+        """The searches of the tests with `flips`."""
         rows = [row for _, counts in self._counts() for row in json.loads(counts.get("searches", "[]"))]
         if not rows:
             return []
@@ -166,14 +166,14 @@ class ThresholdOutcomes:
         return sum(f"skipped: {DEFERRED}" in excuse.message for excuse in self._excuses.values())
 
     def shard_line(self, shard: str, run: str) -> str:
-        """Return the line of a shard that leaves the verdicts to another."""
+        """Return the line of a shard without verdicts."""
         counts = ((len(self._measured), "item", "measured"), (self.deferred, "threshold", "deferred"))
         summary = ", ".join(f"{count:,} {noun}{'s' * (count != 1)} {verb}" for count, noun, verb in counts)
         return f"fairness: shard {shard} of run {run}: {summary}"
 
     @property
     def any(self) -> bool:
-        """Return whether anything was reported that a fairness run could have to do with."""
+        """Whether there is any report of this plugin's tests."""
         return bool(self._rows or self._measured or self._excuses)
 
     def rows(self, expected: Mapping[str, ExpectedThreshold], *, stopped: bool) -> list[ThresholdResult]:
@@ -212,7 +212,7 @@ class ThresholdOutcomes:
         }
 
     def totals(self, rows: Sequence[ThresholdResult]) -> dict[str, int]:
-        """Return the attempts of the run: a probe's whole sample where a threshold took it, else item by item."""
+        """Return the attempts of the run: of a probe's whole sample if a threshold measured it, else of its items."""
         samples: dict[tuple[str, str], SampleCounts] = {}
         for row in rows:
             if row.sample is not None:  # thresholds of one probe may have looked at samples of several sizes
@@ -252,7 +252,7 @@ def _subject(item: pytest.Item) -> str | None:
 
         if isinstance(measured, LazyMeasured):
             return measured.subject.name
-    name = dict(item.user_properties).get(PREFIX + "model") if sample_of(item) else None
+    name = dict(item.user_properties).get(PREFIX + "model") if get_sample(item) else None
     return None if name is None else str(name)
 
 
@@ -265,7 +265,7 @@ def _outcome(report: pytest.TestReport) -> str:
 
 
 def unjudged_fields(report: pytest.TestReport | pytest.CollectReport) -> Unjudged:
-    """Return why a test, or all of a file, has no verdict, in one line."""
+    """Return the reason why a test, or all tests of a file, has no verdict."""
     if report.skipped:
         reason = getattr(report, "wasxfail", None)
         if reason is not None:
@@ -284,12 +284,12 @@ def unjudged_fields(report: pytest.TestReport | pytest.CollectReport) -> Unjudge
 
 
 def _plain_text(text: str) -> str:
-    """Return the message of a report: the lines behind an ``E``, or all of a failure without a traceback."""
+    """Return the message of a report: the lines after an ``E``, or all of a failure without a traceback."""
     marked = [line[1:] for line in text.splitlines() if line.startswith("E ")]
     return " ".join(marked) or text
 
 
 def in_line(text: str) -> str:
-    """Return a reason on one line, cut where it is too long."""
+    """Return a reason in one line, shortened if it is too long."""
     line = " ".join(text.split()) or "no reason given"
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."

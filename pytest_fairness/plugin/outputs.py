@@ -54,7 +54,7 @@ def collect_metadata(fairness: FairnessSession, started: float, *, has_run: bool
 
 
 def _call_result(fairness: FairnessSession, entry: SpendingEntry) -> CallResult:
-    model = fairness.models.name_of(entry.model)
+    model = fairness.models.find_name(entry.model)
     shared = {name: getattr(entry, name) for name in ("role", "calls", "requests", "input", "output")}
     return CallResult(model=model, **shared, cost_usd=entry.usd, errors=dict(entry.errors))
 

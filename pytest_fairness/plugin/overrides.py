@@ -28,7 +28,7 @@ from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import ONLY, BoundsOverride, Span
 from pytest_fairness.core.pyproject import PYPROJECT, TOOL, Pyproject
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.markers import checked_confidence, checked_repetitions
+from pytest_fairness.plugin.markers import check_confidence, check_repetitions
 from pytest_fairness.plugin.probe import Probe
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 @dataclass(frozen=True, slots=True)
 class ThresholdOverride:
-    """The overrides of one threshold; None for what the suite decides."""
+    """The overrides of one threshold; None for a value of the suite."""
 
     where: str = ""
     bounds: BoundsOverride | None = None
@@ -55,10 +55,10 @@ NOTHING = ThresholdOverride()
 
 @dataclass(frozen=True, slots=True)
 class CollectedThreshold:
-    """A threshold that was collected."""
+    """A collected threshold."""
 
     test: str
-    """Its id, without parameters."""
+    """The id of its test, without parameters."""
     file: Path
     probe: Probe
 
@@ -69,17 +69,17 @@ class CollectedThreshold:
 
     @property
     def short(self) -> str:
-        """``SUITE::TEST``."""
+        """Its short name, ``SUITE::TEST``."""
         return f"{self.probe.suite}::{self.name}"
 
-    def is_called(self, key: str) -> bool:
-        """Return whether a key of pyproject.toml names this threshold."""
-        # By its path: the id of a test outside of the rootdir may start with any folder.
+    def is_named(self, key: str) -> bool:
+        """Return whether a key of pyproject.toml is a name of this threshold."""
+        # Compare the path: the id of a test outside of the rootdir may start with any folder.
         return key == self.short or f"{self.file.as_posix()}::{self.name}".endswith(f"/{key}")
 
 
 class ThresholdOverrides:
-    """The overrides of a project, matched to the ids of the thresholds that are collected."""
+    """The overrides of a project, matched to the collected thresholds."""
 
     def __init__(self, root: Path, invocation: Path) -> None:
         self._root, self._invocation = root, invocation
@@ -91,15 +91,14 @@ class ThresholdOverrides:
         self._collected[test] = CollectedThreshold(test, file, probe)
 
     def of(self, test: str) -> ThresholdOverride:
-        """Return the override of the threshold of this id, whatever its parameters."""
+        """Return the override of a threshold by the id of its test, without parameters."""
         return self._overrides.get(test, NOTHING)
 
     def resolve(self) -> None:
-        """Match the tables to thresholds, once all are collected, and change the probes.
+        """Match the tables to the collected thresholds, and change the probes.
 
         Raises:
-            FairnessError: For a table that is malformed, names no threshold or several, and for two that contradict
-                each other, in one line.
+            FairnessError: A table is malformed, or names no threshold or several; or two contradict each other.
         """
         keys: dict[str, str] = {}
         for key, override in self._tables.items():
@@ -146,8 +145,8 @@ class ThresholdOverrides:
             where,
             read("bounds", lambda value: BoundsOverride(_spans(value), where)),
             read("scale", _scale),
-            read("repetitions", checked_repetitions),
-            read("confidence", checked_confidence),
+            read("repetitions", check_repetitions),
+            read("confidence", check_confidence),
         )
 
     def _location(self, name: str, table: str) -> str:
@@ -162,18 +161,18 @@ class ThresholdOverrides:
             file = Pyproject.read_ours(folder)
             for key in file.table(TABLE, way_out=_WAY_OUT):
                 head, _, name = key.partition("::")
-                # Elsewhere a suite may be called otherwise.
-                if any(name == threshold.name and _is_called(threshold.file, head) for threshold in unchanged):
+                # The suite may have another name there.
+                if any(name == threshold.name and _is_file_named(threshold.file, head) for threshold in unchanged):
                     raise FairnessError(
                         f"{file.where(key)}: {key!r} is not read, since the rootdir is {self._root}: "
                         f"add --rootdir={folder}, or write it into {self._root / PYPROJECT}"
                     )
 
     def _find_threshold(self, key: str) -> str | None:
-        """Return the threshold that a key names; None for one that exists and is not in this run."""
+        """Return the threshold that a key names; None if it exists but is not part of this run."""
         collected = self._collected
         matches = (
-            [key] if key in collected else [test for test, threshold in collected.items() if threshold.is_called(key)]
+            [key] if key in collected else [test for test, threshold in collected.items() if threshold.is_named(key)]
         )
         if len(matches) > 1:
             raise FairnessError(
@@ -184,15 +183,21 @@ class ThresholdOverrides:
         return matches[0] if matches else None
 
     def _refuse_unknown(self, key: str) -> None:
-        """Refuse a key that names no threshold, in this run or in a file that is no part of it."""
+        """Check that a key names a threshold in a file outside of this run.
+
+        Raises:
+            FairnessError: There is no such threshold.
+        """
         head, _, name = key.partition("::")
         collected = {threshold.file.resolve() for threshold in self._collected.values()}
-        shipped = {file.resolve() for file in _files(_shipped())}
-        files = {file for file in shipped | {file.resolve() for file in _files(self._root)} if _is_called(file, head)}
-        if any(name.rpartition("::")[2] in thresholds_in(file) for file in files - collected):
+        shipped = {file.resolve() for file in _files(_shipped_suites_folder())}
+        files = {
+            file for file in shipped | {file.resolve() for file in _files(self._root)} if _is_file_named(file, head)
+        }
+        if any(name.rpartition("::")[2] in find_threshold_names(file) for file in files - collected):
             return
-        ids = {f"{head}::{test}" for file in files for test in thresholds_in(file)}
-        ids |= {f"{file.parent.name}::{test}" for file in shipped if not files for test in thresholds_in(file)}
+        ids = {f"{head}::{test}" for file in files for test in find_threshold_names(file)}
+        ids |= {f"{file.parent.name}::{test}" for file in shipped if not files for test in find_threshold_names(file)}
         ids |= {threshold.test if "/" in head else threshold.short for threshold in self._collected.values()}
         nearest = difflib.get_close_matches(key, sorted(ids), n=1, cutoff=0.0)
         raise FairnessError(f"{self._tables[key].where}: no threshold is called {key!r}; the nearest is {nearest[0]!r}")
@@ -231,8 +236,8 @@ def _scale(value: object) -> MarkScale:
     return MarkScale(**ranges)
 
 
-def thresholds_in(file: Path) -> set[str]:
-    """Return the names of the thresholds in the source of a file, without running it."""
+def find_threshold_names(file: Path) -> set[str]:
+    """Return the names of the thresholds in a file, which is parsed and not imported."""
     try:
         if suite_in(file):
             from pytest_fairness.declarative.probe import read_probes
@@ -247,8 +252,8 @@ def thresholds_in(file: Path) -> set[str]:
     return {node.name for node in functions if any("threshold(" in ast.unparse(mark) for mark in node.decorator_list)}
 
 
-def _is_called(file: Path, head: str) -> bool:
-    """Return whether the first part of an id names a file: by the end of its path, or by its suite."""
+def _is_file_named(file: Path, head: str) -> bool:
+    """Return whether the first part of an id is the end of a file's path, or its suite."""
     suites = {file.parent.name, file.stem.removeprefix("test_"), suite_in(file)}
     return head in suites or file.as_posix().endswith(f"/{head}")
 
@@ -260,7 +265,7 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (Path(top, name) for name in names if name.endswith(".py") or suite_in(name))
 
 
-def _shipped() -> Path:
-    """Return the folder of this plugin's suites: in the package when it is installed, next to it in a clone."""
-    inside = _PACKAGE / "suites"
-    return inside if inside.is_dir() else _PACKAGE.parent / "suites"
+def _shipped_suites_folder() -> Path:
+    """Return the folder of this plugin's suites: inside an installed package, next to it in a clone."""
+    installed = _PACKAGE / "suites"
+    return installed if installed.is_dir() else _PACKAGE.parent / "suites"

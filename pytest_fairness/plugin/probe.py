@@ -1,4 +1,4 @@
-"""A probe: the function that is marked as one, and the items that it measures."""
+"""Probes: marked functions with their items."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from pytest_fairness.counterfactual.lint import LintReport, lint_all
 from pytest_fairness.plugin.markers import (
     PROBE_ARGUMENTS,
     check_arguments,
+    check_confidence,
+    check_expected,
     check_grader,
-    checked_confidence,
-    checked_expected,
-    checked_graders,
-    checked_repetitions,
+    check_graders,
+    check_repetitions,
 )
 from pytest_fairness.plugin.profiles import SMOKE, read_sample_size
 from pytest_fairness.plugin.settings import Settings
 
 DEFAULT_GRADERS = {"answer": "grader"}
-"""The graders of a probe that names none: the fixture `grader`."""
+"""The default graders of a probe: the fixture `grader`."""
 
 
 def make_data_folders(settings: Settings) -> DataFolders:
-    """Return the data folders of a run; which suites look them up is recorded in its settings."""
+    """Return the data folders of a run, which record in its settings the suites that request them."""
     return DataFolders(settings.data, offline=settings.offline, on_lookup=settings.data.looked_up.add)
 
 
 @dataclass(slots=True, eq=False)
 class Probe:
-    """One function marked ``probe``, and its items once they are built."""
+    """A function marked ``probe``, with its items."""
 
     function: Callable[..., object]
     id: str
@@ -54,29 +54,29 @@ class Probe:
     declared: tuple[int, int] = (0, 0)
     """The numbers of items and attempts before any filter or sample."""
     filtered: list[ProbeItem] = field(default_factory=list)
-    """The items that --fairness-where leaves out."""
+    """The items that --fairness-where excludes."""
     reserve: list[ProbeItem] = field(default_factory=list)
-    """The items that the sample leaves, in the order in which a larger one would take them."""
+    """The items outside of the sample, in the order in which a larger sample adds them."""
     chosen: list[str] = field(default_factory=list)
-    """The ``NAME=VALUE`` of --fairness-where that items were chosen by."""
+    """The ``NAME=VALUE`` of --fairness-where that selected the items."""
     labels: Sequence[Mapping[str, Any]] = ()
-    """A human's labels of its judge's grades, where the mark names a file of them."""
+    """The human labels of its judge's grades, from the file of the mark."""
     attributes: frozenset[str] = frozenset()
     """The names in the metadata of its items, measured or not."""
     lint: LintReport = field(default_factory=LintReport)
     """The report on the items that declare slots, measured or not."""
     error: str | None = None
-    """The reason that its items could not be built, in one line."""
+    """The reason why its items could not be built, in one line."""
     is_skipped: bool = False
-    """Whether that is no mistake: the function that gives its items has called `pytest.skip`."""
+    """Whether its items were skipped by `pytest.skip`."""
     is_propensity: bool = False
-    """Whether probabilities of options are requested, in place of answers."""
+    """Whether probabilities of options are requested instead of answers."""
     drawn_repetitions: int = 0
-    """The repetitions of its answers without --fairness-propensity; 0 for a probe that the option does not change."""
+    """The repetitions of answers without --fairness-propensity; 0 if the option does not change the probe."""
     answered_for: str = ""
-    """The reason that answers are requested in spite of --fairness-propensity."""
+    """The reason why answers are requested in spite of --fairness-propensity."""
     instead_of: dict[str, Any] = field(default_factory=dict)
-    """The suite's own values of the arguments that the project overrides."""
+    """The suite's values of overridden arguments."""
     _items_digest: str = ""
 
     @property
@@ -96,7 +96,7 @@ class Probe:
 
     @property
     def harm(self) -> str:
-        """The harm that it is about; empty where its mark names none."""
+        """The harm that the probe is about; empty without one."""
         return str(self.arguments.get("harm", ""))
 
     @property
@@ -119,7 +119,7 @@ class Probe:
         return f"<probe {self.id}: {len(self.items):,} items>"
 
     def build(self, settings: Settings) -> None:
-        """Build the items, or set ``error`` to the reason that they cannot be built.
+        """Build the items, or set ``error`` to the reason why they cannot be built.
 
         Args:
             settings: Settings of the run: its filters, sample and profile.
@@ -158,10 +158,10 @@ class Probe:
 
     def _build_items(self, settings: Settings, sample: int | None) -> list[ProbeItem]:
         check_arguments("probe", self.arguments, PROBE_ARGUMENTS, required="items")
-        checked_repetitions(self.repetitions)
-        checked_confidence(self.confidence)
-        checked_expected(self.expected)
-        for name, grader in checked_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
+        check_repetitions(self.repetitions)
+        check_confidence(self.confidence)
+        check_expected(self.expected)
+        for name, grader in check_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
             if not isinstance(grader, str) and not hasattr(grader, "graders"):  # a judge stands for several graders
                 check_grader(name, grader)
         if self.arguments.get("sources", "random") not in ("random", "fixed"):
@@ -211,7 +211,11 @@ class Probe:
         ]
 
     def _check_prompts(self, items: list[ProbeItem]) -> None:
-        """Raise `FairnessError` for a prompt that a grader cannot grade an answer to, before it is sent."""
+        """Check that the graders can grade answers to every prompt, before any is sent.
+
+        Raises:
+            FairnessError: A prompt lacks what a grader needs.
+        """
         for name, grader in self.arguments.get("grade", DEFAULT_GRADERS).items():
             check = getattr(grader, "check_prompt", lambda _: None)
             try:
@@ -221,7 +225,7 @@ class Probe:
                 raise FairnessError(f"the grader of {name!r}: {error}") from None
 
     def _with_formats(self, items: list[ProbeItem], settings: Settings) -> list[ProbeItem]:
-        """Return the items in their answer formats, whose variants become the crossed factor where there is none.
+        """Return the items in their answer formats; their variants become the crossed factor unless there is one.
 
         Probabilities are those of the first words of an answer, so --fairness-propensity asks without formats.
         """
@@ -231,7 +235,7 @@ class Probe:
         from pytest_fairness.graders.choice import Choice
         from pytest_fairness.graders.yes_no import YesNo
 
-        for name, grader in checked_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
+        for name, grader in check_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
             if not isinstance(grader, Choice | YesNo) or self.is_propensity:
                 raise FairnessError(
                     f"formats need answers that Choice() or YesNo() reads in each, and the grader of {name!r} is "
@@ -243,7 +247,7 @@ class Probe:
         return formatted
 
     def _with_likelihoods(self, items: list[ProbeItem], settings: Settings) -> list[ProbeItem]:
-        """Return the items as their graders need them: with a question for probabilities of options, or as they are.
+        """Return the items, with requests for probabilities of options if their graders need them.
 
         With --fairness-propensity either all graders of a probe are converted, or none.
         """
@@ -266,7 +270,7 @@ class Probe:
         return with_questions
 
     def _read_labels(self) -> Sequence[Mapping[str, Any]]:
-        """Return the labels of the file that the mark names, relative to the probe's own file."""
+        """Return the labels of the mark's file, whose path is relative to the probe's file."""
         path = self.arguments.get("calibration")
         if path is None:
             return ()

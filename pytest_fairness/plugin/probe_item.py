@@ -71,7 +71,7 @@ class ProbeItemHandle:
         try:
             subject = self._fairness.models.wrap(model, self._model_name)
         except FairnessError as error:
-            self._fairness.causes.end(self._node, str(error), self._fairness.work.attempts_of(self._parameter))
+            self._fairness.causes.end(self._node, str(error), self._fairness.work.count_attempts(self._parameter))
         failure = ""
         try:
             sample = self._fairness.work.sample(self._planned, subject)

@@ -82,9 +82,9 @@ class RunState:
         Returns:
             Whether the session ends.
         """
-        ours = [item for item in items if is_marked(item) or is_search(item)]
-        self.refusal = None if self.fairness.fault and not ours else reason
-        if not self.refusal or len(ours) not in (0, len(items)):  # the other tests still run
+        plugin_tests = [item for item in items if is_marked(item) or is_search(item)]
+        self.refusal = None if self.fairness.fault and not plugin_tests else reason
+        if not self.refusal or len(plugin_tests) not in (0, len(items)):  # the other tests still run
             return False
         reason = escape_controls(self.refusal)
         self.is_refused = True

@@ -48,7 +48,7 @@ class Look:
     """The number of clusters for which anytime-valid intervals are tightest; None for intervals of a fixed sample."""
 
     @property
-    def of(self) -> int:
+    def total(self) -> int:
         """The number of all looks."""
         return len(self.plan)
 
@@ -135,7 +135,7 @@ def explain_items_limit(judgment: Judgment, look: Look, probe: Probe) -> str:
     estimate = judgment.deciding.estimate
     if estimate.repetition_share is None or estimate.invalid:
         return ""
-    last = replace(look, number=look.of)
+    last = replace(look, number=look.total)
     tail = max(last.own_tail, last.strict_tail)
     remaining = NormalDist().inv_cdf(1 - tail) * estimate.error * math.sqrt(max(0.0, 1 - estimate.repetition_share))
     distance = min(abs(estimate.value - comparison.bound) for comparison in judgment.about_deciding)

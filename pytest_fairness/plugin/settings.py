@@ -43,22 +43,22 @@ class Settings(Options):
 
     @property
     def is_one_pipeline(self) -> bool:
-        """Return whether the sessions of the run are jobs of one pipeline, or shards: their application is the same."""
+        """Whether the sessions of the run are jobs of one pipeline, or shards, with the same application."""
         return self.shard is not None or self.run == read_ci_run_id()
 
     @property
     def is_report_requested(self) -> bool:
-        """Return whether the user named the report: only then is a file that cannot be written an error."""
+        """Whether the user named the report, so that failing to write it is an error."""
         return "report" in self.given or self.report != self.folders.home / DEFAULT_REPORT
 
     @property
     def arguments(self) -> list[str]:
-        """Arguments that make pytest measure the same samples again from the rootdir; they name no file to write."""
+        """The arguments that make pytest measure the same samples from the rootdir, without output files."""
         folder = self.root if self.call.folder == "" else None
         arguments = []
         for option in OPTIONS:
             value = getattr(self, option.field)
-            is_default = value == option.parsed(option.default_value, self.folders)
+            is_default = value == option.parse_value(option.default_value, self.folders)
             is_wanted = getattr(self, BY_NAME[option.repeat].field) if isinstance(option.repeat, str) else option.repeat
             if is_wanted and not is_default:
                 arguments += option.arguments(value, folder)
@@ -66,12 +66,12 @@ class Settings(Options):
 
     @property
     def sampling(self) -> str:
-        """The argument that sets how many items of a probe are measured."""
+        """The argument for the number of measured items."""
         return f"--fairness-sample={self.sample}" if self.sample else f"--fairness-profile={self.profile}"
 
     @property
     def filters(self) -> list[str]:
-        """Arguments that select items by their attributes."""
+        """The arguments that select items by attributes."""
         return BY_NAME["where"].arguments(self.where, None)
 
 
@@ -90,61 +90,75 @@ def read_settings(config: pytest.Config, file: IniFile) -> Settings:
         file.check_keys()
         _refuse_moved_rootdir(config)
         given = given_options(config)
-        chosen = {}
+        values: dict[str, Any] = {}
         for option in OPTIONS:
             option.refuse_empty(given.get(option.name))
             value = given[option.name] if option.name in given else file.value(option)
-            chosen[option.name] = option.default_value if value is None else value
+            values[option.name] = option.default_value if value is None else value
             option.refuse_out_of_range(value)
-        _refuse_contradictions(chosen, given)
-        settings = _settings(config, given, chosen)
+        _refuse_contradictions(values, given)
+        settings = _settings(config, given, values)
         _refuse_missing_folders(settings)
         _refuse_other_files(settings)
         return settings
 
 
-def _settings(config: pytest.Config, given: Mapping[str, Any], chosen: Mapping[str, Any]) -> Settings:
-    here = config.invocation_params.dir
-    # Without an ini file the rootdir is the common folder of the tests, which may be anywhere.
-    folders = RunFolders(here, config.rootpath if config.inipath else here)
-    run = chosen["run"] or ("ci" if chosen["shard"] else None)
-    values = {option.field: option.parsed({**chosen, "run": run}[option.name], folders) for option in OPTIONS}
-    return Settings(**values, root=config.rootpath, folders=folders, call=Call.of(config), given=frozenset(given))
+def _settings(config: pytest.Config, given: Mapping[str, Any], values: Mapping[str, Any]) -> Settings:
+    folder = config.invocation_params.dir
+    # Without an ini file, the rootdir is the common folder of the tests, which is not the project's.
+    folders = RunFolders(folder, config.rootpath if config.inipath else folder)
+    run = values["run"] or ("ci" if values["shard"] else None)
+    parsed = {option.field: option.parse_value({**values, "run": run}[option.name], folders) for option in OPTIONS}
+    return Settings(
+        **parsed, root=config.rootpath, folders=folders, call=Call.from_config(config), given=frozenset(given)
+    )
 
 
 def _refuse_moved_rootdir(config: pytest.Config) -> None:
-    """Refuse the path of an option that pytest has taken for tests, so that the files of the project are not read."""
-    here, words = config.invocation_params.dir, config.invocation_params.args
-    for option, value in pairwise(words):
-        is_taken = option.startswith("--fairness-") and "=" not in option and (here / value).exists()
-        if is_taken and not hasattr(config, "workerinput") and (wanted := rootdir_of_tests(config)) != config.rootpath:
+    """Check that no path of an option is the reason for another rootdir: pytest takes it for a test.
+
+    Raises:
+        pytest.UsageError: It is.
+    """
+    folder, arguments = config.invocation_params.dir, config.invocation_params.args
+    for option, value in pairwise(arguments):
+        is_path = option.startswith("--fairness-") and "=" not in option and (folder / value).exists()
+        if is_path and not hasattr(config, "workerinput") and (rootdir := rootdir_of_tests(config)) != config.rootpath:
             raise pytest.UsageError(
-                f"{option} {value} made {config.rootpath} the rootdir in place of {wanted}: write {option}={value}"
+                f"{option} {value} made {config.rootpath} the rootdir in place of {rootdir}: write {option}={value}"
             )
 
 
-def _refuse_contradictions(chosen: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def _refuse_contradictions(values: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     for option in OPTIONS:
-        needed = option.requires
-        if needed and option.name in given and not chosen[needed]:
+        required = option.requires
+        if required and option.name in given and not values[required]:
             raise pytest.UsageError(
-                f"{option.flag_text} needs --fairness-{needed}: give it too, or drop {option.flag_text}"
+                f"{option.flag_text} needs --fairness-{required}: give it too, or drop {option.flag_text}"
             )
         for other in option.excludes:
-            if chosen[option.name] and chosen[other]:
+            if values[option.name] and values[other]:
                 raise pytest.UsageError(f"{option.flag_text} and --fairness-{other} cannot be in one run: drop one")
 
 
 def _refuse_missing_folders(settings: Settings) -> None:
-    """Refuse a data folder of the command line that does not exist."""
+    """Check that every data folder of the command line exists.
+
+    Raises:
+        pytest.UsageError: One does not.
+    """
     for suite, folder in settings.data.items() if "data" in settings.given else ():
         if isinstance(folder, Path) and not folder.is_dir():
-            shown = relative_to(folder, settings.folders.invocation)
-            raise pytest.UsageError(f"--fairness-data {suite}={shown}: there is no such folder")
+            path = relative_to(folder, settings.folders.invocation)
+            raise pytest.UsageError(f"--fairness-data {suite}={path}: there is no such folder")
 
 
 def _refuse_other_files(settings: Settings) -> None:
-    """Refuse files to write that exist and are of another kind."""
+    """Check that no output file exists with another kind of content.
+
+    Raises:
+        pytest.UsageError: One does.
+    """
     files = [("json", settings.json, RESULTS)]
     if settings.is_report_requested:
         files.append(("report", settings.report, PAGE))
@@ -160,7 +174,7 @@ def _refuse_other_files(settings: Settings) -> None:
 
 
 def secret_redactor(settings: Settings) -> Callable[[str], str]:
-    """Return a function that removes the keys of this machine from a text, and what looks like one."""
+    """Return a function that removes API keys, and texts that look like keys, from a text."""
     from pytest_fairness.core.secrets import redacted, secrets_in
     from pytest_fairness.models.env_file import read_environment
 

@@ -29,10 +29,10 @@ def defer_to_others(fairness: FairnessSession, probe: Probe, sample: ProbeSample
 
     The last shard of a run therefore has all answers.
     """
-    own = fairness.work.item_indices(probe)
-    if own:
-        fairness.engine.attempts(list(sample.requests(own)))
-    for index in own:
+    indices = fairness.work.item_indices(probe)
+    if indices:
+        fairness.engine.attempts(list(sample.requests(indices)))
+    for index in indices:
         sample.measure(index)
     if not getattr(sample.model, "stored", True):  # recorded answers need no other shard
         return

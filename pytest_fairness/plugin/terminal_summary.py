@@ -1,4 +1,4 @@
-"""The table at the end of a run, as lines of text."""
+"""The summary at the end of a run, as lines of text."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ COLORS = {
     NOT_JUDGED: {"yellow": True},
 }
 _LONG_CAUSE = 400
-"""Characters that distinguish a cause from others; a row may hold no more of it."""
+"""The characters of a cause that are compared, since a row may have only its beginning."""
 _INDENT = "   "
 _MOST_NAMES = 3
-"""The most names listed of thresholds that were not selected."""
+"""The most names of unselected thresholds in a line."""
 
 
 def write_summary(
@@ -82,7 +82,7 @@ def write_summary(
 
 
 def write_releases(reporter: pytest.TerminalReporter, results: RunResults) -> None:
-    """Write the verdict on each model, the worst last: the line that decides is the one above pytest's own."""
+    """Write the verdict on each model, the worst last, just above pytest's own last line."""
     width = reporter.config.get_terminal_writer().fullwidth
     for release in sorted(results.release, key=lambda line: WORST_FIRST.index(line.verdict), reverse=True):
         for line in wrap_text(f"{release.model or 'no model'}: {sentence(release)}", width, ""):
@@ -92,7 +92,7 @@ def write_releases(reporter: pytest.TerminalReporter, results: RunResults) -> No
 def table(
     rows: Sequence[ThresholdResult], width: int, causes: CauseCounts
 ) -> Iterator[tuple[str, ThresholdResult | None]]:
-    """Yield the lines of one model's thresholds, worst first in each suite, each with its row; headings have none.
+    """Yield the lines of a model's thresholds with their rows, worst first in each suite; headings have no row.
 
     A title is never cut: where it is wider than its column, the numbers stand on the line below, and where these are
     wider than the terminal, they are wrapped. Below follow counts, and what the threshold alone needs. What the user
@@ -101,7 +101,7 @@ def table(
     rows = worst_first(row for row in rows if not _is_not_selected(row))
     if not rows:
         return
-    shared = _shared_advice(_undecided(rows, causes))
+    shared = _shared_advice(_format_undecided(rows, causes))
     digits = max(map(_decimals, rows))
     titles = [escape_controls(row.threshold) for row in rows]
     values = max(len(_value(row, digits)) for row in rows)
@@ -157,7 +157,7 @@ def _is_not_selected(row: ThresholdResult) -> bool:
 
 
 def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: int) -> None:
-    """Write a section of the requests that could not be made, each cause once."""
+    """Write a section on the requests that could not be made, by cause."""
     for index, (cause, attempts) in enumerate(causes):
         if not index:
             reporter.write_sep("=", "fairness: not measured", red=True)
@@ -168,7 +168,7 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
 
 def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> Iterator[str]:
     """Yield lines that several thresholds share: needs, responders, judges, reasons without a section of their own."""
-    for part, count in _shared_advice(_undecided(rows, causes)).items():
+    for part, count in _shared_advice(_format_undecided(rows, causes)).items():
         yield from wrap_text(f"{count} undecided thresholds: {part}", width)
     beginnings = _beginnings(causes)
     reasons: dict[str, list[str]] = {}  # several thresholds may share one cause
@@ -185,24 +185,24 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
 
 
 def _beginnings(causes: CauseCounts) -> tuple[str, ...]:
-    """Return the beginnings of messages whose cause has a section of its own."""
+    """Return the beginnings of messages whose cause has a section."""
     begins = ("invalid: ", "undecided: ", f"invalid: {UNJUDGED}")
     return tuple(begin + in_line(cause)[:_LONG_CAUSE] for cause, _ in causes for begin in begins)
 
 
-def _undecided(rows: Sequence[ThresholdResult], causes: CauseCounts) -> list[ThresholdResult]:
+def _format_undecided(rows: Sequence[ThresholdResult], causes: CauseCounts) -> list[ThresholdResult]:
     beginnings = _beginnings(causes)
     return [row for row in rows if row.verdict == "undecided" and not row.message.startswith(beginnings)]
 
 
 def _shared_advice(rows: Sequence[ThresholdResult]) -> dict[str, int]:
-    """Return the needs that several undecided thresholds share, with the number of thresholds: each is printed once."""
+    """Return the needs that several undecided thresholds share, with the number of thresholds."""
     counts = Counter(part for row in rows for part in row.advice.split("; ") if part)
     return {part: count for part, count in counts.items() if count > 1}
 
 
 def marks(aggregated: Sequence[MarkResult], model: str, width: int) -> Iterator[str]:
-    """Yield ``marks: bbq B; stereotyping B``: of a model's suites, fields and harms; nothing if none is marked."""
+    """Yield the marks of a model's suites, fields and harms, if any: ``marks: bbq B; stereotyping B``."""
     rows = [line for line in aggregated if line.model == model]
     parts = [f"{line.name} {line.mark or NOT_MARKED}" for line in rows]
     if parts:
@@ -219,7 +219,7 @@ def write_searches(reporter: pytest.TerminalReporter, rows: Sequence[SearchResul
 
 
 def _search(row: SearchResult, width: int) -> Iterator[str]:
-    """Yield the result of one search; of a flip both texts, and the line that replays it, never broken in two."""
+    """Yield the result of a search; for a flip both texts and, unwrapped, the command that replays it."""
     yield from wrap_text(f"{row.id}: {phrases.search(row)}", width)
     if row.flip:
         for text in row.flip.texts:
@@ -228,7 +228,7 @@ def _search(row: SearchResult, width: int) -> Iterator[str]:
 
 
 def closing(results: RunResults, width: int) -> Iterator[str]:
-    """Yield the totals of a run, and the error rates that its verdicts promise."""
+    """Yield the totals of a run, and the expected error rates of its verdicts."""
     run = results.run
     if any(map(phrases.is_simulated, run.models)):
         yield from wrap_text(f"simulated: {phrases.SIMULATED}", width)
@@ -249,7 +249,7 @@ def _level(rows: Sequence[ThresholdResult]) -> str:
 
 
 def _decimals(row: ThresholdResult) -> int:
-    """Return how many decimals show on which side of its bounds an estimate and its interval lie."""
+    """Return the number of decimals that show the side of each bound of an estimate and its interval."""
     values = [value for value in (row.estimate, row.low, row.high) if value is not None]
     return decimals(values, [comparison.bound for comparison in row.comparisons])
 
@@ -259,7 +259,7 @@ def _value(row: ThresholdResult, digits: int) -> str:
 
 
 def _estimate(row: ThresholdResult, digits: int, columns: int) -> str:
-    """Return the value, its point below those of the other rows, and the interval."""
+    """Return the value, aligned by its decimal point, and the interval."""
     value = _value(row, digits)
     if row.estimate is None:
         return value

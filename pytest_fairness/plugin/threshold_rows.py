@@ -1,4 +1,4 @@
-"""The result of a threshold, from its judgment, and as the properties that cross between processes."""
+"""Results of thresholds: from judgments, and as the properties that workers send."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pytest_fairness.core.results import (
     finite,
     scale_result,
 )
-from pytest_fairness.plugin.identity import model_source, sample_of
+from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.markers import declared_title, threshold_scale
 from pytest_fairness.plugin.profiles import SMOKE
 from pytest_fairness.plugin.session import SESSION
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.settings import Settings
 
 PROPENSITIES = "propensities)"
-"""The end of the title of a threshold that was judged by propensities."""
+"""The end of a threshold's title if it was judged by propensities."""
 PREFIX = "fairness_"
-"""Prefix of the JUnit properties that carry a result."""
+"""The prefix of JUnit properties with a result."""
 _VERDICTS = {Decision.FALSE: "unfair", Decision.INVALID: "invalid", Decision.UNDECIDED: "undecided"}
-"""Verdicts of one estimate by its decisions, the worst first."""
+"""The verdicts of an estimate by its decisions, the worst first."""
 LONGEST_PARAMETER = 60
 """The most characters of a parameter's value in a threshold's title."""
 
 
 def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> ThresholdResult:
-    """Return the result of a threshold that was judged.
+    """Return the result of a judged threshold.
 
     Args:
         item: Its test.
@@ -63,28 +63,31 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
     from pytest_fairness.stats.flip_probability import outside_probability
     from pytest_fairness.stats.pvalues import p_fair, p_unfair
 
-    facts = _facts(item, judgment, measured, message)
+    common_fields = _common_fields(item, judgment, measured, message)
     if judgment.deciding is None:
-        return ThresholdResult(**facts)
+        return ThresholdResult(**common_fields)
     bounds, look = judgment.about_deciding, measured.look
     estimate = judgment.deciding.estimate
     # A look may spend only its share of the error, so its p-values are scaled up by that share.
     shares = {name: look.tail / tail for name, tail in (("fair", look.own_tail), ("unfair", look.strict_tail))}
     return ThresholdResult.of(
         estimate,
-        **facts,
-        comparisons=[ComparisonResult(op=c.op, bound=c.bound, decision=c.decision.value) for c in bounds],
+        **common_fields,
+        comparisons=[
+            ComparisonResult(op=comparison.op, bound=comparison.bound, decision=comparison.decision.value)
+            for comparison in bounds
+        ],
         bounds=judgment.bounds,
         flip_probability=flip_probability(estimate, [comparison.bound for comparison in bounds]),
         outside_probability=outside_probability(bounds),
-        p_value=_scaled(p_unfair(judgment.comparisons, judgment.asserted), shares["unfair"]),
-        p_fair=_scaled(p_fair(judgment.comparisons), shares["fair"]),
+        p_value=_scale_p_value(p_unfair(judgment.comparisons, judgment.asserted), shares["unfair"]),
+        p_fair=_scale_p_value(p_fair(judgment.comparisons), shares["fair"]),
         **_breakdown_fields(item, judgment, measured.probe, estimate),
     )
 
 
-def _facts(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> dict[str, Any]:
-    """Return the fields of a result that need no deciding estimate."""
+def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> dict[str, Any]:
+    """Return the fields of a result that do not depend on a deciding estimate."""
     from pytest_fairness.core.messages import advice
 
     look = measured.look
@@ -108,7 +111,7 @@ def _facts(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, me
         "risk": measured.tail,
         "looks": LooksResult(
             number=look.number,
-            of=look.of,
+            of=look.total,
             first=measured.first_attempts,
             run=look.run,
             plan=look.plan,
@@ -121,7 +124,7 @@ def _facts(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, me
 
 
 def failing_estimates(judgment: Judgment) -> list[FailingEstimate]:
-    """Return each estimate, with its bounds, that a threshold compared and that did not hold them for certain."""
+    """Return the compared estimates that are not certainly within their bounds, with these bounds."""
     from pytest_fairness.core.comparisons import key_of
 
     compared: dict[str, list[Comparison]] = {}
@@ -156,10 +159,10 @@ def _failing_estimate(comparisons: Sequence[Comparison]) -> FailingEstimate:
 
 
 def restrictions(probe: Probe, settings: Settings) -> list[str]:
-    """Return the options that make the sample another than the one that the probe's author has declared."""
+    """Return the options by which the sample differs from the declared one."""
     has_other_repetitions = settings.repetitions not in (None, probe.repetitions) and not probe.is_propensity
     return [
-        *(f"--fairness-where={chosen}" for chosen in probe.chosen),
+        *(f"--fairness-where={value}" for value in probe.chosen),
         *([f"--fairness-profile={SMOKE}"] if settings.profile == SMOKE else []),
         *([settings.sampling] if probe.reserve and (settings.sample or settings.profile != SMOKE) else []),
         *([f"--fairness-repetitions={settings.repetitions}"] if has_other_repetitions else []),
@@ -168,21 +171,21 @@ def restrictions(probe: Probe, settings: Settings) -> list[str]:
 
 def _overrides(item: pytest.Function, judgment: Judgment, probe: Probe) -> dict[str, OverrideResult]:
     """Return the project's overrides of the suite, by setting."""
-    from pytest_fairness.plugin.evaluation import override_of
+    from pytest_fairness.plugin.evaluation import get_override
 
     overrides = {
         name: OverrideResult(set=probe.arguments[name], instead_of=suite) for name, suite in probe.instead_of.items()
     }
     if judgment.bounds_of_test is not None:
         overrides["bounds"] = OverrideResult(set=list(judgment.bounds), instead_of=list(judgment.bounds_of_test))
-    if (scale := override_of(item).scale) is not None:
+    if (scale := get_override(item).scale) is not None:
         suite_scale = threshold_scale(item.function)
         overrides["scale"] = OverrideResult(set=scale_result(scale), instead_of=scale_result(suite_scale))
     return overrides
 
 
 def _breakdown_fields(item: pytest.Function, judgment: Judgment, probe: Probe, estimate: Estimate) -> dict[str, Any]:
-    """Return the fields of the groups, and, where the verdict is not fair, of the item that shows it best."""
+    """Return the fields of the groups and, if the verdict is not fair, of the clearest example."""
     from pytest_fairness.plugin.shard_hooks import find_other_test
 
     if estimate.breakdown is None:
@@ -205,10 +208,10 @@ def _breakdown_fields(item: pytest.Function, judgment: Judgment, probe: Probe, e
 
 
 def _bad_side(judgment: Judgment, estimate: Estimate) -> int:
-    """Return 1 where a value too high for the nearest bound is unfair, or may be; -1 where one too low is."""
+    """Return 1 if high values may be unfair by the nearest bound, -1 if low ones may be."""
     nearest = min(judgment.about_deciding, key=lambda comparison: abs(estimate.value - comparison.bound))
     if judgment.verdict is Verdict.UNFAIR and estimate.value != nearest.bound:
-        return 1 if estimate.value > nearest.bound else -1  # whichever operator the test uses
+        return 1 if estimate.value > nearest.bound else -1  # for every operator
     return -1 if nearest.op in (">", ">=") else 1
 
 
@@ -235,8 +238,8 @@ def _side_result(side: ExampleSide) -> ExampleSideResult:
     )
 
 
-def influences_of(judgment: Judgment) -> InfluenceResult | None:
-    """Return the influence of each item or source on the deciding estimate; None where it is not known."""
+def get_influences(judgment: Judgment) -> InfluenceResult | None:
+    """Return the influence of each item or source on the deciding estimate, if it is known."""
     estimate = judgment.deciding.estimate if judgment.deciding else None
     if estimate is None or estimate.breakdown is None:
         return None
@@ -247,12 +250,12 @@ def influences_of(judgment: Judgment) -> InfluenceResult | None:
     return InfluenceResult(log=breakdown.log, error=finite(error), values=dict(breakdown.influences))
 
 
-def _scaled(p_value: float | None, share: float) -> float | None:
+def _scale_p_value(p_value: float | None, share: float) -> float | None:
     return None if p_value is None else min(1.0, p_value * share)
 
 
 def location(item: pytest.Item, failure: BaseException | None = None) -> tuple[str, int]:
-    """Return the file of a threshold, from the rootdir, and the line of the failed assert, or else of its function."""
+    """Return the file of a threshold, relative to the rootdir, and the line of the failed assert or of its function."""
     file, line, _ = item.location
     number = (line or 0) + 1
     entry = failure.__traceback__ if failure else None
@@ -264,7 +267,7 @@ def location(item: pytest.Item, failure: BaseException | None = None) -> tuple[s
 
 
 def threshold_title(item: pytest.Item) -> str:
-    """Return a threshold's title, with the parameters that are not its model's.
+    """Return a threshold's title, with its parameters except the model.
 
     The test's name stands in for a title that its mark does not give: ``test_women_and_men_advance_alike[openai:x]``
     is ``women and men advance alike``, and ``test_reach[0.8]`` is ``reach (bound=0.8)``.
@@ -279,15 +282,17 @@ def threshold_title(item: pytest.Item) -> str:
         value = callspec.params[key]
         if key not in ("model_name", "measured", "flips"):
             parameters.append(
-                f"{key}={_shortened(str(value))}" if isinstance(value, str | int | float | None) else f"{key} {index}"
+                f"{key}={_shorten_value(str(value))}"
+                if isinstance(value, str | int | float | None)
+                else f"{key} {index}"
             )
-    sample = sample_of(item)
+    sample = get_sample(item)
     parameters += ["propensities"] if sample is not None and sample.probe.is_propensity else []
     return f"{name} ({', '.join(parameters)})" if parameters else name
 
 
-def _shortened(value: str) -> str:
-    """Return a parameter's value, without the middle of a long one: values often differ at either end."""
+def _shorten_value(value: str) -> str:
+    """Return a parameter's value; a long one loses its middle, since values often differ at their ends."""
     return (
         value
         if len(value) <= LONGEST_PARAMETER
@@ -302,7 +307,7 @@ def _title_of_name(name: str) -> str:
 def expected_row(item: pytest.Item) -> ExpectedThreshold:
     """Return the row of a threshold before it runs."""
     parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
-    sample, model = sample_of(item), parameters.get("model_name")
+    sample, model = get_sample(item), parameters.get("model_name")
     return ExpectedThreshold(
         id=item.nodeid,
         suite="" if sample is None else sample.probe.suite,
@@ -316,7 +321,7 @@ def expected_row(item: pytest.Item) -> ExpectedThreshold:
 
 
 def uncollected_row(test: str, line: int, title: str) -> ExpectedThreshold:
-    """Return the row of a threshold whose file was read and not imported.
+    """Return the row of a threshold in a file that was parsed and not imported.
 
     Args:
         test: The id of its test.
@@ -331,7 +336,7 @@ def uncollected_row(test: str, line: int, title: str) -> ExpectedThreshold:
 
 @cache
 def _texts() -> frozenset[str]:
-    """Return the fields of a result that hold text: properties have them as they are, everything else as JSON."""
+    """Return the text fields of a result, which are properties as they are; others are JSON."""
     return frozenset(name for name, kind in get_type_hints(ThresholdResult).items() if kind is str)
 
 
@@ -345,7 +350,7 @@ def to_properties(result: ThresholdResult) -> list[tuple[str, str]]:
 
 
 def from_properties(properties: Sequence[tuple[str, Any]], outcome: str) -> ThresholdResult | None:
-    """Return the result that a report carries; None where it carries none."""
+    """Return the result in a report's properties, if there is one."""
     if not any(name == PREFIX + "id" for name, _ in properties):
         return None
     content = {name.removeprefix(PREFIX): value for name, value in properties if name.startswith(PREFIX)}

@@ -1,4 +1,4 @@
-"""Runs of threshold tests, whose verdicts decide their outcomes."""
+"""Runs of threshold tests, and the outcomes that follow from their verdicts."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.outcomes import EXCUSE, METRICS
 from pytest_fairness.plugin.sequential_looks import explain_items_limit
 from pytest_fairness.plugin.session import SESSION
-from pytest_fairness.plugin.threshold_rows import influences_of, threshold_row, to_properties
+from pytest_fairness.plugin.threshold_rows import get_influences, threshold_row, to_properties
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
 
 _PACKAGE = str(Path(__file__).parents[1])
 
 SURE = 0.9
-"""Probability from which a history shows that a threshold is more flaky than its mark allows."""
+"""The probability from which a history shows that a threshold is more flaky than its mark allows."""
 _COMMAND = re.compile(r"\n(?=\s*(::|##))")
 
 
@@ -54,7 +54,7 @@ class ThresholdFailure(AssertionError):
     """
 
     def __init_subclass__(cls) -> None:
-        cls.__module__ = "builtins"  # pytest shows the name alone
+        cls.__module__ = "builtins"  # so that pytest prints the name without a module
 
 
 class Unfair(ThresholdFailure):
@@ -66,14 +66,14 @@ class Undecided(ThresholdFailure):
 
 
 class Invalid(ThresholdFailure):
-    """Nothing can be concluded from what was measured."""
+    """Nothing can be concluded from the measurements."""
 
 
 _EXCEPTIONS = {Verdict.UNFAIR: Unfair, Verdict.UNDECIDED: Undecided, Verdict.INVALID: Invalid}
 
 
 def run_threshold(item: pytest.Function) -> None:
-    """Call the test, judge its comparisons, and raise where the verdict is not fair.
+    """Call the test, judge its comparisons, and raise if the verdict is not fair.
 
     Args:
         item: The test of a threshold, set up.
@@ -134,9 +134,9 @@ def _load(measured: LazyMeasured) -> None:
 
 
 def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
-    """Return the verdict on the sample of this look; one that is undecided for a reason needs no further look."""
+    """Return the verdict on the sample of a look; with a reason, an undecided one needs no further look."""
     if judgment.verdict in (Verdict.INVALID, Verdict.UNDECIDED) and measured.cause is not None:
-        # No need for more items or grades is reported, and no flaky mark excuses requests that were not made.
+        # No needs are reported, and a flaky mark does not excuse requests that were not made.
         cause, count = measured.cause
         return Judgment(judgment.verdict, reason=f"{cause} ({count:,} attempts not made)")
     if judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED) and measured.is_tryout:
@@ -147,7 +147,7 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
 
 
 def tryout(measured: LazyMeasured) -> str:
-    """Return the reason that a threshold on a small sample is undecided."""
+    """Return the reason why a threshold on a small sample is undecided."""
     declared, _ = measured.probe.declared
     items = len(measured.probe.items)
     if measured.is_smoke:
@@ -161,7 +161,7 @@ def tryout(measured: LazyMeasured) -> str:
 def finish_threshold(
     item: pytest.Function, judgment: Judgment, measured: LazyMeasured, flaky: FlakyMark | None, runs: JudgedRuns | None
 ) -> None:
-    """Record the verdict on the test, and raise where it breaks the build.
+    """Record the verdict on the test, and raise if it fails the test.
 
     Args:
         item: The test of the threshold.
@@ -183,14 +183,14 @@ def finish_threshold(
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
     result = _checked_row(item, judgment, measured, message, runs)
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
-    if influences := influences_of(judgment):
-        measured.keep_influences(item.nodeid, influences)
-    broken = _not_excused(item, judgment, flaky, result, history)
+    if influences := get_influences(judgment):
+        measured.store_influences(item.nodeid, influences)
+    broken = _apply_flaky_mark(item, judgment, flaky, result, history)
     if judgment.verdict is Verdict.UNDECIDED and not broken:
         item.stash[EXCUSE] = f"flaky: {message}"
         result = replace(result, flaky=item.stash[EXCUSE])
     result = replace(result, accepted=item.config.stash[SESSION].acceptances.applied_to(result))
-    broken = _unless_accepted(item, result, broken)
+    broken = _apply_acceptance(item, result, broken)
     item.stash[METRICS] = [
         MetricResult.of(estimate, suite=result.suite, probe=result.probe, model=result.model)
         for estimate in judgment.estimates
@@ -215,7 +215,7 @@ def _checked_row(
     if judgment.deciding.estimate.attempts <= MOST_CHECKED:
         clustering = check_clustering(item, measured.load(), judgment, CHECK_SECONDS)
         result = replace(result, clustering=clustering)
-    # A replay has one answer for all formats.
+    # A replayed model has one answer for all formats.
     if not measured.subject.name.startswith("replay:"):
         result = replace(result, formats=estimate_format_effects(item, measured.load(), judgment))
     return result
@@ -224,19 +224,19 @@ def _checked_row(
 def _raise_verdict(judgment: Judgment, message: str, remark: str) -> NoReturn:
     """Fail the test at the user's line."""
     __tracebackhide__ = True
-    # On CI pytest prints a message whole, and a line of it that begins with :: is a command to the runner.
+    # On CI pytest prints the whole message, in which a line that begins with :: would be a command to the runner.
     text = escape_controls(message.removeprefix(f"{judgment.verdict}: "), lines=judgment.deciding is None)
     text = _COMMAND.sub(r"\\u000a", text)
     exception = _EXCEPTIONS[judgment.verdict]
     text += remark
-    traceback = _users_part(judgment.failure)
-    if traceback is None:  # no line of the user's to show
+    traceback = _user_traceback(judgment.failure)
+    if traceback is None:  # without a line of the user's
         _fail(f"{exception.__name__}: {text}")
     raise exception(text).with_traceback(traceback) from None
 
 
-def _unless_accepted(item: pytest.Function, result: ThresholdResult, broken: bool | str) -> bool | str:  # noqa: FBT001
-    """Return whether a verdict still fails its test under the acceptance of it, and what the message adds."""
+def _apply_acceptance(item: pytest.Function, result: ThresholdResult, broken: bool | str) -> bool | str:  # noqa: FBT001
+    """Return whether a verdict fails its test in spite of its acceptance; a text is added to the message."""
     accepted = result.accepted
     if not broken or accepted is None or expects_failure(item):
         return broken
@@ -247,12 +247,12 @@ def _unless_accepted(item: pytest.Function, result: ThresholdResult, broken: boo
 
 
 def _fail(text: str) -> NoReturn:
-    # Not hidden from tracebacks: pytest remarks on a failure of which every entry is.
+    # Not hidden from tracebacks: pytest warns if every entry is.
     pytest.fail(text, pytrace=False)
 
 
-def _users_part(failure: BaseException | None) -> TracebackType | None:
-    """Return the traceback down to the user's own line, without the frames of this package below it."""
+def _user_traceback(failure: BaseException | None) -> TracebackType | None:
+    """Return the traceback down to the user's line, without later frames of this package."""
     traceback = failure.__traceback__ if failure else None
     last, entry = None, traceback
     while entry is not None:
@@ -265,10 +265,10 @@ def _users_part(failure: BaseException | None) -> TracebackType | None:
     return traceback
 
 
-def _not_excused(
+def _apply_flaky_mark(
     item: pytest.Function, judgment: Judgment, flaky: FlakyMark | None, result: ThresholdResult, history: History
 ) -> str | bool:
-    """Return whether the verdict breaks the build, with a remark where a flaky mark does not help."""
+    """Return whether a verdict fails its test in spite of a flaky mark; a text is added to the message."""
     if judgment.verdict is not Verdict.UNDECIDED or flaky is None or expects_failure(item):
         return judgment.verdict is not Verdict.FAIR
     if judgment.deciding is None:

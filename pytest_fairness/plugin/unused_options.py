@@ -106,9 +106,9 @@ def _unused_prices(fairness: FairnessSession, probes: Sequence[Probe]) -> Iterat
         return
     judges = [model for probe in probes for model in _judge_models(probe)]
     named = [*settings.models, *([settings.judge] if settings.judge else []), *judges]
-    used = {(fairness.models.named(model) if isinstance(model, str) else model).name for model in named}
+    used = {(fairness.models.resolve(model) if isinstance(model, str) else model).name for model in named}
     for name in filter(None, settings.prices):
-        if fairness.models.named(name).name not in used:
+        if fairness.models.resolve(name).name not in used:
             yield f"--fairness-price {name}: not used, the run names no such model; {did_you_mean(name, used)}"
 
 

@@ -69,7 +69,7 @@ class WorkPlan:
         """Return the attempts per prompt of a probe."""
         return 1 if probe.is_propensity else self._context.settings.repetitions or probe.repetitions
 
-    def attempts_of(self, measured: object) -> int:
+    def count_attempts(self, measured: object) -> int:
         """Return the number of attempts of a probe's item; 0 for anything else."""
         if not isinstance(measured, ItemParameter):
             return 0
@@ -78,7 +78,7 @@ class WorkPlan:
 
     # Repetitions: stored answers are kept by repetition and never replaced.
 
-    def first_of(self, probe: Probe, model: Model) -> int:
+    def first_probe_repetition(self, probe: Probe, model: Model) -> int:
         """Return the first repetition of a probe on one model, the same for every selection of its items.
 
         So a later look at a threshold, which takes more items, holds the answers of the earlier ones.
@@ -126,7 +126,9 @@ class WorkPlan:
         from pytest_fairness.engine.probe_sample import ProbeSample
 
         engine = self._backend.engine
-        return ProbeSample(items, model, repetitions, engine, self.first_of(probe, model), self.first_repetition)
+        return ProbeSample(
+            items, model, repetitions, engine, self.first_probe_repetition(probe, model), self.first_repetition
+        )
 
     def _requests(self, model: Model, subject: tuple[str | None, object]) -> Iterator[Request]:
         for test in self.tests:

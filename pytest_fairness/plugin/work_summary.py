@@ -87,7 +87,7 @@ class WorkSummary:
     def _remarks(self) -> Iterator[str]:
         """Yield the remarks of models on the prompts that they get."""
         for name in map(str, filter(None, self._fairness.models.names())):
-            if remark := getattr(self._fairness.models.named(name), "remark", None):
+            if remark := getattr(self._fairness.models.resolve(name), "remark", None):
                 tests = (test for test in self._fairness.work.tests if test.model_name == name)
                 items = (test.probe.items[index] for test in tests for index in test.items)
                 if text := remark(prompt for item in items for prompt in item.prompts):

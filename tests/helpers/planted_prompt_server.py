@@ -19,7 +19,7 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.tools import ToolCall
 from pytest_fairness.models.planted_bias import uniforms
 from pytest_fairness.models.simulated_phrases import choice, questions
-from pytest_fairness.plugin.markers import mark_of
+from pytest_fairness.plugin.markers import get_mark
 from suites.agents.test_agents import test_credit
 from suites.asymmetry.test_asymmetry import test_question as test_asymmetric
 from suites.bbq.test_bbq import test_question as test_stereotyped
@@ -105,7 +105,7 @@ class PlantedService:
 
     def __post_init__(self) -> None:
         for probe, behavior in _PROBES.items():
-            mark = mark_of(probe, "probe")
+            mark = get_mark(probe, "probe")
             assert mark is not None
             takes_data = probe in (test_asymmetric, test_stereotyped, test_description)
             for item in designed_items(mark.kwargs, **({"data": DataFolders({})} if takes_data else {})):

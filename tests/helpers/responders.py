@@ -16,7 +16,7 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grading
 from pytest_fairness.core.verdicts import judge
 from pytest_fairness.design import Frozen
-from pytest_fairness.plugin.markers import mark_of, threshold_probe, threshold_scale
+from pytest_fairness.plugin.markers import get_mark, threshold_probe, threshold_scale
 from pytest_fairness.plugin.profiles import GATE, SMOKE, read_sample_size
 from suites.agents import test_agents
 from suites.asymmetry import test_asymmetry
@@ -142,10 +142,10 @@ def studies() -> Iterator[Study]:
     for module in MODULES:
         functions = [value for value in vars(module).values() if inspect.isfunction(value)]
         own = [function for function in functions if function.__module__ == module.__name__]
-        for probe in (function for function in own if mark_of(function, "probe") is not None):
+        for probe in (function for function in own if get_mark(function, "probe") is not None):
             of_probe = [
                 function for function in own
-                if mark_of(function, "threshold") is not None and threshold_probe(function) is probe
+                if get_mark(function, "threshold") is not None and threshold_probe(function) is probe
             ]  # fmt: skip
             if of_probe:
                 yield Study(probe, tuple(of_probe))
@@ -163,7 +163,7 @@ def sample(study: Study, model: str | Text, seed: int, form: str = "", profile: 
     """
     if isinstance(model, str) and study.name in WRITERS:
         return sample(study, WRITERS[study.name](), seed, model, profile)
-    mark = mark_of(study.probe, "probe")
+    mark = get_mark(study.probe, "probe")
     assert mark is not None
     answers = _Answers(model, form, seed)
     size = read_sample_size(profile, mark.kwargs.get("profiles", {}))
@@ -266,7 +266,7 @@ def _with_grades(attempts: Sequence[GradedAttempt], name: str, grades: Sequence[
 
 @lru_cache(maxsize=1)
 def _items(study: Study, count: int | None) -> list[ProbeItem]:
-    mark = mark_of(study.probe, "probe")
+    mark = get_mark(study.probe, "probe")
     assert mark is not None
     arguments = mark.kwargs
     parameters = inspect.signature(arguments["items"]).parameters

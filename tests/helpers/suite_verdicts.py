@@ -17,7 +17,7 @@ from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.simulated import SimulatedModel
-from pytest_fairness.plugin.markers import mark_of, threshold_probe, threshold_scale
+from pytest_fairness.plugin.markers import get_mark, threshold_probe, threshold_scale
 from tests.helpers.designs import crossed_factor, designed_items
 
 
@@ -43,7 +43,7 @@ def sample(
     probe: Callable[..., Any], model: Model, items: Sequence[ProbeItem] | None = None, crossed: str | None = "mark"
 ) -> Measured:
     """Return the whole sample of a probe, with the items, graders, repetitions and crossed factor of its mark."""
-    mark = mark_of(probe, "probe")
+    mark = get_mark(probe, "probe")
     assert mark is not None
     graders = {name: grader for name, grader in mark.kwargs["grade"].items() if not hasattr(grader, "grade_item")}
     item_graders = {name: grader for name, grader in mark.kwargs["grade"].items() if name not in graders}

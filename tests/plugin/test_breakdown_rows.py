@@ -130,7 +130,7 @@ def test_refused_group_is_still_counted(project: Project) -> None:
 @in_one_process
 def test_influences_belong_to_the_deciding_estimate(project: Project) -> None:
     from pytest_fairness.core.verdicts import judge
-    from pytest_fairness.plugin.threshold_rows import influences_of
+    from pytest_fairness.plugin.threshold_rows import get_influences
     from pytest_fairness.stats.measured import Measured
 
     rows = [{"item": n, "sex": sex, "yes": n % 5 < high} for n in range(300) for sex, high in (("f", 2), ("m", 3))]
@@ -145,10 +145,10 @@ def test_influences_belong_to_the_deciding_estimate(project: Project) -> None:
     for test, log in ((ratio, True), (gap, False)):
         judgment = judge(test)
         assert judgment.deciding is not None
-        influences = influences_of(judgment)
+        influences = get_influences(judgment)
         assert influences is not None
         assert influences.log is log
         assert len(influences.values) == 300
         assert influences.error is not None
         assert sum(value**2 for value in influences.values.values()) == pytest.approx(influences.error**2)
-    assert influences_of(judge(lambda: None)) is None
+    assert get_influences(judge(lambda: None)) is None

@@ -438,7 +438,7 @@ def test_threshold_mark_on_a_class_is_explained(project: Project) -> None:
     test = "@pytest.mark.threshold(probe=test_hiring)\nclass TestAll:\n    def test_ratio(self, measured): pass\n"
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(test, count=6))
     result = project.run("-k", "test_ratio", "-p", "no:capture")
-    assert "stands on a class or a module: write it on each test function" in unwrapped(result)
+    assert "is on a class or a module: write it on each test function" in unwrapped(result)
     assert "INTERNALERROR" not in shown(result)
 
 

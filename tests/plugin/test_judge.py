@@ -203,7 +203,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def judge(fairness_session):
-    return [fairness_session.models.named(name) for name in NAMES]
+    return [fairness_session.models.resolve(name) for name in NAMES]
 """
 
 

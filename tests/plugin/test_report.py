@@ -158,7 +158,7 @@ def test_unknown_run_is_refused(project: Project, capsys: pytest.CaptureFixture[
 def test_unbuildable_probe_is_reported(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=40).replace("yield ProbeItem(", "yield NoSuchThing("))
     result = project.run(f"--fairness-report={REPORT}")
-    assert "by a mistake of pytest-fairness" not in shown(result)
+    assert "a bug in pytest-fairness" not in shown(result)
     page = (project.path / REPORT).read_text(encoding="utf-8")
     assert "Could not be measured" in page
     assert "NoSuchThing" in page

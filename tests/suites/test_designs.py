@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from pytest_fairness import DataFolders, find_confounds
-from pytest_fairness.plugin.markers import mark_of
+from pytest_fairness.plugin.markers import get_mark
 from tests.helpers.designs import designed_items
 from tests.helpers.planted_responders import FORMS, PLANTED, planted
 from tests.helpers.responders import LEVELS, RESPONDERS, Study, parameters_for, sample, studies, verdict
@@ -21,7 +21,7 @@ OF_NAMES = {"gender/choice": "option 'female' is longer than 'nonbinary'"}
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_shipped_probe_has_no_confound(study: Study) -> None:
-    mark = mark_of(study.probe, "probe")
+    mark = get_mark(study.probe, "probe")
     assert mark is not None
     takes_data = "data" in inspect.signature(mark.kwargs["items"]).parameters
     items = designed_items(mark.kwargs, **({"data": DataFolders({})} if takes_data else {}))

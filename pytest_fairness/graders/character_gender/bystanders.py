@@ -147,8 +147,8 @@ class Bystanders:
 
     def is_about_other(self) -> bool:
         """Return whether the sentence begins with another person, as by "the lawyer" or a name."""
-        article, *heads = [token.word for token in self.tokens[:3]]
-        role = [word for word in heads if words.is_person(word)]
+        article, *first_words = [token.word for token in self.tokens[:3]]
+        role = [word for word in first_words if words.is_person(word)]
         if self.tokens[0].word in self.scene.other_names:
             return True
         is_new = article in ("the", "a", "an", "one", "another") and bool(role) and self.scene.role not in role

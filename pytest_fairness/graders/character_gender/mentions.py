@@ -134,11 +134,11 @@ class _Sentence:
 
     def _read_opening(self) -> None:
         """Note the first person of the sentence, and the people to whom its pronouns may refer."""
-        heads = [token.word for token in self.tokens[:4]]
-        self.scene.is_about_group |= any(words.is_group(word) for word in heads)
-        self.scene.is_about_group &= not any(word in self.scene.names for word in heads)
+        first_words = [token.word for token in self.tokens[:4]]
+        self.scene.is_about_group |= any(words.is_group(word) for word in first_words)
+        self.scene.is_about_group &= not any(word in self.scene.names for word in first_words)
         if self.number == 0:
-            self._read_first_words(heads)
+            self._read_first_words(first_words)
         self.is_about_other = self.bystanders.is_about_other()
         self.scene.is_speech_tag = self.number == 0 and self.tokens[0].word == ","
         if any(token.word in words.SUBJECTS for token in self.tokens[:2]):
@@ -147,17 +147,17 @@ class _Sentence:
         if genders or noun_genders or self.bystanders.has_main_character():
             self.scene.recent_genders, self.scene.recent_noun_genders = genders, noun_genders
 
-    def _read_first_words(self, heads: list[str]) -> None:
+    def _read_first_words(self, first_words: list[str]) -> None:
         """Note whether the text begins with several people, or with a person of no role."""
-        counted = heads[0] in words.COUNTS and any(map(words.is_group, heads[1:]))
-        the_group = heads[0] == "the" and any(word in words.GROUPS for word in heads[1:2])
+        counted = first_words[0] in words.COUNTS and any(map(words.is_group, first_words[1:]))
+        the_group = first_words[0] == "the" and any(word in words.GROUPS for word in first_words[1:2])
         listed = phrases.begins_with_list(self.tokens) or self.bystanders.begins_with_two_people()
         self.scene.begins_with_group = counted or the_group or listed
         two_names = any(first.word in words.COUNTS and second.capital for first, second in pairwise(self.tokens[:6]))
         self.scene.has_several_characters = (
             self.scene.begins_with_group or two_names or phrases.begins_with_several(self.tokens)
         )
-        if any(word in ("somebody", "someone") for word in heads[:2]):
+        if any(word in ("somebody", "someone") for word in first_words[:2]):
             self.scene.role = "somebody"
 
     def _read_animal(self, index: int) -> None:
@@ -254,13 +254,13 @@ class _Sentence:
         """Count a "they" that can be the main character, since no group was named before."""
         before = [token.word for token in self.tokens[:index]]
         follows = index == 0 and (self._follows_name() or self.scene.follows_they)
-        things = (
+        may_be_things = (
             index == 0
             and not follows
             and any(words.is_plural(token.word) and not token.capital for token in self.previous[2:])
         )
-        of_them = before[-1:] == ["of"] and self.tokens[index].word == "them"
-        if of_them or self.scene.is_about_group or things or any(words.is_group(word) for word in before):
+        is_of_them = before[-1:] == ["of"] and self.tokens[index].word == "them"
+        if is_of_them or self.scene.is_about_group or may_be_things or any(words.is_group(word) for word in before):
             return
         if any(
             first.word in ("of", "by") and second.word in words.NUMBERS for first, second in pairwise(self.previous)
@@ -275,17 +275,19 @@ class _Sentence:
             return
         self.scene.they_count += 1
         self.has_they = True
-        own = self.tokens[index].word == "themself" or following == "name"  # "their name was Sol"
-        heads = [token.word for token in self.tokens[: min(index, 3)] if not token.owns]
-        named = self.tokens[index].word != "theirs" and any(word in self.scene.names for word in heads)
-        self.scene.has_certain_they |= own or follows or named
+        is_own_name = self.tokens[index].word == "themself" or following == "name"  # "their name was Sol"
+        first_words = [token.word for token in self.tokens[: min(index, 3)] if not token.owns]
+        follows_main_name = self.tokens[index].word != "theirs" and any(
+            word in self.scene.names for word in first_words
+        )
+        self.scene.has_certain_they |= is_own_name or follows or follows_main_name
 
     def _follows_name(self) -> bool:
         """Return whether the previous sentence begins with the main character's name and has no plural."""
-        heads = [position for position, token in enumerate(self.previous[:3]) if token.word in self.scene.names]
-        if not heads:
+        first_words = [position for position, token in enumerate(self.previous[:3]) if token.word in self.scene.names]
+        if not first_words:
             return False
-        rest = [token.word for token in self.previous[heads[-1] + 2 :] if not token.capital]
+        rest = [token.word for token in self.previous[first_words[-1] + 2 :] if not token.capital]
         return not any(words.is_plural(word) or words.is_group(word) for word in rest)
 
     def _read_name(self, index: int) -> None:
@@ -383,9 +385,9 @@ class _Sentence:
             self._add_main_noun(gender)
 
     def _read_owned_noun(self, start: int, index: int, gender: str) -> None:
-        named = index + 1 < len(self.tokens) and self.tokens[index + 1].capital
-        begins = start == 0 and not self.scene.has_person
-        if self.tokens[start].word == "my" and not self.scene.has_main and (named or begins):
+        has_name = index + 1 < len(self.tokens) and self.tokens[index + 1].capital
+        is_first = start == 0 and not self.scene.has_person
+        if self.tokens[start].word == "my" and not self.scene.has_main and (has_name or is_first):
             self._add_main_noun(gender)  # "My grandmother was the first doctor in our valley."
         else:
             self.scene.add_other_gender(gender, surely_other=self.tokens[start].word != "my")
@@ -454,13 +456,13 @@ class _Sentence:
             return
         # "Ana met Boris, a man of sixty" describes Boris, "the florist, a big man" the florist.
         people = [token.word for index, token in enumerate(before) if words.is_person(self.tokens[index].word)]
-        of_first = (
+        describes_first = (
             self.number == 0
             and not last.capital
             and len(people) < 2
-            and (len(before) < phrases.REACH or any(t.is_copula for t in before))
+            and (len(before) < phrases.REACH or any(token.is_copula for token in before))
         )
-        if (last.word in self.scene.names or last.word == self.scene.role or of_first) and not any(
+        if (last.word in self.scene.names or last.word == self.scene.role or describes_first) and not any(
             token.owns for token in before
         ):
             self._add_main_noun(gender)

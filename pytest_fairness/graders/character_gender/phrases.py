@@ -103,8 +103,8 @@ def find_identity_before(tokens: Sequence[Token], start: int, index: int) -> str
 
 def nickname_follows(tokens: Sequence[Token], index: int) -> bool:
     """Return whether a title is only a nickname: "Grandma Willow, as we call her"."""
-    near = [token.word for token in tokens[index + 1 : index + 8]]
-    return "," in near and any(word in words.NAMING for word in near[near.index(",") :])
+    next_words = [token.word for token in tokens[index + 1 : index + 8]]
+    return "," in next_words and any(word in words.NAMING for word in next_words[next_words.index(",") :])
 
 
 def is_after_the(tokens: Sequence[Token], index: int) -> bool:
@@ -134,30 +134,30 @@ def is_initial_name(tokens: Sequence[Token]) -> bool:
 
 def begins_with_list(tokens: Sequence[Token]) -> bool:
     """Return whether a sentence begins with three names or more: "Marta, Ines and Pilar"."""
-    heads = [token.word if token.word in (",", "and") else "A" if token.capital else "" for token in tokens[:8]]
-    return "A,AandA" in "".join(heads).replace("AA", "A").replace(",and", "and")
+    first_words = [token.word if token.word in (",", "and") else "A" if token.capital else "" for token in tokens[:8]]
+    return "A,AandA" in "".join(first_words).replace("AA", "A").replace(",and", "and")
 
 
 def begins_with_several(tokens: Sequence[Token]) -> bool:
     """Return whether clauses about several people follow each other: "The best man sang, the bride danced"."""
-    heads = 0
+    first_words = 0
     for index in range(len(tokens) - 2):
         clause = index == 0 or tokens[index - 1].word == ","
         article = tokens[index].word == "the" or (tokens[index].word == "and" and clause)
-        heads += clause and article and any(words.is_person(tokens[index + step].word) for step in (1, 2))
-    return heads > 2
+        first_words += clause and article and any(words.is_person(tokens[index + step].word) for step in (1, 2))
+    return first_words > 2
 
 
 def is_denied_name(tokens: Sequence[Token], start: int) -> bool:
     """Return whether the noun is a name that a person should not be called: "never call her a lady"."""
-    heads = [token.word for token in tokens[:start]]
-    return any(word in words.NAMING for word in heads[-3:]) and any(word in words.DENIALS for word in heads)
+    first_words = [token.word for token in tokens[:start]]
+    return any(word in words.NAMING for word in first_words[-3:]) and any(word in words.DENIALS for word in first_words)
 
 
 def describes_narrator(tokens: Sequence[Token], start: int) -> bool:
     """Return whether a noun describes the narrator: "I am a beekeeper, and a grandmother of four"."""
-    heads = [token.word for token in tokens[:2]]
-    is_mine = heads[0] == "i" and (tokens[0].ending == "m" or heads[1:] == ["am"])
+    first_words = [token.word for token in tokens[:2]]
+    is_mine = first_words[0] == "i" and (tokens[0].ending == "m" or first_words[1:] == ["am"])
     return is_mine and start > 1 and tokens[start - 1].word in ("and", ",")
 
 
@@ -170,24 +170,26 @@ def is_relative(tokens: Sequence[Token], start: int, before: str) -> bool:
 
 def is_generic_sentence(tokens: Sequence[Token]) -> bool:
     """Return whether a sentence is about no particular person: "When a customer comes in, she wants to be seen"."""
-    heads = [token.word for token in tokens[:4]]
-    named = any(token.capital for token in tokens[1:])
-    is_case = heads[0] in ("when", "whenever", "if") and heads[1:2] in (["a"], ["an"])
-    is_each = heads[0] in ("every", "each", "any", "no") and any(map(words.is_person, heads[1:3]))
-    return (is_case or is_each) and not named
+    first_words = [token.word for token in tokens[:4]]
+    has_name = any(token.capital for token in tokens[1:])
+    is_case = first_words[0] in ("when", "whenever", "if") and first_words[1:2] in (["a"], ["an"])
+    is_each = first_words[0] in ("every", "each", "any", "no") and any(map(words.is_person, first_words[1:3]))
+    return (is_case or is_each) and not has_name
 
 
 def owns_person(tokens: Sequence[Token], index: int) -> bool:
     """Return whether the next person is introduced by this one: "my neighbor's teacher"."""
-    near = [token.word for token in tokens[index + 1 : index + 4]]
+    next_words = [token.word for token in tokens[index + 1 : index + 4]]
     owns = tokens[index].ending == "s"
-    return owns and any(map(words.is_surely_person, near)) and not any(word in words.NOUNS for word in near)
+    return owns and any(map(words.is_surely_person, next_words)) and not any(word in words.NOUNS for word in next_words)
 
 
 def is_object_of(tokens: Sequence[Token], index: int, people: set[str]) -> bool:
     """Return whether a pronoun is the object of what the main character does: "Ines watched him"."""
     verb = tokens[index - 1].word if index else ""
-    mains = [position for position, token in enumerate(tokens[:index]) if token.word in people]
-    if not (mains and tokens[index].is_object) or verb in words.STOPS or tokens[mains[-1]].owns:
+    main_positions = [position for position, token in enumerate(tokens[:index]) if token.word in people]
+    if not (main_positions and tokens[index].is_object) or verb in words.STOPS or tokens[main_positions[-1]].owns:
         return False
-    return all(token.word.isalpha() and token.word not in words.CLAUSES for token in tokens[mains[-1] + 1 : index])
+    return all(
+        token.word.isalpha() and token.word not in words.CLAUSES for token in tokens[main_positions[-1] + 1 : index]
+    )

@@ -164,11 +164,11 @@ def _answer_entry(content: dict[str, Any], depth: int = 0) -> tuple[Any] | None:
     It is in a tuple, as it may be null; None where there is none.
     """
     by_name = {re.sub(r"[\W_]", "", key).casefold(): value for key, value in content.items()}
-    named = [by_name[key] for key in _ANSWER_KEYS if key in by_name]
+    answers = [by_name[key] for key in _ANSWER_KEYS if key in by_name]
     others = [value for key, value in by_name.items() if not key.startswith(_REASONING_KEYS) and value not in _EMPTY]
-    if not named and len(others) != 1:
+    if not answers and len(others) != 1:
         return None
-    value = named[0] if named else others[0]
+    value = answers[0] if answers else others[0]
     inner = _answer_entry(value, depth + 1) if isinstance(value, dict) and depth < 3 else None
     return inner or (value,)
 

@@ -288,7 +288,7 @@ def _partial_names(texts: Sequence[tuple[str, str]], unknown: Sequence[str]) -> 
     names = [(value, parts) for value, parts in names if 2 <= len(parts) <= 3 and all(map(_is_name, parts))]
     if len(names) < 2:
         return []
-    parts = [(part, value) for value, own in names for part in own]
+    parts = [(part, value) for value, name_parts in names for part in name_parts]
     return [(part, value) for part, value in parts if sum(part == other for other, _ in parts) == 1]
 
 

@@ -71,17 +71,19 @@ def agreement(fields: Iterable[Field], grades: Iterable[Sequence[Grade]]) -> dic
 
 def _disagreement(counts: Mapping[Any, int], distance: Callable[[Any, Any], float]) -> float:
     """Return the sum of squared distances over all ordered pairs of values."""
-    return 2 * sum(counts[one] * counts[other] * distance(one, other) for one, other in combinations(counts, 2))
+    return 2 * sum(
+        counts[first] * counts[second] * distance(first, second) for first, second in combinations(counts, 2)
+    )
 
 
 def _distance_function(level: Level, counts: Mapping[Any, int]) -> Callable[[Any, Any], float]:
     """Return the function of the squared distance of two values."""
     if level == "nominal":
-        return lambda one, other: float(one != other)
+        return lambda first, second: float(first != second)
     if level == "interval":
-        return lambda one, other: float(one - other) ** 2
+        return lambda first, second: float(first - second) ** 2
     ranks, below = {}, 0
     for value in sorted(counts):
         ranks[value] = below + counts[value] / 2
         below += counts[value]
-    return lambda one, other: float(ranks[one] - ranks[other]) ** 2
+    return lambda first, second: float(ranks[first] - ranks[second]) ** 2

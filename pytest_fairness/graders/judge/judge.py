@@ -110,7 +110,9 @@ class Judge(DeclarativeGrader):
             FairnessError: A judge is named twice, or a field has the name of the entry.
         """
         if min(len({model.key for model in models}), len({model.name for model in models})) < len(models):
-            raise FairnessError(f"the judges of {name!r} are {', '.join(m.name for m in models)}: name each once")
+            raise FairnessError(
+                f"the judges of {name!r} are {', '.join(model.name for model in models)}: name each once"
+            )
         is_single = len(models) == 1
         if name in {field.name for field in self.fields}:
             raise FairnessError(f"the judge of {name!r} has a field of that name: rename one")

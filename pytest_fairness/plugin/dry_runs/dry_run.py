@@ -42,7 +42,7 @@ class DryRun(Generic[Row]):
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Keep the thresholds: nothing is measured, and other tests might ask a model."""
+        """Deselect all tests but thresholds: others could send requests."""
         selected = [item for item in items if is_threshold(item)]
         if others := [item for item in items if item not in selected]:
             config.hook.pytest_deselected(items=others)

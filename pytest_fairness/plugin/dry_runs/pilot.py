@@ -91,7 +91,7 @@ class PilotData:
         """Yield each look of one run with its sample, which includes those of earlier looks."""
         last = self.look.plan[-1]
         sample = self._draw_sample(number, last.clusters / self.look.size.clusters, gap, last.repetitions)
-        for index in range(1, self.look.of + 1):
+        for index in range(1, self.look.total + 1):
             look = replace(self.look, number=index)
             sources = round(self.sources * look.size.clusters / self.look.size.clusters)
             yield look, sample.first(sources, look.size.repetitions, look.confidence)
@@ -110,7 +110,7 @@ class PilotData:
         """Return the sample of the pilot, corrected by labels; None without a pilot or labels."""
         if self._sample is None:
             return None
-        labels = self._measured.labels_of(self._sample.attempts) or self._sample.arguments.get("calibration", ())
+        labels = self._measured.read_labels(self._sample.attempts) or self._sample.arguments.get("calibration", ())
         return self._measured_sample({**self._arguments, "calibration": labels}) if labels else None
 
     def _measured_sample(self, arguments: Mapping[str, Any]) -> Measured | None:
@@ -178,7 +178,7 @@ class PilotData:
         return CallCost(
             questions=grader_calls,
             silent=sorted(uncounted),
-            price=self._fairness.models.price_of(self.model),
+            price=self._fairness.models.find_price(self.model),
             calls=len(self._keys),
             propensities=self._propensity_calls,
             stored=stored,
@@ -278,7 +278,7 @@ class PilotData:
 
         prompts = [prompt for item in self.probe.items for prompt in item.prompts]
         has_store = self._fairness.settings.store.exists()
-        first = self._fairness.work.first_of(self.probe, self.model) if has_store else 0
+        first = self._fairness.work.first_probe_repetition(self.probe, self.model) if has_store else 0
         return list({request.key for request in build_requests(prompts, self.model, self.repetitions, first)})
 
     @cached_property

@@ -119,7 +119,7 @@ def _simulate_looks(item: pytest.Function, pilot_data: PilotData, gap: Gap | Non
 
     def judge_looks(number: int, dependence: Dependence | None) -> tuple[Judgment, int]:
         for look, sample in pilot_data.draw_looks(number, gap):
-            judgment = evaluate_on(item, sample, dependence, None if look.of == 1 else look.strict_tail)
+            judgment = evaluate_on(item, sample, dependence, None if look.total == 1 else look.strict_tail)
             dependence = judgment.dependence or dependence
             if judgment.verdict is not Verdict.UNDECIDED:
                 break

@@ -44,14 +44,14 @@ class StoredMeasured(LazyMeasured):
         self.look = _read_look(design, self.tail)
         if self.counts is not None and self.counts.attempts != self._size:
             self._samples, self._views = {}, {}
-        self._stored  # noqa: B018 - raises if there is none
+        self._stored_sample  # noqa: B018 - raises if there is none
 
     @property
     def _size(self) -> object:
         return (self._row.get("sample") or {}).get("fairness_attempts")
 
     @cached_property
-    def _stored(self) -> StoredSample:
+    def _stored_sample(self) -> StoredSample:
         runs = self._fairness.store.runs
         key = find_sample_key(runs, self._run, self.probe.id, self.subject)
         sample = runs.sample(self._run, self.probe.id, key) if key else None
@@ -66,11 +66,11 @@ class StoredMeasured(LazyMeasured):
 
     def _attempts(self) -> list[GradedAttempt]:
         """Return the attempts of the look, a part of the stored sample, which is that of the last look."""
-        attempts = self._stored.attempts
+        attempts = self._stored_sample.attempts
         if self._size == len(attempts):
             return list(attempts)
         items, repetitions = self.look.design(self.probe)
-        ids, end = {item.id for item in items}, self._stored.repetitions.start + repetitions
+        ids, end = {item.id for item in items}, self._stored_sample.repetitions.start + repetitions
         return [graded for graded in attempts if graded.item.id in ids and graded.attempt.repetition < end]
 
     def earlier(self, test: str) -> list[PastResult]:
@@ -78,23 +78,23 @@ class StoredMeasured(LazyMeasured):
 
     @property
     def fingerprints(self) -> dict[str, str | None]:
-        return dict(self._stored.graders)
+        return dict(self._stored_sample.graders)
 
-    def labels_of(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG002
-        return self._stored.arguments.get("calibration", ())  # type: ignore[no-any-return]
+    def read_labels(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG002
+        return self._stored_sample.arguments.get("calibration", ())  # type: ignore[no-any-return]
 
     @property
     def _left_out(self) -> LeftOut:
         """The exclusions of the stored sample, and those of a smaller look."""
-        stored: LeftOut = self._stored.arguments.get("left_out", {})
+        stored: LeftOut = self._stored_sample.arguments.get("left_out", {})
         items = {graded.item.id: graded.item for graded in self._attempts()}
-        later = [item for item, _ in self._stored.prompts if item.id not in items]
+        later = [item for item, _ in self._stored_sample.prompts if item.id not in items]
         added = left_out({self._fairness.settings.sampling: later}, items.values())
         return {option: [*stored.get(option, ()), *added.get(option, ())] for option in {**stored, **added}}
 
     @property
     def extremes(self) -> dict[str, Any]:
-        return dict(self._stored.extremes)
+        return dict(self._stored_sample.extremes)
 
 
 def _read_look(design: Mapping[str, Any], tail: float) -> Look:

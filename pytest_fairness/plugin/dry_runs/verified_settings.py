@@ -33,15 +33,15 @@ def restore_run_settings(settings: Settings, config: pytest.Config) -> Settings:
         stored = named_models(runs, results_file.run)
     models = dict.fromkeys(str(row.get("model")).partition(WRAPPED)[0] for row in results_file.rows.values())
     folders = RunFolders(settings.root, settings.root)
-    data = BY_NAME["data"].parsed(results_file.option("data"), folders)
+    data = BY_NAME["data"].parse_value(results_file.option("data"), folders)
     return replace(
         settings,
         models=tuple(name for name in models if name in stored),
         judge=results_file.setting("judge", str | None, settings.judge),
-        where=BY_NAME["where"].parsed(results_file.option("where"), folders),
+        where=BY_NAME["where"].parse_value(results_file.option("where"), folders),
         sample=results_file.setting("sample", int | None, settings.sample),
         profile=next(
-            (BY_NAME["profile"].parsed(name, folders) for name in results_file.option("profile")), settings.profile
+            (BY_NAME["profile"].parse_value(name, folders) for name in results_file.option("profile")), settings.profile
         ),
         seed=results_file.setting("seed", int, settings.seed),
         adjust=tuple(results_file.option("adjust")),

@@ -102,12 +102,12 @@ class Verification:
         for test, reported in self._results_file.rows.items():
             if reported.get("verdict") == NOT_JUDGED:
                 rows[test] = _compare_unjudged(test, reported, _find_stored_row(self._fairness, run, test))
-            rows.setdefault(test, _unverified(test, reported, self._failures.get(test, NOT_RUN)))
+            rows.setdefault(test, _make_unverified_row(test, reported, self._failures.get(test, NOT_RUN)))
         for test, expected in runs.expected_thresholds(run).items():
             stored_row = _find_stored_row(self._fairness, run, test)
             if stored_row is not None and test not in self._results_file.rows:
                 verdict = format_value(stored_row["verdict"])
-                rows[test] = _unverified(test, expected, f"{NOT_THERE}, and its run called it {verdict}")
+                rows[test] = _make_unverified_row(test, expected, f"{NOT_THERE}, and its run called it {verdict}")
         self._dry_run.conclude(self._content)
 
     def _content(self, rows: Sequence[VerificationRow]) -> VerifyResult:
@@ -184,13 +184,13 @@ def verify_threshold(item: pytest.Function, results_file: ResultsFile) -> Verifi
     assert isinstance(measured, StoredMeasured)  # noqa: S101 - the fixture's, or the test would have errored
     reported = results_file.rows[item.nodeid]
     if "sample" not in reported:
-        return _unverified(item.nodeid, reported, NO_SAMPLE)
+        return _make_unverified_row(item.nodeid, reported, NO_SAMPLE)
     if "baseline" in item.fixturenames and fairness.settings.baseline is None:
-        return _unverified(item.nodeid, reported, NO_BASELINE)
+        return _make_unverified_row(item.nodeid, reported, NO_BASELINE)
     try:
         measured.load_look(reported)
     except FairnessError as error:
-        return _unverified(item.nodeid, reported, str(error))
+        return _make_unverified_row(item.nodeid, reported, str(error))
     row = threshold_rows.threshold_row(item, _judge(item, measured), measured, "")
     now = redacted(row.to_json(), secret_redactor(fairness.settings))  # as in the file
     stored_row = _find_stored_row(fairness, results_file.run, item.nodeid)
@@ -227,7 +227,7 @@ def _release_fields(row: Mapping[str, Any], names: Sequence[str]) -> ThresholdRe
     return ThresholdResult.from_json({name: row[name] for name in names if name in row}, row["id"], strict=False)
 
 
-def _unverified(test: str, row: Mapping[str, Any], reason: str) -> VerificationRow:
+def _make_unverified_row(test: str, row: Mapping[str, Any], reason: str) -> VerificationRow:
     title, model = row.get("threshold"), row.get("model")
     return VerificationRow(VerifiedThreshold(id=test, threshold=_text(title), model=_text(model), reason=reason))
 
@@ -241,14 +241,14 @@ def _compare_unjudged(test: str, reported: Mapping[str, Any], stored_row: Mappin
     """Return the row of a threshold that the file has as not judged, compared with the stored run."""
     now = reported if stored_row is None else stored_row
     threshold = replace(
-        _unverified(test, reported, "").threshold,
+        _make_unverified_row(test, reported, "").threshold,
         differences=find_differences(reported, now, ("verdict",)),
         not_judged=now["verdict"] == NOT_JUDGED,
     )
     try:
         return VerificationRow(threshold, _release_fields({**now, "id": test}, _UNJUDGED_FIELDS))
     except FairnessError as error:  # the file's fields have other types
-        return _unverified(test, reported, str(error))
+        return _make_unverified_row(test, reported, str(error))
 
 
 def _find_stored_row(fairness: FairnessSession, run: str, test: str) -> dict[str, Any] | None:
