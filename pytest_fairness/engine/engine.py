@@ -80,7 +80,7 @@ class Engine:
         self._patience = CLOSING + (SUBMITTING if batch else 0.0)
         self._stopped = self._paused = False
         self._next_stop_look, self._stop_deadline = 0.0, math.inf
-        self._reached = 0
+        self._reached = self._reported = 0
         self._loop, self._wake = asyncio.new_event_loop(), asyncio.Event()
         self._loop.set_default_executor(DaemonExecutor())
         # The following parts are used by the loop's thread alone.
@@ -125,7 +125,8 @@ class Engine:
         if missing:
             self._notify(partial(self._scheduler.demand, tuple(missing)))
             self.answers.until(lambda: self.answers.have(missing))
-        elif self._reached - self._scheduler.reached >= _REPORT_EVERY:
+        elif self._reached - self._reported >= _REPORT_EVERY:
+            self._reported = self._reached
             self._notify(lambda: None)
         return [answered[request.key] for request in requests]
 
