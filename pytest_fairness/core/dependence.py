@@ -38,6 +38,8 @@ class Evaluation:
 
     record: ComparisonRecorder
     failure: BaseException | None
+    is_skipped: bool = False
+    """Whether the test skipped itself: it is not judged then."""
 
     @property
     def fails(self) -> bool:
@@ -99,16 +101,17 @@ class Evaluator:
         """
         record = self._record(answers, default)
         record.added_to_reads = added_to_reads
+        is_skipped = False
         with recording(record), redirect_stdout(StringIO()):
             try:
                 failure = _failure(self.test, self.failures)
             except self.endings:
-                failure = None
+                failure, is_skipped = None, True
             except (KeyboardInterrupt, GeneratorExit):
                 raise
             except BaseException as error:  # noqa: BLE001 - of a path that the data do not take
                 failure = error
-        return Evaluation(record, failure)
+        return Evaluation(record, failure, is_skipped)
 
     def _record(self, answers: Answers, default: bool | None) -> ComparisonRecorder:  # noqa: FBT001 - an answer
         return ComparisonRecorder(answers, default, self.scale, self.bounds, self.negated, self.strict_tail)
@@ -158,7 +161,7 @@ def _dependence_on_reads(evaluator: Evaluator, passing: Evaluation, default: boo
         shifted = evaluator.under(passing.given, default, added)
         compared = _compared(shifted)
         different = list(compared.keys() - usual.keys())
-        if not different and not shifted.fails:
+        if not (different or shifted.fails or shifted.is_skipped):
             different = list(usual.keys() - compared.keys())
         if different:
             return f"{(usual | compared)[min(different)]}: {_COMPARES_BY_READS}"

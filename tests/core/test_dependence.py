@@ -352,6 +352,18 @@ def test_comparison_by_numbers_read_is_invalid(body: Callable[[Measured], None])
     assert "depends on numbers of estimates that the test reads" in judgment.reason
 
 
+def test_test_that_skips_itself_by_a_number_is_judged_otherwise() -> None:
+    measured = three_groups()
+
+    def body() -> None:
+        rate = measured.rate("yes")
+        if rate.value < 0.4:
+            pytest.skip("too few")
+        assert rate >= 0.5
+
+    assert judge(body, endings=(pytest.skip.Exception,)).verdict is Verdict.FAIR
+
+
 def test_numbers_that_are_only_read_change_no_verdict() -> None:
     measured = three_groups()
 
