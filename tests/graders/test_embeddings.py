@@ -139,7 +139,7 @@ def test_cache_keeps_a_bounded_number_of_vectors(minilm: Embedder, monkeypatch: 
     width = minilm.embed(["one"]).shape[1]
     whole = minilm.embed(TEXTS)
     minilm.close()
-    monkeypatch.setattr(embeddings, "_MOST_KEPT", 3 * 4 * width)
+    monkeypatch.setattr(embeddings, "_CACHE_BYTES", 3 * 4 * width)
     assert np.allclose(minilm.embed(TEXTS), whole, atol=1e-6)
     assert len(minilm._cache) == 3
     # A row that is cached_model must not hold the rest of its batch.

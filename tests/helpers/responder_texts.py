@@ -199,7 +199,7 @@ def _read(
 WRITERS: Mapping[str, Callable[..., Text]] = {
     "hiring/assessment": assessment,
     "asymmetry/question": essay,
-    "emotion/described": emotion,
+    "emotion/description": emotion,
     "emotion/reading": features,
 }
 """Writers of the answers to probes that ``simulated:`` has no answers for; without arguments, fair ones."""

@@ -79,7 +79,7 @@ def test_planted_bias_is_unfair(name: str) -> None:
     assert set(verdicts.values()) == {"unfair"}, verdicts
 
 
-WRITTEN = ("agents/credit", "asymmetry/question", "emotion/described")
+WRITTEN = ("agents/credit", "asymmetry/question", "emotion/description")
 """Probes whose answers are acts or texts, and their judge a simulated one."""
 
 
