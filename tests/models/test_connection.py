@@ -23,6 +23,7 @@ Name = Callable[..., str]
 
 BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 CONNECTIONS = Path("/proc/net/tcp")
+ESTABLISHED = "01"  # the port may have served another connection just before
 NOWHERE = "http://api.nowhere.invalid/v1"
 
 
@@ -124,7 +125,7 @@ def test_silent_connection_is_kept_for_minutes(server: Any) -> None:
 def timer(port: int) -> str:
     """Return the timer of the connection that begins at this port, and its hundredths of a second."""
     rows = (line.split() for line in CONNECTIONS.read_text("ascii").splitlines()[1:])
-    (timers,) = (row[5] for row in rows if row[1].endswith(f":{port:04X}"))
+    (timers,) = (row[5] for row in rows if row[1].endswith(f":{port:04X}") and row[3] == ESTABLISHED)
     return timers
 
 
