@@ -169,7 +169,7 @@ class ItemGradingQueue:
 
     def _has_ended(self, index: int) -> bool:
         if index in self._waiting:
-            self._continue([index])
+            self._continue([index], is_awaited=True)
         return index in self._ended
 
     def _continue_all(self) -> None:
@@ -186,7 +186,11 @@ class ItemGradingQueue:
             requests = next(steps)
             self._waiting[index] = _GradingTask(steps, requests, list(requests))
 
-    def _continue(self, indices: Sequence[int]) -> None:
+    def _continue(self, indices: Sequence[int], *, is_awaited: bool = False) -> None:
+        """Continue gradings whose answers are there: near ones, and those for which a test waits.
+
+        A worker's first item may be far ahead in the work list, and get its position only after its test has begun.
+        """
         questions: list[Request] = []
         for index in indices:
             task = self._waiting[index]
@@ -196,7 +200,7 @@ class ItemGradingQueue:
                 task.error = error
                 self._ended[index] = self._waiting.pop(index)
                 continue
-            if are_answered and self._engine.is_near(task.requests[-1]):
+            if are_answered and (is_awaited or self._engine.is_near(task.requests[-1])):
                 if self._has_finished(task):
                     self._ended[index] = self._waiting.pop(index)
                 else:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.pending import PendingResults
 from pytest_fairness.engine.probe_sample import ProbeSample
+from pytest_fairness.engine.requests import Request
 from pytest_fairness.graders.yes_no import YesNo
 from pytest_fairness.store.store import Store
 from tests.engine.conftest import MakeEngine
@@ -83,3 +86,20 @@ def test_each_request_is_looked_up_once(make_engine: MakeEngine, monkeypatch: py
     engine.close()
     assert len(looked_up) == ITEMS
     assert max(looked_up.values()) == 1
+
+
+def test_worker_may_begin_far_ahead_in_the_work_list(make_engine: MakeEngine) -> None:
+    """Measure the last item first, as a worker does whose tests are the last: its grading waited without end."""
+    engine = make_engine()
+    sample = ProbeSample([ProbeItem(f"item {n}", [Prompt(f"{n}")]) for n in range(ITEMS)], CountingModel(), 1, engine)
+    sample.grade_with({"answer": Oracle()})
+
+    def work_list() -> Iterator[Request]:
+        time.sleep(0.3)  # until the test waits: its item gets a position only then
+        yield from sample.requests(range(ITEMS))
+
+    engine.plan(work_list())
+    stop = threading.Timer(20, engine.stop)
+    stop.start()
+    assert [len(sample.measure(index)) for index in (ITEMS - 1, ITEMS - 2, 0)] == [1, 1, 1]
+    stop.cancel()
