@@ -179,9 +179,9 @@ class RateLimiter:
         """Adopt what the store granted, and send waiting requests again as far as it allows.
 
         Args:
-            wanted: What was requested.
-            grant: What was granted.
-            claimed: How many of the keys are claimed.
+            requested: The report and the request that the store got.
+            grant: The store's reply.
+            claimed: The number of keys that are claimed.
         """
         self._reported = (requested.in_flight + claimed, requested.waiting - grant.again)
         self._granted = grant.room

@@ -72,6 +72,27 @@ def docstring_faults(node: Documented, doc: str) -> Iterator[str]:
         yield "the first paragraph does not end with a period"
     if match := BANNED_WORDS.search(doc):
         yield f"says {match[0]!r}"
+    if not isinstance(node, ast.Module):
+        yield from (f"describes {name!r}, which is no argument" for name in described_arguments(doc) - arguments(node))
+
+
+def described_arguments(doc: str) -> set[str]:
+    """Return the names below "Args:" in a docstring, without stars."""
+    section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", doc, re.MULTILINE | re.DOTALL)
+    return set(re.findall(r"^    \*{0,2}(\w+)(?: \([^)]*\))?:", section[1], re.MULTILINE)) if section else set()
+
+
+def arguments(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Return the names of a function's arguments, or of a class's fields and those of its ``__init__``."""
+    if not isinstance(node, ast.ClassDef):
+        return {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+    fields = {
+        field.target.id
+        for field in node.body
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+    }
+    functions = (function for function in node.body if isinstance(function, ast.FunctionDef))
+    return fields.union(*(arguments(function) for function in functions if function.name == "__init__"))
 
 
 def third_person(word: str) -> bool:

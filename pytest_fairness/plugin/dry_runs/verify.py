@@ -174,10 +174,10 @@ def verify_threshold(item: pytest.Function, results_file: ResultsFile) -> Verifi
 
     Args:
         item: The threshold's test.
-        claims: The results file.
+        results_file: The results to verify.
 
     Returns:
-        The differences; the ``reason`` in their place, if it could not be verified.
+        The differences, or the reason why it could not be verified.
     """
     fairness = item.config.stash[SESSION]
     measured = item.funcargs["measured"]
