@@ -94,11 +94,11 @@ def did_you_mean(word: object, words: Iterable[str]) -> str:
     >>> did_you_mean("opnai", ["openai", "anthropic"])
     "did you mean 'openai'? Known: anthropic, openai"
     >>> print(did_you_mean("x", ["a\x1b]0;bell\x07"]))
-    Known: a\x1b]0;bell\x07
+    known: a\x1b]0;bell\x07
     """
     names = sorted(name if name.isprintable() else repr(name)[1:-1] for name in words)
     close = difflib.get_close_matches(str(word), names, n=3, cutoff=0.5)
-    vocabulary = f"Known: {', '.join(names)}" if names else "None is known"
-    if not close:
-        return vocabulary
-    return f"did you mean {' or '.join(repr(name) for name in close)}? {vocabulary}"
+    known_names = ", ".join(names)
+    if close:
+        return f"did you mean {' or '.join(repr(name) for name in close)}? Known: {known_names}"
+    return f"known: {known_names}" if names else "none is known"

@@ -47,24 +47,26 @@ class DeferredMeasured(Protocol):
 class Measured:
     """The graded attempts of a probe, and the estimates that can be made of them.
 
-    ``confidence`` is the share of samples whose interval holds the truth (0.95).
-    ``sources="random"`` clusters by an item's source, "fixed" by item: the verdict then
-    holds for these sources only. ``crossed`` names an attribute whose values are drawn at
-    random too and recur over items (a name, say). ``extremes`` gives per grade, from a
-    prompt, the extreme values that an ungraded answer could have had; grades that are true or
-    false, and text with ``equals``, need none.
-    ``conditions`` names what another sample must share to be compared with this one
-    (`against`): the graders, the judge, the decoding. ``calibration`` holds a human's labels of a
-    judge's grades (`read_labels`): their rates, means, differences and ratios are corrected by them.
-    ``left_out`` describes the prompts of the probe that an option of the run left out
-    (`core.left_out`): a group that only they name is a group without attempts.
-    ``history`` holds answers of earlier models to all items that this sample was drawn from by chance, its own among
-    them: rates, means, differences, ratios and custom metrics are adjusted by them (control variates) where that
-    makes their error smaller.
+    An *outcome* is the name of a grade, or a function of a `GradedAttempt` that returns true, false or a number; where
+    it reads an ungraded value the attempt is ungraded for this outcome. Of a grade that holds text, ``equals`` names
+    the value that counts. Groups are the values of an attribute of prompts (``by``).
 
-    An *outcome* is the name of a grade (with ``equals`` for one that holds text), or a
-    function of a `GradedAttempt` that returns true, false or a number; where it reads
-    an ungraded value the attempt is ungraded for this outcome.
+    Args:
+        attempts: The graded attempts, in any order.
+        confidence: The share of samples whose interval holds the truth, between 0 and 1.
+        sources: "random" clusters by an item's source, "fixed" by item: the verdict then holds for these sources only.
+        crossed: An attribute whose values are drawn at random too and recur over items (a name, say).
+        extremes: Per grade, from a prompt, the extreme values that an ungraded answer could have had. Grades that are
+            true or false, and text with ``equals``, need none.
+        conditions: What another sample must share to be compared with this one (`against`): the graders, the judge,
+            the decoding.
+        calibration: A human's labels of a judge's grades (`read_labels`). Rates, means, differences and ratios of
+            these grades are corrected by them.
+        left_out: The prompts of the probe that an option of the run left out (`core.exclusions`). A group that only
+            they name is a group without attempts.
+        history: Answers of earlier models to all items that this sample was drawn from by chance, its own among them.
+            Rates, means, differences, ratios and custom metrics are adjusted by them (control variates) where that
+            makes their error smaller.
 
     >>> rows = [
     ...     {"profile": n, "gender": gender, "hired": (n + bonus) % 2}
@@ -110,7 +112,12 @@ class Measured:
 
     @classmethod
     def from_columns(cls, columns: Columns, **options: Any) -> Measured:
-        """Return a sample of existing columns, such as `Columns.from_arrays` makes; options as for `Selection`."""
+        """Return a sample of existing columns.
+
+        Args:
+            columns: The columns, such as `Columns.from_arrays` makes.
+            **options: As for `Selection`.
+        """
         return cls.from_selection(Selection(columns, **options))
 
     @classmethod
@@ -127,12 +134,21 @@ class Measured:
         extremes: Extremes | None = None,
         calibration: Sequence[Row] = (),
     ) -> Measured:
-        """Return a sample of a recorded table: one mapping per attempt, from column to value.
+        """Return a sample of a recorded table. Each column without another role is a grade of its own name.
 
-        ``item``, ``groups``, ``source`` and ``crossed`` name columns; each other column is a
-        grade of its own name, ungraded where it is None or nan.
+        Args:
+            rows: One mapping per attempt, from column to value. A grade of None or nan is ungraded.
+            item: The column with the item.
+            groups: The columns with groups, which are the attributes of prompts.
+            source: The column with the source; without one, each item is its own.
+            crossed: The column with a factor that is drawn at random too and recurs over items.
+            confidence: As for the class, like all that follow.
+            sources: "random" or "fixed".
+            extremes: The extreme values of an ungraded answer, per grade.
+            calibration: A human's labels of a judge's grades.
 
-        Raises `FairnessError` for a column that a row lacks.
+        Raises:
+            FairnessError: A row lacks a column.
         """
         attempts = table_reader.attempts(rows, item=item, groups=groups, source=source, crossed=crossed)
         options: dict[str, Any] = {"extremes": extremes, "calibration": calibration}
@@ -140,11 +156,18 @@ class Measured:
 
     @classmethod
     def from_table(cls, path: str | Path, *, item: str, groups: Sequence[str], **options: Any) -> Measured:
-        """Return a sample of a file: CSV, JSONL or Parquet, by its ending. Arguments as for `from_rows`.
+        """Return a sample of a file with a recorded table.
 
         In CSV an empty field is ungraded, and so is nan; grades are read as numbers, true and false where they look so.
 
-        Raises `FairnessError` for a file that cannot be read.
+        Args:
+            path: A CSV, JSONL or Parquet file, by its ending.
+            item: The column with the item.
+            groups: The columns with groups.
+            **options: As for `from_rows`.
+
+        Raises:
+            FairnessError: The file cannot be read, or lacks a column.
         """
         texts = [item, *groups, *(options[name] for name in ("source", "crossed") if options.get(name))]
         return cls.from_rows(table_reader.read(path, texts), item=item, groups=groups, **options)
@@ -160,19 +183,32 @@ class Measured:
         return len(self.selection.rows)
 
     def groups(self, by: str) -> tuple[str, ...]:
-        """Return the groups of an attribute, sorted: those that prompts of this sample or slice name.
+        """Return the groups of an attribute, sorted.
 
-        Among them those of prompts that ``--fairness-where`` or ``--fairness-sample`` left out: groups without
-        attempts, whose estimates are invalid.
+        Args:
+            by: The attribute.
+
+        Returns:
+            The groups that prompts of this sample or slice name. Among them are those of prompts that
+            ``--fairness-where`` or ``--fairness-sample`` left out: groups without attempts, whose estimates are
+            invalid.
         """
         return self.selection.groups(by)
 
     def where(self, **attributes: Any) -> Measured:
-        """Return the attempts whose item or prompt has these attributes; a tuple allows several values.
+        """Return the attempts whose item or prompt has these attributes.
 
-        Values are compared as texts. A value that no attempt has gives estimates that are invalid.
+        >>> rows = [{"item": n, "sex": "fm"[n % 2], "age": n % 3, "hired": True} for n in range(60)]
+        >>> measured = Measured.from_rows(rows, item="item", groups=["sex", "age"])
+        >>> measured.where(sex="f", age=(1, 2)).attempts
+        20
 
-        Raises `FairnessError` for an attribute that no attempt has.
+        Args:
+            **attributes: The value of each attribute, or a tuple of several. They are compared as texts. A value that
+                no attempt has gives estimates that are invalid.
+
+        Raises:
+            FairnessError: No attempt has the attribute.
         """
         return self.from_selection(self.selection.where(**attributes))
 
@@ -187,38 +223,113 @@ class Measured:
         return self.from_selection(self.selection.whole_items())
 
     def at(self, confidence: float) -> Measured:
-        """Return the whole sample with intervals at another confidence."""
+        """Return the whole sample with intervals at another confidence, between 0 and 1."""
         return self.from_selection(self.selection.whole(confidence=confidence))
 
     def first(self, sources: int, repetitions: int, confidence: float) -> Measured:
-        """Return the sample of an earlier look: its first sources and repetitions, at that look's confidence."""
+        """Return the sample of an earlier look.
+
+        Args:
+            sources: The number of its sources, in order.
+            repetitions: The number of repetitions of each prompt.
+            confidence: The confidence at that look, between 0 and 1.
+        """
         return self.from_selection(self.selection.first(sources, repetitions, confidence))
 
     def rate(self, outcome: Outcome, *, equals: Any = None, named: str | None = None) -> Estimate:
-        """Return how often an outcome that is true or false is true: from 0 to 1.
+        """Return how often an outcome that is true or false is true, from 0 to 1.
 
-        ``named`` is its name in the results file (default: ``rate(outcome)``).
-        Jeffreys' interval with an effective number of attempts, exact at 0 and 1.
+        The interval is Jeffreys', exact at 0 and 1, with the effective number of attempts n / (design effect).
+
+        >>> rows = [{"item": n // 2, "harmful": n % 4 == 0} for n in range(200)]
+        >>> Measured.from_rows(rows, item="item", groups=[]).rate("harmful")
+        <rate of harmful: 0.250 (95% CI 0.193 to 0.314); 100 items, 200 attempts>
+
+        Args:
+            outcome: The grade, or a function of a `GradedAttempt`.
+            equals: The value that is counted, for a grade that holds text.
+            named: Its name in the results file; by default ``rate(outcome)``.
+
+        Raises:
+            FairnessError: The outcome holds other numbers than 0 and 1, or no attempt has the grade.
+
+        Source:
+            Brown, Cai and DasGupta 2001, Statistical Science 16(2); the effective number after Korn and Graubard 1998,
+            Survey Methodology 24(2).
         """
         return for_threshold(self._mean(MetricKind.RATE, outcome, equals, named))
 
     def mean(self, outcome: Outcome) -> Estimate:
-        """Return the mean of a number over attempts, in its own units, with Student's t over clusters."""
+        """Return the mean of a number over attempts, in its own units.
+
+        The interval is Student's t over clusters, corrected for skewness (Johnson 1978).
+
+        >>> rows = [{"item": n, "score": n % 5} for n in range(100)]
+        >>> Measured.from_rows(rows, item="item", groups=[]).mean("score").value
+        2.0
+
+        Args:
+            outcome: The grade, or a function of a `GradedAttempt`.
+
+        Raises:
+            FairnessError: The outcome holds text, or no attempt has the grade.
+        """
         return for_threshold(self._mean(MetricKind.MEAN, outcome, None))
 
     def difference(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
-        """Return the rate or mean of one group minus that of another. A difference of rates is marked by size."""
+        """Return the rate or mean of one group minus that of another, in the units of the outcome.
+
+        Items that both groups share are compared within themselves. A difference of rates is marked by its size.
+
+        >>> hires = {"f": 1, "m": 2}
+        >>> rows = [{"item": n, "sex": sex, "hired": n % 4 < hires[sex]} for n in range(80) for sex in hires]
+        >>> measured = Measured.from_rows(rows, item="item", groups=["sex"])
+        >>> measured.difference("hired", by="sex", of="f", to="m").value
+        -0.25
+
+        Args:
+            outcome: The grade, or a function of a `GradedAttempt`.
+            by: The attribute that makes the groups.
+            of: The group whose rate or mean comes first.
+            to: The group that is subtracted.
+            equals: The value that is counted, for a grade that holds text.
+
+        Raises:
+            FairnessError: No attempt has the attribute, a group is not named by any prompt, or both are the same.
+        """
         return self._of_two(DIFFERENCE, outcome, equals, by, of, to)
 
     def ratio(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
-        """Return the rate or mean of one group over that of another; its interval is computed on the log scale."""
+        """Return the rate or mean of one group over that of another: 0 or more, 1 where both are alike.
+
+        The interval is computed on the log scale. A ratio is marked by its distance from 1, in either direction.
+
+        Args:
+            outcome: The grade, or a function of a `GradedAttempt`.
+            by: The attribute that makes the groups.
+            of: The group of the numerator.
+            to: The group of the denominator.
+            equals: The value that is counted, for a grade that holds text.
+
+        Raises:
+            FairnessError: As for `difference`.
+        """
         return self._of_two(RATIO, outcome, equals, by, of, to)
 
     def ratios(self, outcome: Outcome, *, by: str, to: str | None = None, equals: Any = None) -> EstimateFamily:
         """Return the ratios of all pairs of groups, the smaller over the larger.
 
-        With ``to``, the ratios of each other group over that one. A bound on the family must hold for all members.
-        Claims of fairness use each member's own interval, claims of unfairness simultaneous ones.
+        A bound on the family must hold for all members. Claims of fairness use each member's own interval
+        (intersection-union test, Berger 1982), claims of unfairness simultaneous ones.
+
+        Args:
+            outcome: The grade, or a function of a `GradedAttempt`.
+            by: The attribute that makes the groups.
+            to: A group: the family is then the ratios of each other group over this one.
+            equals: The value that is counted, for a grade that holds text.
+
+        Raises:
+            FairnessError: No attempt has the attribute, or no prompt names the group.
         """
         if to is not None:
             self.selection.check_group(by, to)
@@ -229,6 +340,14 @@ class Measured:
         """Return the differences of all pairs of groups, the larger minus the smaller: one bound, ``<= 0.05``.
 
         A bound must hold for all members, as in `ratios`. Differences of rates are marked by size.
+
+        Args:
+            outcome: The grade, or a function of a `GradedAttempt`.
+            by: The attribute that makes the groups.
+            equals: The value that is counted, for a grade that holds text.
+
+        Raises:
+            FairnessError: No attempt has the attribute.
         """
         members, comparison = self._family(DIFFERENCE, outcome, equals, by, None)
         rates = all(group.graded.rate or group.graded.is_propensity for group in comparison.groups)
@@ -246,7 +365,12 @@ class Measured:
         >>> {name: round(rate.value, 2) for name, rate in measured.rates("chosen", equals="abc").items()}
         {'a': 0.33, 'b': 0.33, 'c': 0.33}
 
-        Raises `FairnessError` where no value is named.
+        Args:
+            outcome: The grade, or a function of a `GradedAttempt`.
+            equals: The values.
+
+        Raises:
+            FairnessError: No value is named.
         """
         if not equals:
             raise FairnessError("equals names no value: say which are counted, equals=[...]")
@@ -262,7 +386,18 @@ class Measured:
         )
 
     def worst_ratio(self, outcome: Outcome, *, by: str, equals: Any = None) -> Estimate:
-        """Return the smallest ratio of any two groups, smaller over larger; its value is biased low."""
+        """Return the smallest ratio of any two groups, smaller over larger: from 0 to 1.
+
+        The value is biased low; the interval accounts for the choice of the pair.
+
+        Args:
+            outcome: The grade, or a function of a `GradedAttempt`.
+            by: The attribute that makes the groups.
+            equals: The value that is counted, for a grade that holds text.
+
+        Raises:
+            FairnessError: No attempt has the attribute.
+        """
         members, comparison = self._family(RATIO, outcome, equals, by, None)
         name = metric_names.worst_ratio_name(outcome, equals, by)
         estimate = worst_estimate(comparison, name, members, self.selection.items_of(comparison.groups, by))
@@ -276,6 +411,9 @@ class Measured:
         >>> rows = [{"item": n, "hired": n % 2, "sex": sex} for n in range(60) for sex in ("f", "m")]
         >>> measured = Measured.from_rows(rows, item="item", groups=["sex"])
         >>> measured.record(measured.where(sex="f").rate("hired"), measured.ratios("hired", by="sex"))
+
+        Args:
+            *estimates: The estimates, and families of them.
 
         Raises:
             TypeError: An argument is neither an estimate nor a family of estimates.
@@ -292,13 +430,32 @@ class Measured:
         """Return the comparison of this sample with an earlier one of the same items and prompts: is it no worse?
 
         ``measured.against(baseline).ratio(...) <= 1.1``: at most 1.1 times further from parity.
-        Raises `FairnessError` where the two cannot be compared.
+
+        Args:
+            baseline: The earlier sample, or the ``baseline`` fixture.
+
+        Raises:
+            FairnessError: The two cannot be compared: they differ in items, prompts or ``conditions``.
         """
         old = baseline if isinstance(baseline, Measured) else baseline.load()
         return BaselineComparison(self.selection, old.selection)
 
     def correlation(self, first: Outcome, second: Outcome) -> Estimate:
-        """Return Pearson's correlation of two outcomes over attempts: from -1 to 1, by Fisher's z."""
+        """Return Pearson's correlation of two outcomes over attempts, from -1 to 1.
+
+        The interval is Student's t on Fisher's z (Fisher 1921), with a jackknife over clusters.
+
+        >>> rows = [{"item": n, "warmth": n % 4, "offer": n % 4 + n // 4 % 2} for n in range(80)]
+        >>> round(Measured.from_rows(rows, item="item", groups=[]).correlation("warmth", "offer").value, 3)
+        0.913
+
+        Args:
+            first: A grade, or a function of a `GradedAttempt`.
+            second: The same. Attempts that are ungraded in either are left out, and filled in with its extremes.
+
+        Raises:
+            FairnessError: An outcome holds text, or no attempt has the grade.
+        """
         name = metric_names.correlation_name(first, second)
         functions = [self.selection.reader.function(first), self.selection.reader.function(second)]
         sample = read_sample(
@@ -317,8 +474,6 @@ class Measured:
     ) -> Estimate:
         """Return a metric of your own: a function of sums over the sample, each the sum of an outcome.
 
-        ``span`` is the range that the metric cannot leave, so that its interval does not either.
-
         >>> def spread(s):
         ...     return s.squares / s.attempts - (s.score / s.attempts) ** 2
         >>> rows = [{"item": n, "score": n % 3} for n in range(60)]
@@ -328,12 +483,19 @@ class Measured:
         (0.6667, 'spread')
 
         An attempt that is ungraded in one of the sums is left out of all of them, and filled
-        in with each of its extreme grades. The interval is Student's t with a jackknife over clusters.
+        in with each of its extreme grades. The interval is Student's t with a jackknife over clusters (Tukey 1958).
 
-        A text names a metric that an installed package registers, with its own arguments:
-        ``measured.metric("odds_ratio", "hired", by="sex", of="female", to="male")``.
+        Args:
+            function: A function of the sums, which are attributes by name, to a number; or a `MetricDefinition`; or
+                the name of a metric that an installed package registers, with its own arguments:
+                ``measured.metric("odds_ratio", "hired", by="sex", of="female", to="male")``.
+            *grades: The grades of a registered metric.
+            span: The range that the metric cannot leave, so that its interval does not either.
+            **sums: The outcome of each sum, by name; the options of a registered metric.
 
-        Raises `FairnessError` where the metric, as it is or so filled in, lies outside its span.
+        Raises:
+            FairnessError: The metric, as it is or filled in with extreme grades, lies outside its span; or it is not
+                registered or takes other arguments.
         """
         if isinstance(function, str):
             call = MetricCall(function, grades, sums if span is None else {**sums, "span": span})
@@ -349,15 +511,11 @@ class Measured:
     def resamples(
         self, function: custom_metrics.Function, *, draws: int = 10_000, seed: int = 0, **sums: Outcome
     ) -> Floats:
-        """Return the values of a metric of your own in ``draws`` resamples of whole sources.
+        """Return the values of a metric of your own in resamples of whole sources, drawn with replacement.
 
-        An array of shape (draws,).
-
-        For looking at the whole distribution: a histogram, a skew, a chance to exceed a value.
-        Verdicts do not use it: with few sources or events a percentile interval of resamples
+        They show the whole distribution: a histogram, a skew, a chance to exceed a value.
+        Verdicts do not use them: with few sources or events a percentile interval of resamples
         covers down to 80%, where the jackknife's with Student's t keeps its 95% (`metric`).
-        Arguments as for `metric`; an attempt that is ungraded in one of the sums is left out.
-        A resample for which the function has no value gives nan.
 
         >>> rows = [{"item": n, "hired": n % 2, "sex": sex} for n in range(60) for sex in ("f", "m")]
         >>> measured = Measured.from_rows(rows, item="item", groups=["sex"])
@@ -369,8 +527,18 @@ class Measured:
         >>> draws.shape, float(draws.std())
         ((10000,), 0.0)
 
-        Raises `FairnessError` for draws below 1, for a sample with a crossed factor, and for
-        one that no interval could be made of either.
+        Args:
+            function: A function of the sums, which are attributes by name, to a number.
+            draws: The number of resamples, at least 1.
+            seed: The seed of the draws.
+            **sums: The outcome of each sum, by name. An attempt that is ungraded in one of them is left out.
+
+        Returns:
+            The values, shape (draws,); nan where the function has no value.
+
+        Raises:
+            FairnessError: There are fewer draws than 1, the sample has a crossed factor, or no interval could be made
+                of it either.
         """
         return draw_resamples(
             Functional(function, tuple(sums)),

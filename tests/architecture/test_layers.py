@@ -187,9 +187,15 @@ def test_modules_import_in_one_direction() -> None:
     assert circles == set(), "these import each other in a circle: on load, for types or inside functions"
 
 
-def test_files_have_at_most_500_lines() -> None:
-    for _, path, _ in sources():
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 500, path
+def test_files_have_at_most_440_lines_without_docstrings() -> None:
+    for _, path, tree in sources():
+        strings = (
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        )
+        documented = sum((string.end_lineno or 0) - string.lineno + 1 for string in strings)
+        assert len(path.read_text(encoding="utf-8").splitlines()) - documented <= 440, path
 
 
 def test_loading_the_plugin_imports_pytest_and_the_stdlib_only() -> None:

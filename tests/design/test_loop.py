@@ -253,7 +253,7 @@ def test_space_validates_values() -> None:
         "years is 5.0: it must be a whole number from 2 to 15",
         "evidence is 'lies': it must be one of portfolio, certificate, none",
         "gap is 1: it must be true or false",
-        "'age' is no parameter; Known: evidence, gap, years",
+        "'age' is no parameter; known: evidence, gap, years",
     ]
 
 
