@@ -71,13 +71,20 @@ class AnswerOptions:
     def value_of(self, label: str) -> str:
         """Return the value with a label.
 
+        Args:
+            label: One of `labels`.
+
         Raises:
             KeyError: No option has the label.
         """
         return dict(zip(self.labels, self.texts, strict=True))[label]
 
     def shuffled(self, seed: object) -> AnswerOptions:
-        """Return the same options in an order drawn from the seed, under the same labels."""
+        """Return the same options in a random order, under the same labels.
+
+        Args:
+            seed: Any object with a ``repr`` of its own, such as the item's id: the order depends on it alone.
+        """
         values = list(self.texts)
         random.Random(repr(seed)).shuffle(values)
         return self._in_order(values)

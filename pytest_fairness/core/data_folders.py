@@ -16,6 +16,11 @@ class DataFolders:
     >>> folders = DataFolders({"hiring": Path(), "bbq": "hub@0123abc"})
     >>> folders.folder("hiring") == Path(), folders.folder("bbq"), folders.hub("bbq"), folders.revision("bbq")
     (True, None, True, '0123abc')
+
+    Args:
+        folders: The folder of each suite, or ``"hub"`` or ``"hub@COMMIT"`` for its data set of the hub.
+        offline: Whether downloads are forbidden.
+        on_lookup: A function that is called with the name of each suite that is looked up.
     """
 
     def __init__(

@@ -16,6 +16,9 @@ class EstimateFamily(ComparableNumber):
     ``family >= 0.8`` holds where every member's interval lies at or above 0.8, and fails
     where a member's simultaneous interval lies below. Iterating gives the members' names;
     ``family["female/male"]`` is an ordinary `Estimate`.
+
+    Args:
+        members: The estimates by name, at least one.
     """
 
     __slots__ = ("_members",)
@@ -44,7 +47,11 @@ class EstimateFamily(ComparableNumber):
         >>> EstimateFamily(members).titled("offers made")["old/young"].title
         'offers made, old/young'
 
-        Arguments and errors as for an estimate.
+        Args:
+            title: What was estimated, in plain words: one line of 1 to 100 characters.
+
+        Raises:
+            FairnessError: The title is empty, too long, or has a line break or control character.
         """
         shown = checked_title(title)
         return EstimateFamily(
@@ -60,7 +67,12 @@ class EstimateFamily(ComparableNumber):
         return Mark(*self._members.values())
 
     def deciding(self, op: str, bound: float) -> Estimate:
-        """Return the member that decides: a broken one first, then the unmeasured."""
+        """Return the member that decides a comparison: a broken one first, then one that could not be measured.
+
+        Args:
+            op: ``<``, ``<=``, ``>`` or ``>=``.
+            bound: A finite number.
+        """
         upwards = op in (">", ">=")
         ranks = {Decision.FALSE: 0, Decision.INVALID: 1, Decision.UNDECIDED: 2, Decision.TRUE: 3}
 

@@ -198,7 +198,11 @@ class Estimate(ComparableNumber):
         return self.family or self.metric
 
     def marked(self, scale: MarkScale) -> Estimate:
-        """Return the same estimate with another scale for its mark."""
+        """Return the same estimate with another scale for its mark.
+
+        Args:
+            scale: The ranges of the marks, in the units of the estimate.
+        """
         return replace(self, scale=scale)
 
     def titled(self, title: str) -> Estimate:
@@ -235,10 +239,16 @@ class Estimate(ComparableNumber):
         return self
 
     def corrected(self, asserted: int) -> Estimate:
-        """Return the estimate as one of several that a test asserts: claims of unfairness at tail / ``asserted``.
+        """Return the estimate as one of several that a test asserts, by Bonferroni.
 
-        By Bonferroni: the test is unfair where one of them lies outside its bounds. Unchanged where its ends are
-        known at one confidence only.
+        The test is unfair where one of them lies outside its bounds: each may claim that at its share of the error.
+
+        Args:
+            asserted: The number of estimates that the test asserts, from 1.
+
+        Returns:
+            The estimate with its ends for claims of unfairness at tail / ``asserted``; unchanged where its ends are
+            known at one confidence only.
         """
         if self.strict_tail is None:
             return self._with_strict((1 - self.confidence) / 2 / asserted)
@@ -286,11 +296,25 @@ class Estimate(ComparableNumber):
         return watched
 
     def always(self, op: str, bound: float) -> bool:
-        """Return whether every value that the metric can have satisfies a comparison."""
+        """Return whether every value that the metric can have satisfies a comparison.
+
+        Args:
+            op: ``<``, ``<=``, ``>`` or ``>=``.
+            bound: A finite number.
+        """
         return self.span is not None and all(OPERATORS[op](end, bound) for end in self.span)
 
     def decision(self, op: str, bound: float) -> Decision:
-        """Return the decision of the interval on a comparison with a finite number."""
+        """Return the decision of the interval on a comparison.
+
+        Args:
+            op: ``<``, ``<=``, ``>`` or ``>=``.
+            bound: A finite number.
+
+        Returns:
+            True where the interval lies within the bound, false where the one for claims of unfairness lies beyond
+            it, else undecided; invalid where nothing can be concluded.
+        """
         if self.invalid or math.isnan(self.value):
             return Decision.INVALID
         decision = self._by_interval(op, bound)
@@ -323,7 +347,11 @@ class Estimate(ComparableNumber):
         return format(self.value, spec) if spec else str(self)
 
     def text(self, bounds: Iterable[float] = ()) -> str:
-        """Return ``0.712 (95% CI 0.634 to 0.798)``, with enough digits to distinguish it from the bounds."""
+        """Return the value and its interval: ``0.712 (95% CI 0.634 to 0.798)``.
+
+        Args:
+            bounds: Numbers from which the value and the ends must be distinguishable.
+        """
         digits = decimals((self.value, self.low, self.high), list(bounds))
         low, high = number(self.low, digits), number(self.high, digits)
         return f"{number(self.value, digits)} ({self.confidence * 100:.4g}% CI {low} to {high})"
@@ -431,8 +459,13 @@ class Mark(Comparable):
     >>> str(ratio.mark), ratio.mark >= "B", ratio.mark > "B"
     ('B', True, False)
 
-    Raises `FairnessError` when compared where the estimate has no scale, and `TypeError`
-    for what every mark is, or none: at least D, better than A.
+    Args:
+        *estimates: The estimate, or the members of a family.
+
+    Raises:
+        FairnessError: It is compared and an estimate has no scale.
+        TypeError: It is compared with no letter, or with one that every mark reaches, or none: at least D, better than
+            A.
     """
 
     __slots__ = ("_letter", "estimates")

@@ -63,9 +63,14 @@ class LikelihoodModel(Protocol):
     """A `Model` that also returns the probabilities of texts, for propensities."""
 
     async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:
-        """Return the log-likelihood of each option after the messages of ``prompt``, at temperature 1.
+        """Return the log-likelihood of each option after the messages of a prompt, at temperature 1.
 
-        The answer is that of `Likelihoods.answer`. An unknown probability is an upper bound, never a guess.
+        Args:
+            prompt: The prompt.
+            question: The options, and how their likelihoods are combined.
+
+        Returns:
+            The answer of `Likelihoods.answer`. An unknown probability is an upper bound, never a guess.
 
         Raises:
             NoLikelihoodsError: The model gives no likelihoods.
@@ -96,7 +101,15 @@ class Grader(Protocol):
     """
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
-        """Return the grade of one answer; for one that cannot be read, ``Grade.none(reason)`` and never a default."""
+        """Return the grade of one answer.
+
+        Args:
+            prompt: The prompt, with its groups and metadata.
+            answer: The complete answer.
+
+        Returns:
+            The grade; for an answer that cannot be read ``Grade.none(reason)``, and never a default.
+        """
         ...
 
 
@@ -146,13 +159,19 @@ class ItemGrader(Protocol):
     """
 
     def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> Grading | Sequence[Grade]:
-        """Return one grade for each attempt, in order: prompts in order, each with its repetitions.
+        """Return one grade for each attempt of an item.
 
-        The attempts have the grades of the graders before this one in the mark, those of all plain
-        graders first. An attempt that failed, or whose answer is not complete, has no
-        answer here, and is ungraded whatever its grade. If the grader reads the value of an ungraded attempt,
-        the item is ungraded for the same reason. A failed question has an attempt with an error and
-        no answer, and fails the item's test.
+        An attempt that failed, or whose answer is not complete, has no answer here, and is ungraded whatever its
+        grade. If the grader reads the value of an ungraded attempt, the item is ungraded for the same reason. A failed
+        question has an attempt with an error and no answer, and fails the item's test.
+
+        Args:
+            item: The item.
+            attempts: Its attempts: prompts in order, each with its repetitions. They have the grades of the graders
+                before this one in the mark, those of all plain graders first.
+
+        Returns:
+            The grades, in the order of the attempts; or a generator that asks questions first.
         """
         ...
 
@@ -177,7 +196,8 @@ class BatchGrader(Protocol):
     def grade_batch(self, attempts: Sequence[GradedAttempt]) -> Sequence[Grade]:
         """Return one grade for each attempt, in order.
 
-        It is called when a threshold reads its probe's sample, with all attempts that have a complete answer
-        and no stored grade. They have the grades of all graders that are no batch graders.
+        Args:
+            attempts: When a threshold reads its probe's sample, all attempts that have a complete answer and no stored
+                grade. They have the grades of all graders that are no batch graders.
         """
         ...

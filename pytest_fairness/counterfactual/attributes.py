@@ -90,7 +90,11 @@ def attribute_rows(attribute: str) -> list[dict[str, str]]:
     >>> attribute_rows("age")[0]["age_a_person"], attribute_rows("gender")[2]["is"], attribute_rows("gender")[3]["them"]
     ('a 21-year-old', 'are', 'xem')
 
-    Raises `FairnessError` for an attribute that is not in the list.
+    Args:
+        attribute: "gender", or one of those of `attribute_words`.
+
+    Raises:
+        FairnessError: The attribute is not in the list.
     """
     if attribute == GENDER:
         table = grammar("en")

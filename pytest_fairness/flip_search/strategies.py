@@ -77,15 +77,20 @@ def profiles(
 ) -> SearchStrategy[Prompt]:
     """Return a hypothesis strategy for texts about one person each, well formed, with the person's groups.
 
-    The arguments are those of `counterfactual_pairs`.
-
     >>> from hypothesis import find
     >>> strategy = profiles("{name}, {age}, has applied.", {"name": {"Anna": "female"}, "age": ["25", "60"]})
     >>> prompt = find(strategy, lambda prompt: prompt.groups["age"] == "60")
     >>> prompt.text, prompt.groups
     ('Anna, 60, has applied.', {'gender': 'female', 'age': '60'})
 
-    Raises `FairnessError` as `counterfactual_pairs` does.
+    Args:
+        template: The text, with a ``{slot}`` for whatever varies.
+        vary: The values of each slot, as for `counterfactual_pairs`.
+        language: The language of the text, for agreement and the lint: "en", "de" or "es".
+        metadata: The metadata of every prompt.
+
+    Raises:
+        FairnessError: A slot has no value or contradicts another, or the text mentions a person outside of its slots.
     """
     space = _space(template, vary, language, metadata)
     return _choices(space, vary).map(space.prompt)

@@ -246,7 +246,15 @@ class TableImporter(Importer):
             )
 
     def convert(self, out: Path, arguments: Namespace) -> list[str]:
-        """Write the table, and return lines that describe it."""
+        """Write the table, and return lines that describe it.
+
+        Args:
+            out: The table to write, whose name ends in .jsonl.
+            arguments: The parsed arguments.
+
+        Raises:
+            FairnessError: The name ends otherwise, or a file cannot be read or written.
+        """
         if out.suffix not in (".jsonl", ".ndjson"):
             raise FairnessError(f"--out is {out}: the table is JSON, a row a line: let its name end in .jsonl")
         notes: list[str] = []
