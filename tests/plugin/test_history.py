@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from typing import Any
 
 from tests.helpers import project_sources
@@ -26,7 +27,7 @@ def remember(project: Project, *values: float, **changed: Any) -> None:
     """Let earlier runs have said so; of this suite's only threshold, as its own row has it."""
     row = project.row() | changed
     row["sample"] = {"fairness_attempts": 120, "fairness_from_store": 0, "fairness_ungraded": 0}
-    with sqlite3.connect(project.store) as store:
+    with closing(sqlite3.connect(project.store)) as store, store:
         for number, value in enumerate(values):
             run = f"earlier{number:025}"
             store.execute("INSERT INTO runs (id, started, stopped) VALUES (?, ?, 0)", (run, float(number)))

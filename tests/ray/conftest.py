@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,7 @@ class Weights:
         store = self.path / f"{name}.sqlite"
         if not store.exists():
             return []
-        with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
+        with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection, connection:
             try:
                 return connection.execute(sql).fetchall()
             except sqlite3.OperationalError:  # it is being made

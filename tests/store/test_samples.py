@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -158,7 +159,7 @@ def test_history_of_a_threshold_is_stored(store: Store, clock: None) -> None:
 
 def test_store_of_the_first_layout_is_upgraded(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
-    with sqlite3.connect(path) as old:
+    with closing(sqlite3.connect(path)) as old, old:
         old.executescript("""
             CREATE TABLE layout (number INTEGER NOT NULL PRIMARY KEY);
             INSERT INTO layout VALUES (1);
@@ -176,7 +177,7 @@ def test_store_of_the_first_layout_is_upgraded(tmp_path: Path) -> None:
     again = Store(path)
     assert again.runs.samples("new")
     again.close()
-    with sqlite3.connect(path) as mended:
+    with closing(sqlite3.connect(path)) as mended, mended:
         assert mended.execute("SELECT number FROM layout").fetchall() == [(LAYOUT,)]
 
 
