@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fairness.core.garbage_collection import lasting_imports
 from pytest_fairness.plugin.options import add_options
 
 
@@ -17,9 +18,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the fixtures, and the hooks of a run."""
-    from pytest_fairness.plugin import fixtures
-    from pytest_fairness.plugin.compat import allow_fixture_overrides
-    from pytest_fairness.plugin.startup import start
+    with lasting_imports():
+        from pytest_fairness.plugin import fixtures
+        from pytest_fairness.plugin.compat import allow_fixture_overrides
+        from pytest_fairness.plugin.startup import start
 
     config.pluginmanager.register(fixtures, "fairness-fixtures")
     allow_fixture_overrides(config.pluginmanager)
