@@ -193,6 +193,11 @@ class ProbeItem:
         return f"<ProbeItem {self.id!r}: {len(self.prompts)} prompts>"
 
     @property
+    def is_counterfactual(self) -> bool:
+        """Whether any of its prompts declares slots."""
+        return any(prompt.slots for prompt in self.prompts)
+
+    @property
     def test_id(self) -> str:
         """A short ASCII id for the item's test, without characters that break selection or scheduling.
 

@@ -108,11 +108,6 @@ def lint(item: ProbeItem) -> LintResult:
     return LintResult((min(characters), max(characters)), (min(counts), max(counts)), tuple(sorted(pronouns)))
 
 
-def is_counterfactual(item: ProbeItem) -> bool:
-    """Return whether any prompt of an item declares slots."""
-    return any(prompt.slots for prompt in item.prompts)
-
-
 @dataclass(frozen=True, slots=True)
 class LintReport:
     """Results of `lint` for many items together."""
@@ -144,16 +139,16 @@ class LintReport:
 
 
 def lint_all(items: Iterable[ProbeItem]) -> LintReport:
-    """Lint those items that declare slots.
+    """Lint items that declare slots.
 
-    Raises `FairnessError` for the first whose prompts differ in more.
+    Raises:
+        FairnessError: For the first whose prompts differ in more.
     """
     report = LintReport()
     for item in items:
-        if is_counterfactual(item):
-            result = lint(item)
-            (least, most), (fewest, longest) = result.characters, result.tokens
-            report += LintReport(1, most - least, longest - fewest, result.pronouns)
+        result = lint(item)
+        (least, most), (fewest, longest) = result.characters, result.tokens
+        report += LintReport(1, most - least, longest - fewest, result.pronouns)
     return report
 
 

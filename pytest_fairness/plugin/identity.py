@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
@@ -16,7 +17,6 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.shared_prompts import describe_sharing
 from pytest_fairness.counterfactual.confounds import find_confounds
-from pytest_fairness.counterfactual.lint import LintReport
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.markers import get_mark, get_mark_arguments
 from pytest_fairness.plugin.probe import Probe
@@ -89,9 +89,10 @@ class Probes:
         """The fixtures that a fixture uses, by the fixture and the level of its scope."""
 
     @property
-    def lint(self) -> LintReport:
-        """The lint report of the counterfactual items of all probes."""
-        return sum((probe.lint for probe in self._probes.values()), LintReport())
+    def lint(self) -> str:
+        """The lint report of the counterfactual items of all probes; empty without any."""
+        reports = [probe.lint for probe in self._probes.values() if probe.lint is not None]
+        return str(reduce(operator.add, reports)) if reports else ""
 
     @property
     def confounds(self) -> list[str]:

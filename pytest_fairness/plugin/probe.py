@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,7 +19,6 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.propensities import add_continuations, as_propensities
 from pytest_fairness.core.tools import read_tools, tools_message
-from pytest_fairness.counterfactual.lint import LintReport, lint_all
 from pytest_fairness.plugin.markers import (
     PROBE_ARGUMENTS,
     check_arguments,
@@ -31,6 +30,9 @@ from pytest_fairness.plugin.markers import (
 )
 from pytest_fairness.plugin.profiles import SMOKE, read_sample_size
 from pytest_fairness.plugin.settings import Settings
+
+if TYPE_CHECKING:
+    from pytest_fairness.counterfactual.lint import LintReport
 
 DEFAULT_GRADERS = {"answer": "grader"}
 """The default graders of a probe: the fixture `grader`."""
@@ -63,8 +65,8 @@ class Probe:
     """The human labels of its judge's grades, from the file of the mark."""
     attributes: frozenset[str] = frozenset()
     """The names in the metadata of its items, measured or not."""
-    lint: LintReport = field(default_factory=LintReport)
-    """The report on the items that declare slots, measured or not."""
+    lint: LintReport | None = None
+    """The report on the items that declare slots, measured or not; None without such items."""
     error: str | None = None
     """The reason why its items could not be built, in one line."""
     is_skipped: bool = False
@@ -134,7 +136,7 @@ class Probe:
             if not self.items:
                 raise FairnessError("its items are none: `items` must give at least one ProbeItem")
             self.attributes = frozenset(name for item in self.items for name in item.metadata)
-            self.lint = lint_all(self.items)
+            self.lint = _lint([item for item in self.items if item.is_counterfactual])
             prompts = sum(len(item.prompts) for item in self.items)
             self.declared = len(self.items), prompts * (usual if settings.profile == SMOKE else self.repetitions)
             all_items = self.items
@@ -299,6 +301,15 @@ class Probe:
 
 def _prompt_form(prompt: Prompt) -> tuple[str, list[tuple[str, str]]]:
     return prompt.digest, sorted((str(name), str(group)) for name, group in prompt.groups.items())
+
+
+def _lint(items: Sequence[ProbeItem]) -> LintReport | None:
+    """Return the lint report of counterfactual items; None without any."""
+    if not items:
+        return None
+    from pytest_fairness.counterfactual.lint import lint_all
+
+    return lint_all(items)
 
 
 def _item_arguments(source: Callable[..., object], settings: Settings, sample: int | None) -> dict[str, object]:

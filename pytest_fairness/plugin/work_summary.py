@@ -77,7 +77,7 @@ class WorkSummary:
         texts = [
             work,
             size,
-            str(fairness.probes.lint),
+            fairness.probes.lint,
             *fairness.probes.confounds,
             *fairness.probes.shared_prompts,
             *self.notes,

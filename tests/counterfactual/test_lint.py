@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fairness import FairnessError, ProbeItem, Prompt
-from pytest_fairness.counterfactual.lint import LintResult, is_counterfactual, lint, lint_all
+from pytest_fairness.counterfactual.lint import LintResult, lint, lint_all
 
 SHE = {"name": "Emily Walsh", "they": "she", "them": "her", "their": "her", "theirs": "hers", "themself": "herself"}
 HE = {"name": "James Novak", "they": "he", "them": "him", "their": "his", "theirs": "his", "themself": "himself"}
@@ -69,8 +69,8 @@ def test_differences_outside_the_slots_are_shown(first: str, second: str, messag
 @pytest.mark.parametrize("text", ["Emily Walsh is able.", "He likes Emily Walsh."])
 def test_prompt_without_slots_cannot_differ(text: str) -> None:
     prompts = [Prompt(text, slots=SHE), Prompt(text.replace("Emily", "Anna"))]
-    assert is_counterfactual(ProbeItem("cv", prompts))
-    assert not is_counterfactual(ProbeItem("cv", prompts[1:]))
+    assert ProbeItem("cv", prompts).is_counterfactual
+    assert not ProbeItem("cv", prompts[1:]).is_counterfactual
     with pytest.raises(FairnessError, match="'Emily' and 'Anna'"):
         lint(ProbeItem("cv", prompts))
 
@@ -168,11 +168,9 @@ def test_fixed_pronouns_outside_the_slots_are_reported() -> None:
 
 
 def test_lint_report_shows_the_worst_item() -> None:
-    plain = ProbeItem("plain", [Prompt("Is he able?"), Prompt("Is she really able?")])
     long = {"name": "Anna"}, {"name": "Maximilian"}
     several = {"name": "Ann Lee"}, {"name": "Ann"}
     items = [
-        plain,
         item("Anna is able.", "Maximilian is able.", *long),
         item("He met Ann Lee.", "He met Ann.", *several),
     ]
@@ -182,7 +180,7 @@ def test_lint_report_shows_the_worst_item() -> None:
         "2 counterfactual items differ in slots alone, in length by up to 6 characters and 1 token; "
         "outside the slots, whoever it is about, stands 'he'"
     )
-    assert str(lint_all([plain])) == ""
+    assert str(lint_all([])) == ""
 
 
 NAMES = ["Emily Walsh", "James Novak", "Ana", "Li Wei\n", "O'Brien"]
