@@ -36,7 +36,7 @@ from pytest_fairness.store.throttle import Rates
 
 _GATHER = 0.004
 """Seconds for which ended requests are collected for one exchange with the store."""
-_REPORT_EVERY = 64
+_REPORT_EVERY = 128
 """Number of requests taken by tests after which the loop is notified of their position."""
 CLOSING = 10.0
 """Seconds to wait for the thread at the end: a model may block its loop without end."""
@@ -119,6 +119,7 @@ class Engine:
             RunStoppedError: The run was stopped.
             FairnessError: The engine failed, mostly with a `StoreError`.
         """
+        self.answers.until_loaded()
         answered = self.answers.attempts
         missing = [request for request in requests if request.key not in answered]
         self._reached = max(self._reached, requests[-1].position)
@@ -220,7 +221,8 @@ class Engine:
     async def _work(self) -> None:
         while not self.answers.closed:
             self._wake.clear()  # first, so that an event from here on begins another round
-            await self._look_up()
+            with self.answers.loading():
+                await self._look_up()
             await self._poll_foreign_claims()
             await self._exchange()
             await self._check_stop()

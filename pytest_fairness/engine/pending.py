@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from pytest_fairness.core.attempts import Attempt, Grade
 from pytest_fairness.core.errors import FairnessError
@@ -35,6 +36,8 @@ class PendingResults:
         """The error that ended the engine."""
         self.closed = False
         """Whether no more results follow."""
+        self._loaded = threading.Event()
+        self._loaded.set()
         self._new_results = threading.Condition()
         self._continued = -1
         """The number of requests that had ended when `meanwhile` was last called."""
@@ -67,6 +70,25 @@ class PendingResults:
             if is_done():
                 return
             self._wait(ended)
+
+    @contextmanager
+    def loading(self) -> Iterator[None]:
+        """Let tests wait within the block, in which stored answers are read (`until_loaded`).
+
+        One thread at a time has the interpreter. A test gives it up a dozen times, at each call of the operating
+        system, and waits for it as often: a test that runs meanwhile makes both threads several times slower.
+        """
+        self._loaded.clear()
+        try:
+            yield
+        finally:
+            self._loaded.set()
+
+    def until_loaded(self) -> None:
+        """Wait while stored answers are read, in the tests' thread."""
+        while not self._loaded.wait(1.0):
+            if self.on_wait is not None:
+                self.on_wait()
 
     def fail(self, part: str, error: BaseException) -> None:
         """End all waits with the error of a part; of several the first counts."""
