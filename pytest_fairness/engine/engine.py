@@ -24,6 +24,7 @@ from pytest_fairness.engine.batch_submission import SUBMITTING, BatchMode, batch
 from pytest_fairness.engine.budget import Budget
 from pytest_fairness.engine.context import EngineContext
 from pytest_fairness.engine.dispatcher import GRACE, Dispatcher
+from pytest_fairness.engine.event_loop import new_event_loop
 from pytest_fairness.engine.foreign_claims import POLL_INTERVAL, ForeignClaims
 from pytest_fairness.engine.pending import PendingResults
 from pytest_fairness.engine.rate_limits import RateLimiters
@@ -81,7 +82,7 @@ class Engine:
         self._stopped = self._paused = False
         self._next_stop_look, self._stop_deadline = 0.0, math.inf
         self._reached = self._reported = 0
-        self._loop, self._wake = asyncio.new_event_loop(), asyncio.Event()
+        self._loop, self._wake = new_event_loop(self.answers.is_idle), asyncio.Event()
         self._loop.set_default_executor(DaemonExecutor())
         # The following parts are used by the loop's thread alone.
         self._budget = budget or Budget()
@@ -119,7 +120,7 @@ class Engine:
             RunStoppedError: The run was stopped.
             FairnessError: The engine failed, mostly with a `StoreError`.
         """
-        self.answers.until_loaded()
+        self.answers.until_idle()
         answered = self.answers.attempts
         missing = [request for request in requests if request.key not in answered]
         self._reached = max(self._reached, requests[-1].position)

@@ -11,6 +11,9 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
 from pytest_fairness.engine.requests import Request
 
+_LONGEST_WORK = 0.05
+"""Seconds for which a test waits while the engine's loop works: a model may block it without end."""
+
 
 class PendingResults:
     """The results of one engine.
@@ -36,6 +39,9 @@ class PendingResults:
         """The error that ended the engine."""
         self.closed = False
         """Whether no more results follow."""
+        self.is_idle = threading.Event()
+        """Set while the engine's loop has nothing to do."""
+        self.is_idle.set()
         self._loaded = threading.Event()
         self._loaded.set()
         self._new_results = threading.Condition()
@@ -73,19 +79,20 @@ class PendingResults:
 
     @contextmanager
     def loading(self) -> Iterator[None]:
-        """Let tests wait within the block, in which stored answers are read (`until_loaded`).
-
-        One thread at a time has the interpreter. A test gives it up a dozen times, at each call of the operating
-        system, and waits for it as often: a test that runs meanwhile makes both threads several times slower.
-        """
+        """Let tests wait within the block, in which the store's thread reads answers."""
         self._loaded.clear()
         try:
             yield
         finally:
             self._loaded.set()
 
-    def until_loaded(self) -> None:
-        """Wait while stored answers are read, in the tests' thread."""
+    def until_idle(self) -> None:
+        """Wait, in the tests' thread, while other threads have work: a moment at most, or until answers are read.
+
+        One thread at a time has the interpreter. A test gives it up a dozen times, at each call of the operating
+        system, and waits for it as often: a test that runs meanwhile makes both threads several times slower.
+        """
+        self.is_idle.wait(_LONGEST_WORK)
         while not self._loaded.wait(1.0):
             if self.on_wait is not None:
                 self.on_wait()
