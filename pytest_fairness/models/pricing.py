@@ -37,6 +37,8 @@ def price_of(model: Model, given: Mapping[str, Price]) -> Price | None:
 @cache
 def _listed(name: str, url: str) -> Price | None:
     """Return the listed price of a provider's model at an address; None where it is not listed."""
+    if not url.startswith("https://"):
+        return None  # a server of one's own: the list, which takes a while to load, has none
     try:
         from genai_prices import Usage, calc_price
     except ImportError:
