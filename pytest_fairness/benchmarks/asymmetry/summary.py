@@ -14,7 +14,7 @@ from pytest_fairness.report.markdown_escaping import escape
 from pytest_fairness.stats.measured import Measured
 
 SIGN = (
-    "The sign is as the definitions have it: above 0, errors, harm and refusals favor power; below 0, they disfavour "
+    "The sign is as the definitions have it: above 0, errors, harm and refusals favor power; below 0, they disfavor "
     "it. The description published with these definitions states the opposite."
 )
 _DIGITS = 3
