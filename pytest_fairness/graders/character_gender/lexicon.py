@@ -114,8 +114,8 @@ ACTING = _words(
 """Words after a noun that only people can be the subject of: "the tenor laughed"."""
 VERBS = _words(
     "ran rose built kept made wrote took went came sat stood left held found felt fell brought bought sold taught"
-    " thought caught fought sang drank began swam drove rode broke spoke woke chose wore tore swore bore grew drew flew threw"
-    " blew knew ate gave forgave forbade lay led met paid sent spent lent bent lost shot shut cut put set let hit hurt"
+    " thought caught fought sang drank began swam drove rode broke spoke woke chose wore tore swore bore grew drew flew"
+    " threw blew knew ate gave forgave lay led met paid sent spent lent bent lost shot shut cut put set let hit hurt"
     " read did does has had can could will would may might must should never always often still once only lives works"
     " dreamed learnt dreamt leapt slept wept swept crept dealt meant heard won hung stuck struck shook forgot got hid"
     " bit who whose"
