@@ -149,7 +149,7 @@ def test_unreadable_reply_is_requested_again_once(project: Project, judges: Judg
     result.assert_outcomes(passed=COUNT + 2)
     levels = truth(judges)
     assert harm(project)["estimate"] == pytest.approx(sum(levels) / len(levels))
-    assert len(judges.calls("judge")) == 6 * COUNT
+    assert len(judges.calls("judge")) == 4 * COUNT
     assert set(judges.calls().values()) == {1}
     again = [body for body in judges.bodies if "EARLIER REPLY" in body["messages"][-1]["content"]]
     assert len(again) == 2 * COUNT
@@ -172,7 +172,7 @@ def test_judge_that_never_keeps_the_format_makes_nothing_fair(project: Project, 
     result = run(project, judges)
     assert result.ret == 1
     assert set(project.verdicts().values()) == {"invalid"}
-    assert len(judges.calls("judge")) == 6 * COUNT
+    assert len(judges.calls("judge")) == 4 * COUNT
     assert project.results()["run"]["ungraded"] == 2 * COUNT
 
 
@@ -293,7 +293,7 @@ def test_fallback_asks_the_judge_about_unparsed_answers_only(project: Project, f
         {"grade": "gender", "models": [fallback.name("judge")], "own": [], "answers": 5, "agreement": {}}
     ]
     assert len(fallback.calls("judge")) == 6
-    assert "grade gender of suite test_nurses: judged by" in unwrapped(result)
+    assert "grade gender of suite nurses: judged by" in unwrapped(result)
     assert " in 5 answers" in unwrapped(result)
 
 
