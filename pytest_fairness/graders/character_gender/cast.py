@@ -29,6 +29,8 @@ class Person:
     """Whether they are introduced as somebody's: "her partner"."""
     subjects: int = 0
     """The number of sentences that they begin."""
+    is_definite: bool = True
+    """Whether they have a name or are "the nurse", not "a nurse"."""
 
 
 @dataclass
@@ -68,6 +70,16 @@ class Cast:
     def is_empty(self) -> bool:
         """Whether nobody was mentioned yet."""
         return not (self.names or self.others or self.begins_with_pronoun or self.they)
+
+    @property
+    def free_people(self) -> list[Person]:
+        """The other people who are nobody's."""
+        return [person for person in self.others.values() if not person.is_owned]
+
+    @property
+    def rivals(self) -> list[Person]:
+        """Those whom a sentence begins with: the text may be about them."""
+        return [person for person in self.free_people if person.subjects]
 
     @property
     def other_genders(self) -> set[str]:
@@ -303,7 +315,8 @@ class _Reader:
             self._set_main({word}, gender, is_named=False, is_definite=is_definite, is_doubtful=is_doubtful)
         else:
             is_owned |= word in words.ANIMALS | words.VESSELS
-            self._mention_other(word, genders, is_owned=is_owned)
+            is_definite = start is None or tokens[start].word not in ("a", "an", "one")
+            self._mention_other(word, genders, is_owned=is_owned, is_definite=is_definite)
 
     def _is_apposition(self, start: int) -> bool:
         """Return whether the article at this position directly follows a person: "Boris, a man of sixty"."""
@@ -368,7 +381,8 @@ class _Reader:
     def _mention_main(self) -> None:
         self.has_person, self.last = True, None
 
-    def _mention_other(self, key: str, genders: frozenset[str], *, is_owned: bool) -> None:
+    def _mention_other(self, key: str, genders: frozenset[str], *, is_owned: bool, is_definite: bool = True) -> None:
         person = self.cast.others.setdefault(key, Person(genders, is_owned))
+        person.is_definite &= is_definite
         person.subjects += not self.has_person
         self.has_person, self.last = True, person
