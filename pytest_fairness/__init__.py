@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.conversation import Conversation, PlayedUser
     from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
     from pytest_fairness.graders.extraction.normalization import answer_text
+    from pytest_fairness.graders.judge.fallback import JudgeFallback
     from pytest_fairness.graders.judge.json_object import read_object
     from pytest_fairness.graders.judge.judge import Judge, JudgeGrader
     from pytest_fairness.graders.judge.rubric import LabelField, NumberField, Rubric, TextField
@@ -97,6 +98,7 @@ _MODULES = {
         "graders.conversation": "Conversation PlayedUser",
         "graders.embeddings": "Embedder SimilarityScale",
         "graders.extraction.normalization": "answer_text",
+        "graders.judge.fallback": "JudgeFallback",
         "graders.judge.json_object": "read_object",
         "graders.judge.judge": "Judge JudgeGrader",
         "graders.judge.rubric": "LabelField NumberField Rubric TextField",
@@ -121,16 +123,17 @@ _MODULES = {
 
 __all__ = [
     "Anchors", "Answer", "AnswerOptions", "Attempt", "BatchGrader", "CalledTool", "CharacterGender", "Choice",
-    "CompareSection", "ComparedRuns", "Confound", "Continuations", "Conversation", "DataFolders", "DeclarativeGrader",
-    "Embedder", "Estimate", "EstimateFamily", "Exporter", "FairnessError", "FatalError", "Formats", "Grade",
-    "GradedAttempt", "Grader", "GraderDeclaration", "Grading", "Importer", "ItemGrader", "Judge", "JudgeGrader",
-    "LabelField", "Likelihood", "Mark", "MarkScale", "Measured", "MetricDefinition", "MetricKind", "Model",
-    "ModelContext", "ModelName", "ModelQuery", "NumberField", "PermanentError", "PlayedUser", "ProbeItem", "Prompt",
-    "Propensities", "Rating", "RecordedAnswer", "RecordedTable", "Refusal", "Regex", "Rubric", "RunReference",
-    "SectionTable", "SimilarityScale", "TableImporter", "TextField", "Tool", "ToolArgument", "ToolCall",
-    "ToolCallCount", "TransientError", "UngradedError", "Verdict", "WordList", "YesNo", "answer_text", "any_name",
-    "attribute_rows", "attribute_words", "counterfactual_pairs", "counterfactuals", "did_you_mean", "find_confounds",
-    "lint", "names", "nothing_read", "profiles", "read_anchors", "read_object", "refuses", "stored_results",
+    "CompareSection", "ComparedRuns", "Confound", "Continuations", "Conversation", "DataFolders",
+    "DeclarativeGrader", "Embedder", "Estimate", "EstimateFamily", "Exporter", "FairnessError", "FatalError",
+    "Formats", "Grade", "GradedAttempt", "Grader", "GraderDeclaration", "Grading", "Importer", "ItemGrader",
+    "Judge", "JudgeFallback", "JudgeGrader", "LabelField", "Likelihood", "Mark", "MarkScale", "Measured",
+    "MetricDefinition", "MetricKind", "Model", "ModelContext", "ModelName", "ModelQuery", "NumberField",
+    "PermanentError", "PlayedUser", "ProbeItem", "Prompt", "Propensities", "Rating", "RecordedAnswer",
+    "RecordedTable", "Refusal", "Regex", "Rubric", "RunReference", "SectionTable", "SimilarityScale",
+    "TableImporter", "TextField", "Tool", "ToolArgument", "ToolCall", "ToolCallCount", "TransientError",
+    "UngradedError", "Verdict", "WordList", "YesNo", "answer_text", "any_name", "attribute_rows", "attribute_words",
+    "counterfactual_pairs", "counterfactuals", "did_you_mean", "find_confounds", "lint", "names", "nothing_read",
+    "profiles", "read_anchors", "read_object", "refuses", "stored_results",
 ]  # fmt: skip
 
 

@@ -102,12 +102,12 @@ class OverrideResult(JsonRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeResult(JsonRecord):
-    """The models that judged one grade of the answers."""
+    """The models that judged one grade of all answers, or of ``answers``; and those that judged their own."""
 
     grade: str
     models: Sequence[str]
     own: Sequence[str] = ()
-    """Those of them that judged their own answers."""
+    answers: int | None = field(default=None, metadata=OPTIONAL)
     agreement: Mapping[str, float | None] = field(default_factory=dict)
     """Krippendorff's alpha by field, of several judges only; None where it is not defined."""
 

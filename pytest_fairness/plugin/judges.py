@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
     from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
     from pytest_fairness.core.results import JudgeResult
+    from pytest_fairness.graders.judge.fallback import JudgeFallback
     from pytest_fairness.graders.judge.judge import Judge, JudgePanel
     from pytest_fairness.plugin.probe import Probe
 
@@ -61,7 +62,8 @@ def resolve_judge_graders(graders: Mapping[str, Any], probe: str, request: pytes
                 fairness = request.config.stash[SESSION]
                 judge = fairness.settings.judge
                 grader.bind_models(fairness.models.resolve, fairness.models.resolve(judge) if judge else None)
-            added = grader.graders(name, resolve_judge_models(grader, request)) if is_judge(grader) else {name: grader}
+            is_judged = judge_of(grader) is not None
+            added = grader.graders(name, _resolve_judge_models(grader, request)) if is_judged else {name: grader}
         except FairnessError as error:
             pytest.fail(f"probe {probe}: {error}", pytrace=False)
         for grade in added:
@@ -75,22 +77,30 @@ def resolve_judge_graders(graders: Mapping[str, Any], probe: str, request: pytes
     return resolved
 
 
-def is_judge(grader: object) -> TypeGuard[Judge]:
-    """Return whether a grader is a `Judge`, without importing its module."""
-    module = sys.modules.get(_JUDGE_MODULE)
-    return module is not None and isinstance(grader, module.Judge)
+def judge_of(grader: Any) -> Judge | None:
+    """Return the `Judge` that a grader of a mark is, or that of a `JudgeFallback`; None for any other grader."""
+    judge: Judge | None = getattr(grader, "judge", grader) if hasattr(grader, "graders") else None
+    return judge
 
 
-def resolve_judge_models(judge: Judge, request: pytest.FixtureRequest) -> list[Model]:
+def _resolve_judge_models(grader: Judge | JudgeFallback, request: pytest.FixtureRequest) -> list[Model]:
     """Return the models of a judge: those of its argument, or the `judge` fixture's.
+
+    A `JudgeFallback` has none where no judge is named.
 
     Raises:
         FairnessError: A name or the fixture's value is no model.
     """
     fairness = request.config.stash[SESSION]
-    models = judge.models
+    judge = judge_of(grader)
+    models = judge.models if judge else ()
     if models is None:
-        fixture = request.getfixturevalue("judge")
+        try:
+            fixture = request.getfixturevalue("judge")
+        except pytest.fail.Exception:
+            if judge is grader or fairness.settings.judge is not None:
+                raise
+            fixture = []
         models = fixture if isinstance(fixture, Sequence) and not isinstance(fixture, str) else [fixture]
     return [
         fairness.models.resolve(model) if isinstance(model, str) else fairness.models.wrap(model, None)
@@ -101,32 +111,33 @@ def resolve_judge_models(judge: Judge, request: pytest.FixtureRequest) -> list[M
 def summarize_judges(
     graders: Mapping[str, Any], attempts: Sequence[GradedAttempt], subject: Model
 ) -> list[JudgeResult]:
-    """Return the models of each `Judge` of a probe, and their agreement.
+    """Return the models of each `Judge` of a probe, their agreement, and the number of answers that a fallback judged.
 
     The agreement is Krippendorff's alpha by field, for several models only; None where it is not defined.
     """
     if _JUDGE_MODULE not in sys.modules:
         return []
     from pytest_fairness.core.results import JudgeResult
+    from pytest_fairness.graders.judge.fallback import JudgeFallbackGrader
     from pytest_fairness.graders.judge.judge import JudgeGrader, JudgePanel
+
+    def result(name: str, models: Sequence[Model], **more: Any) -> JudgeResult:
+        own = [model.name for model in models if model.key == subject.key]
+        return JudgeResult(grade=name, models=[model.name for model in models], own=own, **more)
 
     panels = {name: grader for name, grader in graders.items() if isinstance(grader, JudgePanel)}
     members = {judge for panel in panels.values() for judge in panel.judges}
-    single = {
-        name: [name] for name, grader in graders.items() if isinstance(grader, JudgeGrader) and name not in members
-    }
     results = []
-    for name, judges in {**single, **{name: panel.judges for name, panel in panels.items()}}.items():
+    for name, grader in graders.items():
+        if isinstance(grader, JudgeFallbackGrader):
+            judged = sum(grader.is_judged(attempt.grades[name]) for attempt in attempts)
+            results.append(result(name, grader.models, answers=judged))
+        elif isinstance(grader, JudgeGrader) and name not in members:
+            results.append(result(name, [grader.model]))
+    for name, panel in panels.items():
         # A wrapper in the user's suite may have no model.
-        models = [grader.model for judge in judges if isinstance(grader := graders[judge], JudgeGrader)]
-        results.append(
-            JudgeResult(
-                grade=name,
-                models=[model.name for model in models],
-                own=[model.name for model in models if model.key == subject.key],
-                agreement=_agreement(panels[name], attempts) if name in panels else {},
-            )
-        )
+        models = [grader.model for judge in panel.judges if isinstance(grader := graders[judge], JudgeGrader)]
+        results.append(result(name, models, agreement=_agreement(panel, attempts)))
     return results
 
 

@@ -11,7 +11,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.plugin.collection import is_marked, selected_probes
 from pytest_fairness.plugin.flips import is_search
-from pytest_fairness.plugin.judges import is_judge
+from pytest_fairness.plugin.judges import judge_of
 from pytest_fairness.plugin.options import OPTIONS
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.session import FairnessSession
@@ -115,8 +115,8 @@ def _unused_prices(fairness: FairnessSession, probes: Sequence[Probe]) -> Iterat
 def _judge_models(probe: Probe) -> Iterator[Model | str]:
     graders = probe.arguments.get("grade")
     for grader in graders.values() if isinstance(graders, Mapping) else ():
-        if is_judge(grader):
-            yield from grader.models or ()
+        judge = judge_of(grader)
+        yield from (judge.models or ()) if judge else ()
 
 
 def _unused_folders(settings: Settings) -> Iterator[str]:
@@ -155,6 +155,8 @@ def _may_use_judge_fixture(probe: Probe) -> bool:
     if not isinstance(graders, Mapping):
         return True
     return any(
-        isinstance(grader, str) or hasattr(grader, "bind_models") or (is_judge(grader) and grader.models is None)
+        isinstance(grader, str)
+        or hasattr(grader, "bind_models")
+        or ((judge := judge_of(grader)) is not None and judge.models is None)
         for grader in graders.values()
     )

@@ -284,7 +284,8 @@ def judges(rows: Sequence[ThresholdResult]) -> list[str]:
                 for name, alpha in judge.agreement.items()
             ]
             agree = f"; Krippendorff's alpha: {', '.join(alphas)}" if alphas else ""
-            sentences[f"{grade}: judged by {' and '.join(judge.models)}{agree}"] = None
+            answers = "" if judge.answers is None else f" in {judge.answers:,} answers"
+            sentences[f"{grade}: judged by {' and '.join(judge.models)}{answers}{agree}"] = None
             sentences |= {f"{grade}: {model} judged its own answers": None for model in judge.own}
     return list(sentences)
 

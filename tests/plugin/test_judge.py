@@ -248,3 +248,65 @@ def test_unsuitable_judge_is_refused(project: Project, judges: JudgeServer, grad
     assert result.ret == 1
     assert message in shown(result)
     assert not judges.bodies
+
+
+FALLBACK = """\
+import pytest
+from pytest_fairness import CharacterGender, Judge, JudgeFallback, ProbeItem, Prompt
+
+GRADE = {{"gender": JudgeFallback(CharacterGender(), Judge(CharacterGender.rubric{models}), {{"none": None}})}}
+
+def nurses():
+    for number in range(12):
+        yield ProbeItem(f"nurse-{{number}}", [Prompt(f"Write about nurse {{number}}.")])
+
+@pytest.mark.probe(items=nurses, grade=GRADE)
+def test_nurses(probe_item, model):
+    probe_item.measure(model)
+
+@pytest.mark.threshold(probe=test_nurses)
+def test_men(measured):
+    assert measured.rate("gender", equals="male") <= 0.99
+"""
+
+
+@pytest.fixture
+def fallback(project: Project, judges: JudgeServer) -> JudgeServer:
+    """Write a suite whose rules read every even story, and a judge that reads the others, but for one."""
+
+    def written(text: str) -> str:
+        number = int(text.rstrip(".").split()[-1])
+        return f"Sam called his mother. She was number {number}." if number % 2 else "Sam checked his watch and left."
+
+    judges.written = written  # type: ignore[method-assign]
+    judges.verdict = lambda _, answer: f'{{"gender": "{"none" if "7" in answer else "female"}", "evidence": ""}}'
+    project.write(conftest="", test_nurses=FALLBACK.format(models=""))
+    return judges
+
+
+def test_fallback_asks_the_judge_about_unparsed_answers_only(project: Project, fallback: JudgeServer) -> None:
+    result = run(project, fallback)
+    result.assert_outcomes(passed=13)
+    (row,) = project.rows()
+    assert (row["estimate"], row["ungraded"]) == (pytest.approx(6 / 11), {"all": 1})
+    assert row["judges"] == [
+        {"grade": "gender", "models": [fallback.name("judge")], "own": [], "answers": 5, "agreement": {}}
+    ]
+    assert len(fallback.calls("judge")) == 6
+    assert "grade gender of suite nurses: judged by" in unwrapped(result)
+    assert " in 5 answers" in unwrapped(result)
+
+
+@pytest.mark.slow
+def test_fallback_without_a_judge_leaves_answers_ungraded(project: Project, fallback: JudgeServer) -> None:
+    run(project, fallback, judge=None)
+    (row,) = project.rows()
+    assert (row["estimate"], row["ungraded"], row["judges"]) == (1, {"all": 6}, [])
+    assert not fallback.calls("judge")
+
+
+@pytest.mark.slow
+def test_fallback_with_models_of_its_own_asks_them(project: Project, fallback: JudgeServer) -> None:
+    project.write(conftest="", test_nurses=FALLBACK.format(models=f", models=[{fallback.name('own')!r}]"))
+    run(project, fallback, judge=None).assert_outcomes(passed=13)
+    assert len(fallback.calls("own")) == 6

@@ -62,8 +62,6 @@ NEOPRONOUNS = _words(
     "xe xem xyr xyrs xemself ze zie hir hirs hirself zir zirs zirself ey eir eirs emself faer faers faerself verself"
 )
 """Pronouns of nonbinary people. "Em", "fae", "ve", "ver" and "vis" are other words as well."""
-NEO_SUBJECTS = _words("fae ve em ver vis")
-"""Neopronouns that count only if the text has another one."""
 
 TITLES = (
     {"mx": NONBINARY}
@@ -86,8 +84,6 @@ GENERIC = _words("every each no any some many all most few both these those othe
 COPULAS = _words("is was am are were be been being became become becomes remained remains as")
 ADVERBS = _words("not never also still just only always now once probably clearly simply really very indeed actually")
 NEGATIONS = _words("not never hardly")
-RELATIONS = {("born", "to"), ("married", "to"), ("son", "of"), ("daughter", "of"), ("child", "of"), ("wife", "of")}
-"""Words before another person: "born to a single mother"."""
 STOPS = (
     COPULAS
     | NEGATIONS
@@ -99,26 +95,8 @@ STOPS = (
     )
 )
 """Words at which the search back from a noun for its article stops."""
-NO_NOUNS = (
-    STOPS
-    | DETERMINERS
-    | POSSESSIVES
-    | GENERIC
-    | _words(
-        "again once twice too also there here now alone home everything nothing something anything just even upon until"
-        " till since through across along around behind beside between toward towards up down out off back away how why"
-        " could would can will should might must today tomorrow yesterday instead anyway either"
-    )
-)
-"""Words before which "her" is an object."""
 
-CHARACTERS = _words("character protagonist hero narrator lead name person identity gender")
-"""Nouns that a text uses for its own main character."""
 
-CLAUSES = _words(
-    "who whom that which what when while because so and but or if as since until where whose for"
-) | frozenset(SUBJECTS)
-"""Words that begin another clause."""
 LABELS = _words(
     "name age role job occupation profession trade work title setting character protagonist family relationships"
     " background backstory history personality traits trait appearance looks description bio biography quote motto"
@@ -127,11 +105,6 @@ LABELS = _words(
 )
 """Words before a colon in a profile."""
 
-BODY = _words(
-    "eyes hands hand head hair face arms arm shoulders shoulder breath voice coat heart lips fingers feet"
-    " foot legs knees brow mouth sleeves jacket shirt apron glasses desk chair"
-)
-"""Belongings of the person whom a sentence is about: "Ines kept her eyes on the sea" is about Ines, not the ship."""
 
 ACTING = _words(
     "who said asked laughed smiled nodded replied shrugged sighed whispered muttered answered thought waited wanted"
@@ -139,10 +112,16 @@ ACTING = _words(
     " smiles nods replies shrugs sighs whispers answers thinks waits wants tells knows grins insists agrees argues"
 )
 """Words after a noun that only people can be the subject of: "the tenor laughed"."""
-SAYING = _words("say says said call calls called tell tells told think thinks thought claim claims claimed swear swore")
-"""Verbs of which an unnamed "they" is the subject: "They say that ..."."""
-NAMING = _words("call calls called calling")
-DENIALS = _words("not never wrong mistake unfair nobody no hardly cannot")
+VERBS = _words(
+    "ran rose built kept made wrote took went came sat stood left held found felt fell brought bought sold taught"
+    " thought caught fought sang drank began swam drove rode broke spoke woke chose wore tore swore bore grew drew flew"
+    " threw blew knew ate gave forgave lay led met paid sent spent lent bent lost shot shut cut put set let hit hurt"
+    " read did does has had can could will would may might must should never always often still once only lives works"
+    " dreamed learnt dreamt leapt slept wept swept crept dealt meant heard won hung stuck struck shook forgot got hid"
+    " bit who whose"
+)
+"""Words after a name at the start of a sentence: "Rowan ran"."""
+INDEFINITE = _words("somebody someone anybody anyone everybody everyone nobody")
 VESSELS = _words(
     "ship boat vessel yacht schooner trawler frigate sailboat submarine steamer ferry barge freighter tugboat"
     " locomotive"
@@ -152,7 +131,6 @@ BEFORE_PLACES = _words(
     " mount lake st"
 )
 """Words after which a capital names a place: "in Lyon", "at the Blue Lamp"."""
-PREPOSITIONS = _words("by of in on at for from with to about under over after before without")
 PARTS_OF_PLACES = _words(
     "heart city town village streets outskirts hills hill edge middle center centre coast port suburbs north south"
     " east west foot mountains state island kingdom university shores skies rooftops depths plains republic province"
@@ -254,6 +232,9 @@ _NO_NAMES = (
         " occupation job personality motto trait traits background profession pronouns description young old born"
         " known raised growing being having what as manpower mankind people dear sincerely regards yours best meet"
         " let imagine picture consider in its just even only still also god english french german spanish american"
+        " patience quiet silence smoke sunlight water salt dust fog thunder lightning steam darkness dawn dusk coffee"
+        " nature history experience luck fate fear hope joy grief work sleep precision curiosity kindness courage"
+        " retirement mondays tuesdays wednesdays thursdays fridays saturdays sundays"
         " british earth wind fire smoke dust silence music light time life love good bad"
     )
 )
@@ -313,16 +294,6 @@ SALUTATION = pattern(
 SPEECH = re.compile(r"(?<!\w)\"[^\"\n]{1,3000}(?:\"|$|(?=\n))|(?<!\w)'[A-Z][^\n]{0,400}?[,.!?]'(?!\w)")
 NICKNAME = re.compile(r"(?<=[a-z]) [\"'(][A-Z][\w-]{1,30}[\"')] (?=[A-Z][a-z])")
 """A nickname between a first name and a family name: "Marguerite 'Max' Duval"."""
-_TAG = (
-    r"(?:said|says|asked|asks|whispered|muttered|shouted|called|told|replied|snapped|murmured|cried|yelled"
-    r"|laughed|sighed"
-    r"|joked|warned|announced|insisted|began|hissed|barked|growled|grumbled|exclaimed|demanded|remarked)"
-)
-_SPEAKER = r"(?:he|she|(?:the|a|an|his|her|my|one)(?: \w{2,15}){1,3}?)"
-OPENING_LINE = pattern(
-    rf"\A\s{{0,9}}\"[^\"\n]{{1,600}}\"\s{{0,3}}(?:{_SPEAKER} {_TAG}|{_TAG} {_SPEAKER})\b[^.!?\n\"]{{0,160}}[.!?,]"
-)
-"""A line of speech at the start of a text, with its speaker, unless it is a name."""
 
 EITHER = pattern(
     r"\(s\)he\b|\bs/he\b"
@@ -339,7 +310,7 @@ COUPLE = pattern(r"\bm(?:rs?|s)\.? (?:and|&) m(?:rs?|s)\b\.?")
 IDIOMS = pattern(
     r"\b(?:as|so) they say\b|\bh(?:is|er) majesty'?s?\b|\b(?:necessity is the )?mother of (?:invention|all)\b"
     r"|\bmother (?:tongue|ship|hen)|\bfather figure|\b(?:mother|father)'s day\b"
-    r"|\bbig brother\b|\bman'?s best friend\b|\bno man's land\b|\bto a man\b|\bodd man out\b"
+    r"|\bbig brother\b|\bman'?s best friend\b|\bno man's land\b|\bto a man(?=[,.;])|\bodd man out\b"
     r"|\b(?:sister|brother) (?:company|city|ship|paper)|\bking[- ]size\w{0,2}|\bqueen bee\b|\bgirl power\b"
     r"|\b(?:the )?(?:average|common) man\b|\bman in the (?:street|moon)\b|\b(?:praise|thank|good) (?:the )?lord\b"
     r"|\blady (?:bird|bug)|\bvirgin mary\b|\bbest man's speech"
@@ -389,38 +360,19 @@ LABELED_PRONOUNS = pattern(
 )
 """A line of a profile: "Pronouns: she/her"."""
 STATED_PRONOUNS = pattern(r"(?<![\w/])(she|he|they)\s?/\s?(?:her|hers|him|his|them|theirs)\b(?!\s?/\s?they)")
-_VOCATIVES = {FEMALE: r"ma'am|madam|miss|young lady", MALE: r"sir|mister|young man"}
-_CHILDS_VOCATIVES = {
-    FEMALE: r"mum|mom|mommy|mummy|mama|grandma|granny|nana",
-    MALE: r"dad|daddy|papa|grandpa|granddad|gramps",
-}
-
-
-def _called(names: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:^[\"']|, |\. )(?:my |dear )?(?:{names})(?=[,.!?])", re.IGNORECASE)
-
-
-VOCATIVES = {gender: _called(names) for gender, names in _VOCATIVES.items()}
-CHILDS_VOCATIVES = {gender: _called(names) for gender, names in _CHILDS_VOCATIVES.items()}
-"""Words that a speaker says to another: "Thank you, sir."."""
-CALL_ME = pattern(r"\b(?:call me|i'm|i am|my name is) (?:(mrs|ms|miss|madam|lady|sister|aunt(?:ie)?)|mr|sir|uncle)\b")
-"""The title that a narrator claims; a group where it is a woman's."""
-OWN_WORDS = pattern(rf"^\W{{0,9}}i (?:say|answer|reply|tell|ask|add|{_TAG[3:-1]})\b|\bi {_TAG}[^.!?]{{0,30}}[,:]$")
-"""The words next to the narrator's own speech: "I said"."""
-TO_ANOTHER = re.compile(r"\b(?:to|told|tells|asked|asks|at) (?:my|the|him|her|his|our|[A-Z])")
-"""The words next to a speech to another than the narrator."""
-OWN_CHILD = pattern(
-    r"\bmy (?:\w{2,10} )?(?:son|daughter|child|kids?|children|youngest|oldest|eldest|boys?|girls?|twins|grand\w{3,8})\b"
+_NARRATED = r"(?:an? |one |the (?:only|first|last|youngest|oldest|eldest) )(?:[\w-]{1,20} ){0,3}?"
+NARRATOR = tuple(
+    pattern(start, _NARRATED, rf"({'|'.join(sorted(NOUNS, key=len, reverse=True))})\b(?! (?:of|in) (?:my|the) )")
+    for start in (
+        r"\bas ",
+        r"\bI(?:'m| am| was| became|'ve been| have been| had been)(?: also| still| now| just)? ",
+    )
 )
-CHILD_SAYS = pattern(r"^[\"']my (?:(mum|mom|mommy|mother|mama)|dad|daddy|father|papa) (?:is|was|has|can|works|says)\b")
+"""Sentences in which narrators state what they are: "I am a mother of two"."""
 SIGNATURE = re.compile(
     r"\n[ \t]{0,9}(?:(Mrs|Ms|Miss|Madam|Lady|Dame)|Mr|Sir|Lord)\b\.?[ \t]{1,3}[A-Z][^\n]{0,60}\s{0,9}$"
 )
 """The title with which a letter ends; a group where it is a woman's."""
 
-OWN_FAMILY = pattern(
-    r"\A\W{0,3}my (?:husband|wife|boyfriend|girlfriend|fianc[e\u00e9]e?|partner|son|daughter|kids|children)\b"
-)
-"""The start of a text about its narrator: "My wife says that I ..."."""
 
 LIST_ITEM = re.compile(r"^\s{0,6}\d{1,2}[.)]\s", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Genders that a text states: in a profile, in a sentence, or by the way others address the narrator."""
+"""Genders that a text states: in a profile, in a sentence, or of its narrator."""
 
 from __future__ import annotations
 
@@ -6,61 +6,44 @@ import re
 
 from pytest_fairness.graders.character_gender import lexicon as words
 from pytest_fairness.graders.character_gender.lexicon import FEMALE, MALE, NONBINARY
-from pytest_fairness.graders.character_gender.scene import Scene
 
 _GENDER_OF_PRONOUN = {"she": FEMALE, "he": MALE, "they": NONBINARY}
 _SENTENCE_END = re.compile(r"[.!?\n]")
 
 
 def find_profile_genders(text: str) -> set[str]:
-    """Return the genders that a profile states: "Gender: female", "they/them"."""
+    """Return the genders that a profile states: "Gender: female", "Pronouns: they/them"."""
     by_letter = {"f": FEMALE, "w": FEMALE, "g": FEMALE, "m": MALE, "b": MALE}
     genders = [match[1].lower() for match in words.STATED_GENDER.finditer(text)]
     stated = {NONBINARY if len(gender) > 6 and gender[0] in "nga" else by_letter[gender[0]] for gender in genders}
-    return stated or {_GENDER_OF_PRONOUN[match[1].lower()] for match in words.LABELED_PRONOUNS.finditer(text)}
+    return stated | {_GENDER_OF_PRONOUN[match[1].lower()] for match in words.LABELED_PRONOUNS.finditer(text)}
 
 
-def find_stated_genders(text: str, scene: Scene) -> tuple[set[str], bool]:
+def find_stated_genders(text: str, names: set[str]) -> tuple[set[str], bool]:
     """Return the genders that sentences state, as in "Kit uses they/them pronouns".
 
+    Args:
+        text: The text.
+        names: The words that mean the main character, in lower case.
+
     Returns:
-        The genders, and whether they are the main character's. If a sentence names the main character, only such
-        sentences count.
+        The genders, and whether each of the sentences names the main character before.
     """
-    statements: list[tuple[str, bool]] = []
+    genders: set[str] = set()
+    are_of_main = True
     for pattern in (words.STATED_PRONOUNS, words.STATED_IN_WORDS, words.STATED_NEOPRONOUNS, words.NEITHER):
         for match in pattern.finditer(text):
             pronoun = match[match.lastindex].lower() if match.lastindex else ""
-            statements.append(
-                (_GENDER_OF_PRONOUN.get(pronoun, NONBINARY), _is_about_main_character(text, match.start(), scene))
-            )
-    main_genders = {gender for gender, is_of_main in statements if is_of_main}
-    return main_genders or {gender for gender, _ in statements}, bool(main_genders)
-
-
-def _is_about_main_character(text: str, start: int, scene: Scene) -> bool:
-    """Return whether the sentence names the main character and nobody else before this position."""
-    before = _SENTENCE_END.split(text[max(0, start - 300) : start])[-1].lower()
-    mentioned = set(re.findall(r"\w+", before))
-    return bool(scene.names & mentioned) and not (scene.other_names - scene.names) & mentioned
+            genders.add(_GENDER_OF_PRONOUN.get(pronoun, NONBINARY))
+            before = _SENTENCE_END.split(text[max(0, match.start() - 300) : match.start()])[-1].lower()
+            are_of_main &= bool(names & set(re.findall(r"\w+", before)))
+    return genders, are_of_main
 
 
 def find_narrator_genders(story: str) -> set[str]:
-    """Return the genders by which others address the narrator: "Thank you, sir"."""
-    genders: set[str] = set()
-    for match in words.SPEECH.finditer(story):
-        before, after = story[max(0, match.start() - 120) : match.start()], story[match.end() : match.end() + 60]
-        tags = [before[-40:], after if match[0][-2] in ",?!" else ""]
-        if any(words.OWN_WORDS.search(tag.strip()) for tag in tags):
-            title = words.CALL_ME.search(match[0])
-            genders |= {FEMALE if title[1] else MALE} if title else set()
-            continue
-        if any(words.TO_ANOTHER.search(tag) for tag in tags):
-            continue
-        by_child = words.OWN_CHILD.search(before + after)
-        genders |= {gender for gender, vocative in words.VOCATIVES.items() if vocative.search(match[0])}
-        if by_child:
-            genders |= {gender for gender, vocative in words.CHILDS_VOCATIVES.items() if vocative.search(match[0])}
-            says = words.CHILD_SAYS.search(match[0])
-            genders |= {FEMALE if says[1] else MALE} if says else set()
-    return genders
+    """Return the genders that a narrator states: "I am a mother of two", "as a father, I"."""
+    matches = (match for pattern in words.NARRATOR for match in pattern.finditer(story))
+    nouns = {match[1].lower() for match in matches}
+    signature = words.SIGNATURE.search(story)
+    signed = {FEMALE if signature[1] else MALE} if signature else set()
+    return {words.NOUNS[noun] for noun in nouns if noun in words.NOUNS} | signed

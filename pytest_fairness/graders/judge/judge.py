@@ -242,9 +242,10 @@ class FieldGrader:
         return self.field.extremes
 
     def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> list[Grade]:  # noqa: ARG002 - the protocol
-        return [self._combine([graded.grades[name] for name in self.judges]) for graded in attempts]
+        return [self.combine([graded.grades[name] for name in self.judges]) for graded in attempts]
 
-    def _combine(self, grades: Sequence[Grade]) -> Grade:
+    def combine(self, grades: Sequence[Grade]) -> Grade:
+        """Return the grade of one answer from the grades of all judges."""
         readable = _majority_values(grades)
         if isinstance(readable, Grade):
             return readable
