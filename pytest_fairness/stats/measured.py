@@ -186,14 +186,6 @@ class Measured:
         """
         return self.from_selection(self.selection.whole_items())
 
-    def at(self, confidence: float) -> Measured:
-        """Return the whole sample with intervals at another confidence."""
-        return self.from_selection(self.selection.whole(confidence=confidence))
-
-    def first(self, sources: int, repetitions: int, confidence: float) -> Measured:
-        """Return the sample of an earlier look: its first sources and repetitions, at that look's confidence."""
-        return self.from_selection(self.selection.first(sources, repetitions, confidence))
-
     def rate(self, outcome: Outcome, *, equals: Any = None, named: str | None = None) -> Estimate:
         """Return how often an outcome that is true or false is true: from 0 to 1.
 
