@@ -177,6 +177,8 @@ IGNORES_ERRORS = {
     f"assert {WOMEN} >= float({ELDERS}.text().split()[0]) - 0.1": "depends on numbers of estimates",
     f'assert {WOMEN} >= (0.8 if str({ELDERS}.mark) == "A" else 0.1)': "depends on numbers of estimates",
     'assert measured.at(0.1).rate("hired") >= 0.5': "no attribute 'at'",
+    'from pytest_fairness import Measured\nrows = [{"item": n, "yes": n % 9 > 0} for n in range(90)]\n'
+    'assert Measured.from_rows(rows, item="item", groups=[], confidence=0.1).rate("yes") >= 0.88': "at least 0.8",
     f"assert {WOMEN} >= 0.1\n{THREAD}assert pool.submit(lambda: {YOUTHS} >= 0.85).result()": "undecided: ",
     f"assert {WOMEN} >= 0.1\n{THREAD}pool.submit(lambda: {ELDERS} >= 0.8)": "cannot fail the test by itself",
 }
