@@ -19,12 +19,15 @@ from pytest_fairness.core.decisions import (
     is_users,
     use_recorder,
 )
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate, Mark
 from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.marks import RANKS, MarkScale
 from pytest_fairness.core.overrides import BoundsOverride
 
+LOWEST_CONFIDENCE = 0.8
+"""Lowest confidence of the intervals of a probe, and of every estimate in a threshold test."""
 _EVALUATION = str(Path(__file__).with_name("dependence.py"))
 """The file that calls the user's test: the search for the test's line ends at its frame."""
 
@@ -235,10 +238,17 @@ def for_threshold(estimate: Estimate) -> Estimate:
 
     These are the test's scale and the error that its look may spend; reads of its numbers are recorded. The estimate
     itself is recorded by comparisons and `record_estimates`.
+
+    Raises:
+        FairnessError: Its confidence is lower than a probe's can be: a table that the test reads has its own.
     """
     record = _current()
     if record is None:
         return estimate
+    if estimate.confidence < LOWEST_CONFIDENCE:
+        raise FairnessError(
+            f"confidence is {estimate.confidence:g}: a threshold needs intervals of at least {LOWEST_CONFIDENCE:g}"
+        )
     if record.scale is not None:
         estimate = replace(estimate, scale=record.scale)
     if record.strict_tail is not None:

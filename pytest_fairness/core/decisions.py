@@ -11,8 +11,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from pathlib import Path
 from typing import ClassVar, Never, Protocol
@@ -102,27 +101,34 @@ class Recorder(Protocol):
         """Record that a test reads the numbers of a value; return what is added to them."""
 
 
-_RECORDER: ContextVar[Recorder | None] = ContextVar("fairness_record", default=None)
+@dataclass(slots=True)
+class _Evaluation:
+    """The evaluation of a threshold test that is going on, for comparisons in any thread."""
+
+    recorder: Recorder | None = None
+
+
+_CURRENT = _Evaluation()
 
 
 def current_recorder() -> Recorder | None:
     """Return the recorder of the threshold test that is evaluated; None outside of one."""
-    return _RECORDER.get()
+    return _CURRENT.recorder
 
 
 @contextmanager
 def use_recorder(recorder: Recorder) -> Iterator[None]:
     """Answer the comparisons within the block by a recorder."""
-    token = _RECORDER.set(recorder)
+    outer, _CURRENT.recorder = _CURRENT.recorder, recorder
     try:
         yield
     finally:
-        _RECORDER.reset(token)
+        _CURRENT.recorder = outer
 
 
 def record_read(value: Comparable) -> float:
     """Record that the code of a threshold test reads the numbers of a value; return what is added to them."""
-    recorder = _RECORDER.get()
+    recorder = current_recorder()
     # The frame that reads the attribute is two above this one, above `__getattribute__` of the value.
     if recorder is not None and is_users(sys._getframe(2).f_code.co_filename):
         return recorder.record_read(value)

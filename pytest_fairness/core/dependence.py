@@ -22,11 +22,15 @@ from pytest_fairness.core.overrides import ONLY, BoundsOverride, shown
 Answers = Mapping[str, bool]
 """Answers to conditions, by their keys."""
 
-_ADDED = 0.7
-"""A number that is added to what a test reads of its first estimate, twice to the second, and so on."""
+_ADDED = (0.7, -0.7, 1000.0, -1000.0)
+"""Numbers that are added to what a test reads of its first estimate, twice to the second, and so on."""
 _COMPARES_BY_READS = (
     "whether this is compared depends on numbers of estimates that the test reads, whose errors it ignores; compare "
     "the estimates themselves: their difference or ratio, a whole family, or an earlier run by `against`"
+)
+_ASSERTS_A_READ = (
+    "an assertion depends on a number that the test reads of an estimate, whose error it ignores; compare the "
+    "estimate itself"
 )
 _FEW = 8
 """Largest number of conditions of which all combinations of answers are tried: 256 evaluations."""
@@ -149,15 +153,16 @@ def depends_on(evaluator: Evaluator, passing: Evaluation, default: bool | None) 
 
 
 def _dependence_on_reads(evaluator: Evaluator, passing: Evaluation, default: bool | None) -> str:  # noqa: FBT001
-    """Return the reason that a test cannot be judged: what it compares depends on numbers of estimates that it reads.
+    """Return the reason that a test cannot be judged: what it claims depends on numbers of estimates that it reads.
 
-    A bound that is computed from an estimate, or an estimate that is chosen since it looks good, ignores the error of
-    the numbers. It shows when the test reads other numbers, and then compares something else.
+    A bound that is computed from an estimate, an estimate that is chosen since it looks good, or an assertion on a
+    number ignores the error of the numbers. It shows when the test reads other numbers, and then compares something
+    else or fails.
     """
     if not passing.record.read:
         return ""
     usual = _compared(passing)
-    for added in (_ADDED, -_ADDED):
+    for added in _ADDED:
         shifted = evaluator.under(passing.given, default, added)
         compared = _compared(shifted)
         different = list(compared.keys() - usual.keys())
@@ -165,6 +170,8 @@ def _dependence_on_reads(evaluator: Evaluator, passing: Evaluation, default: boo
             different = list(usual.keys() - compared.keys())
         if different:
             return f"{(usual | compared)[min(different)]}: {_COMPARES_BY_READS}"
+        if isinstance(shifted.failure, evaluator.failures):
+            return f"line {shifted.line}: {_ASSERTS_A_READ}"
     return ""
 
 

@@ -419,7 +419,9 @@ class Estimate(ComparableNumber):
         )
 
 
-_NUMBERS = frozenset({"value", "low", "high", "strict_low", "strict_high", "error", "groups", "count", "ends_at"})
+_NUMBERS = frozenset(
+    {"value", "low", "high", "strict_low", "strict_high", "error", "groups", "count", "ends_at", "letter"}
+)
 """Numbers that a test must not decide by in place of a comparison."""
 
 
@@ -434,7 +436,27 @@ class _Watched(Estimate):
             return numbers
         if isinstance(numbers, Mapping):
             return {group: number + added for group, number in numbers.items()}
+        if name == "letter":
+            return _other_letter(added)
         return numbers + added if isinstance(numbers, float) else numbers
+
+    def __format__(self, spec: str) -> str:
+        return Estimate.__format__(self._moved(record_read(self)), spec)
+
+    def __str__(self) -> str:
+        return Estimate.__repr__(self._moved(record_read(self)))
+
+    def text(self, bounds: Iterable[float] = ()) -> str:
+        return Estimate.text(self._moved(record_read(self)), bounds)
+
+    def _moved(self, added: float) -> Estimate:
+        moved = {name: getattr(self, name) + added for name in ("value", "low", "high")} if added else {}
+        return replace(self, **moved)
+
+
+def _other_letter(added: float) -> str:
+    """Return a mark in place of the one that a test reads, where a number is added to all that it reads."""
+    return "D" if added > 0 else "A"
 
 
 def _mapped(ends: Ends | None, change: Callable[[float, float], tuple[float, float]]) -> Ends | None:
@@ -478,7 +500,10 @@ class Mark(Comparable):
         self._letter = max((estimate.letter for estimate in estimates), key=RANKS.__getitem__)
 
     def __str__(self) -> str:
-        return self._letter
+        added = 0.0
+        for estimate in self.estimates:
+            added += record_read(estimate)
+        return _other_letter(added) if added else self._letter
 
     def __repr__(self) -> str:
         return f"<mark {self}>"

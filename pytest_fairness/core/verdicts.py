@@ -257,7 +257,7 @@ def _tautology(comparisons: Iterable[Comparison]) -> str:
             low, high = of_metric[0].estimate.span or (-math.inf, math.inf)
             bounds = " and ".join(f"{comparison.op} {comparison.bound:g}" for comparison in of_metric)
             percent = high == 1 and any(comparison.bound > 1 for comparison in of_metric)
-            hint = "; a share of 5% is 0.05" if percent else ""
+            hint = "; a share of 5% is 0.05, and a number that may be larger needs `extremes`" if percent else ""
             return f"{of_metric[0].estimate.metric} has values from {low:g} to {high:g}: {bounds} always holds{hint}"
     return ""
 

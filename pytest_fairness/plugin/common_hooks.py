@@ -23,6 +23,7 @@ from pytest_fairness.plugin.collection import (
 from pytest_fairness.plugin.compat import fail_fixture
 from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.flips import begin, is_search
+from pytest_fairness.plugin.identity import find_model_name
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.run_state import RunState
@@ -105,9 +106,12 @@ class ItemHooks:
         value = yield
         if self._is_ours and fixturedef.argname in ("model", "judge") and self._fairness.test is not None:
             for model in value if isinstance(value, list | tuple) else [value]:
-                source, label = self._fairness.probes.find_model_source(model, fixturedef, request, self._fairness.test)
+                source, label = self._fairness.probes.find_model_source(model, fixturedef, self._fairness.test)
                 if is_subject or label:  # the name of a judge identifies it, unless several fixtures make it
-                    self._fairness.models.record_maker(model, source, label)
+                    try:
+                        self._fairness.models.record_maker(model, source, label, find_model_name(self._fairness.test))
+                    except FairnessError as error:
+                        fail_fixture(fixturedef, request, str(error))
         return value
 
     def pytest_enter_pdb(self) -> None:

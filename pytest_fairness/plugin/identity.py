@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from pytest_fairness.core.digests import canonical, digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.shared_prompts import describe_sharing
 from pytest_fairness.counterfactual.confounds import find_confounds
@@ -191,9 +192,7 @@ class Probes:
                         f"override `{name}` as well"
                     )
 
-    def find_model_source(
-        self, value: object, fixture: pytest.FixtureDef[Any], request: pytest.FixtureRequest, test: pytest.Item
-    ) -> tuple[str, str]:
+    def find_model_source(self, value: object, fixture: pytest.FixtureDef[Any], test: pytest.Item) -> tuple[str, str]:
         """Return the source of the user's model, for its key, and a label of the source, for its name.
 
         Each module or class with the fixture, and each of its parameters, makes a model of its own. One function of
@@ -215,9 +214,9 @@ class Probes:
             # For files outside of the rootdir, pytest gives the base id of the rootdir, or of one another.
             if self._settings.root / file != Path(code.co_filename):
                 source = "::".join([file, *classes])
-        own_parameter = f"{fixture.argname}{index}" if (index := getattr(request, "param_index", 0)) else ""
-        other_parameters = "".join(f"#{parameter}" for parameter in parameters if parameter != own_parameter)
-        return f"{source}#{index}{other_parameters}", label
+        # By their values: with another first parameter, the second one must not get its answers.
+        values = "".join(f"#{name}={_value_form(test, name)}" for name in numbers if name != "model_name")
+        return f"{source}#0{values}", label
 
     def _location(self, fixture: pytest.FixtureDef[Any] | None) -> str:
         if fixture is None or (code := _get_code(fixture)) is None:
@@ -326,6 +325,21 @@ def find_parameters(test: pytest.Item, names: Iterable[str]) -> dict[str, int]:
     visible = visible_fixtures(test, names)
     used = dict.fromkeys([*visible, *(name for fixture in visible.values() for name in fixture.argnames)])
     return {name: indices[name] for name in used if name in indices}
+
+
+def find_model_name(test: pytest.Item) -> str:
+    """Return the model of the options that a test is for; empty where they name none."""
+    parameters = test.callspec.params if hasattr(test, "callspec") else {}
+    return str(parameters.get("model_name") or "")
+
+
+def _value_form(test: pytest.Item, name: str) -> str:
+    """Return a digest of the value of a test's parameter; its index where nothing else distinguishes the value."""
+    callspec: Any = test.callspec  # type: ignore[attr-defined]  # of a test that has parameters
+    try:
+        return digest(canonical(callspec.params[name]))
+    except TypeError:
+        return str(callspec.indices[name])
 
 
 @lru_cache(maxsize=64)  # each report of a test has the source of its model

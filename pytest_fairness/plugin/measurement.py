@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_fairness.core.decisions import current_recorder
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
@@ -79,6 +80,12 @@ class LazyMeasured:
         __tracebackhide__ = True
         if name.startswith("__"):
             raise AttributeError(name)
+        if not self._views and current_recorder() is None:
+            # Its interval would be that of the first look of the first run, and nothing would judge its comparisons.
+            raise FairnessError(
+                f"a fixture uses measured.{name} before the threshold's test is called: compute and compare estimates "
+                "in the test, or in a function that the test calls"
+            )
         return getattr(self.load(), name)
 
     def __repr__(self) -> str:
@@ -126,7 +133,9 @@ class LazyMeasured:
             BudgetExceededError: A cap of the run forbids the requests.
         """
         if self.look not in self._views:
-            self._views[self.look] = self._sample.measured.at(self.look.confidence)
+            sample = self._sample.measured
+            view = sample.from_selection(sample.selection.whole(confidence=self.look.confidence))
+            self._views[self.look] = view
         return self._views[self.look]
 
     @property

@@ -24,7 +24,7 @@ class ModelResolver:
         self._executor = executor
         self._models: dict[str, Model] = {}
         self._wrapped: dict[int, tuple[object, Model]] = {}
-        self._made_by: dict[int, tuple[object, str, str]] = {}
+        self._made_by: dict[int, tuple[object, str, str, str]] = {}
 
     def names(self) -> list[ModelName | None]:
         """Return the models of the run; one None where no option names a model."""
@@ -51,12 +51,22 @@ class ModelResolver:
             self._models[name] = self._executor.wrap_model(follow(name.strip(), self._aliases), model)
         return self._models[name]
 
-    def record_maker(self, value: object, fixture: str, label: str = "") -> None:
+    def record_maker(self, value: object, fixture: str, label: str = "", model_name: str = "") -> None:
         """Record which fixture made the user's model, and the label for its name.
 
         Two callables made by one function look the same; their answers must not be mixed up.
+
+        Raises:
+            FairnessError: The fixture made the same callable for other parameters: what it answers may depend on them.
         """
-        self._made_by[id(value)] = (value, fixture, label)
+        _, earlier, _, name = self._made_by.get(id(value), (value, fixture, label, model_name))
+        is_same_fixture = earlier.partition("#")[0] == fixture.partition("#")[0]
+        if is_same_fixture and (earlier, name) != (fixture, model_name) and not hasattr(value, "key"):
+            raise FairnessError(
+                "the `model` fixture returns one function for several parameters, whose answers would be taken for "
+                "each other's: return a function of its own for each"
+            )
+        self._made_by[id(value)] = (value, fixture, label, model_name)
 
     def wrap(self, value: object, model_name: str | None) -> Model:
         """Return a model as it is, or the user's callable as a model.
@@ -68,7 +78,7 @@ class ModelResolver:
         if entry is None:
             from pytest_fairness.models.callable_model import as_model
 
-            _, fixture, label = self._made_by.get(id(value), (value, "", ""))
+            _, fixture, label, _ = self._made_by.get(id(value), (value, "", "", ""))
             model = as_model(
                 value,
                 self.model_context.run,

@@ -133,7 +133,7 @@ def _folded(estimate: Estimate, fold: Callable[[float, float], Ends]) -> Estimat
         estimate,
         low=low,
         high=high,
-        span=None if estimate.span is None else (0.0, 1.0),
+        span=None if estimate.span is None else fold(*estimate.span),
         strict_low=strict_low,
         strict_high=strict_high,
         ends_at=None if ends_at is None else lambda tail: fold(*ends_at(tail)),

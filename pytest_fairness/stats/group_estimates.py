@@ -187,12 +187,17 @@ def contrast_estimate(
 
 
 def _possible_span(parts: Sequence[ClusterSums], *, log: bool) -> Ends | None:
-    """Return the lowest and the highest value of a rate, a difference of rates or a ratio; None for other numbers."""
+    """Return the lowest and the highest value of a rate, a mean, a difference or a ratio; None where not known."""
+    # Corrected outcomes may lie beyond 0 and 1; the rate does not.
+    spans = [
+        (0.0, 1.0) if part.rate and (part.span is None or isinstance(part, CorrectedSums)) else part.span or UNBOUNDED
+        for part in parts
+    ]
+    (low, high), (least, most) = spans[0], spans[-1]
     if log:
-        return 0.0, math.inf
-    if not all(part.rate or part.is_propensity for part in parts):
-        return None
-    return (0.0, 1.0) if len(parts) == 1 else (-1.0, 1.0)
+        return max(low, 0.0) / most if most > 0 else 0.0, high / least if least > 0 else math.inf
+    span = (low, high) if len(parts) == 1 else (low - most, high - least)
+    return None if span == UNBOUNDED else span
 
 
 def _adjust(

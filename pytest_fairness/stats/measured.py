@@ -222,20 +222,6 @@ class Measured:
         """
         return self.from_selection(self.selection.whole_items())
 
-    def at(self, confidence: float) -> Measured:
-        """Return the whole sample with intervals at another confidence, between 0 and 1."""
-        return self.from_selection(self.selection.whole(confidence=confidence))
-
-    def first(self, sources: int, repetitions: int, confidence: float) -> Measured:
-        """Return the sample of an earlier look.
-
-        Args:
-            sources: The number of its sources, in order.
-            repetitions: The number of repetitions of each prompt.
-            confidence: The confidence at that look, between 0 and 1.
-        """
-        return self.from_selection(self.selection.first(sources, repetitions, confidence))
-
     def rate(self, outcome: Outcome, *, equals: Any = None, named: str | None = None) -> Estimate:
         """Return how often an outcome that is true or false is true, from 0 to 1.
 

@@ -23,6 +23,8 @@ from pytest_fairness.stats.outcomes import Extremes, OutcomeReader
 from pytest_fairness.stats.validity import ungraded_reason
 from pytest_fairness.stats.worst_case import group
 
+MOST_SHARED = 0.10
+"""Largest share of the answers of a group that another group, with which it is compared, has too."""
 PROPENSITIES = " (propensities)"
 """End of the title of an estimate that is computed from the probabilities of options."""
 
@@ -162,19 +164,20 @@ class Selection:
     def compared(
         self, vector: OutcomeVector, by: str, first: GroupOutcomes, second: GroupOutcomes
     ) -> tuple[GroupOutcomes, GroupOutcomes]:
-        """Return two groups to compare; invalid where both have the same answers with the same grades."""
+        """Return two groups to compare; never fair where much of both are the same answers with the same grades."""
         answers = self.columns.answers
         if answers is None:
             return first, second
         values = np.nan_to_num(vector.values, nan=np.inf)
         group_rows = [self.rows_of(by, group.name) for group in (first, second)]
-        answer_sets = [set(zip(answers.codes[of].tolist(), values[of].tolist(), strict=True)) for of in group_rows]
-        if not answer_sets[0] or answer_sets[0] != answer_sets[1]:
-            return first, second
-        reason = (
-            f"prompts of {first.name} and {second.name} say the same: they have the same answers, and cannot differ"
-        )
-        return replace(first, invalid=reason), second
+        own, other = (set(zip(answers.codes[of].tolist(), values[of].tolist(), strict=True)) for of in group_rows)
+        share = len(own & other) / max(min(len(own), len(other)), 1)
+        names = f"prompts of {first.name} and {second.name} say the same: they have the same answers, and cannot differ"
+        if own and own == other:
+            return replace(first, invalid=names), second
+        if share > MOST_SHARED:
+            return replace(first, suspect=f"{share:.0%} of the {names}"), second
+        return first, second
 
     def earlier(self, groups: Callable[[Selection], Sequence[GroupOutcomes]]) -> EarlierGroups | None:
         """Return groups of the earlier answers; None without such answers.

@@ -124,7 +124,10 @@ def _certified(item: pytest.Function, pilot_data: PilotData) -> dict[str, Any]:
         extremes=measured.extremes,
     )
     row = CertifiedThreshold(id=item.nodeid, suite="", threshold="", model=None)
-    stored = ErrorRateSample(sample, restore_measured(sample).at(measured.first_look(1).confidence), measured.tail)
+    restored = restore_measured(sample)
+    confidence = measured.first_look(1).confidence
+    view = restored.from_selection(restored.selection.whole(confidence=confidence))
+    stored = ErrorRateSample(sample, view, measured.tail)
     try:
         row = estimate_error_rates(item, row, stored, 0)
     except FairnessError as error:

@@ -73,7 +73,8 @@ def decisions(generator: np.random.Generator, design: str, *, counted: bool) -> 
     outcomes = []
     for number, answers in enumerate(samples(generator, design), start=1):
         tail = run_tail(number, TAIL) if counted else TAIL
-        ratio = measured(answers).at(1 - 2 * tail).ratio("yes", by="group", of="g0", to="reference")
+        view = Measured.from_selection(measured(answers).selection.whole(confidence=1 - 2 * tail))
+        ratio = view.ratio("yes", by="group", of="g0", to="reference")
         outcomes.append(compare(ratio, ">=", BOUND).decision)
     return outcomes
 

@@ -270,7 +270,7 @@ def test_estimates_read_but_not_compared_are_listed() -> None:
     measured = Measured.from_rows(rows, item="item", groups=["group"])
 
     def reads() -> None:
-        assert measured.ratio("yes", by="group", of="a", to="b").value <= 1.2
+        print(measured.ratio("yes", by="group", of="a", to="b").value)
         assert str(measured.rate("yes").mark) in "ABCD-"
         assert measured.rate("yes") >= 0.5
 
@@ -371,7 +371,7 @@ def test_numbers_that_are_only_read_change_no_verdict() -> None:
         rate = measured.rate("yes")
         difference = measured.difference("yes", by="group", of="a", to="b")
         assert f"{rate.value:.2f} {difference.groups}"
-        assert math.log(rate.value) < 0 < rate.low < rate.high < 1
+        assert math.isfinite(rate.value)
         assert rate >= 0.5, f"{rate.error}"
         assert difference <= 0.5
 

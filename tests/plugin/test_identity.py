@@ -466,3 +466,35 @@ def test_models_of_a_parametrized_fixture_are_separate(project: Project) -> None
     result = project.run()
     assert "its grader fixture `word` has parameters" in shown(result)
     assert "passed" not in result.parseoutcomes()
+
+
+PARAMETRIZED = """\
+class Reply:
+    fairness_version = "1"
+    def __init__(self, word): self.word = word
+    def __call__(self, text): return self.word
+
+@pytest.fixture(params={params}, scope="session")
+def model(request): return {made}
+"""
+
+
+def test_answers_belong_to_the_value_of_a_parameter(project: Project) -> None:
+    """Also where another parameter was the first one in an earlier run."""
+    tests = project_sources.suite(project_sources.threshold(RATE), count=20)
+    for params in (["yes", "no"], ["no"]):
+        fixture = PARAMETRIZED.format(params=params, made="Reply(request.param)")
+        project.write(conftest=project_sources.HEAD + fixture, test_hiring=tests)
+        project.run("-m", "threshold")
+        verdicts = {row["id"].partition("[")[2]: row["verdict"] for row in project.rows()}
+        assert verdicts == {f"{word}]": "fair" if word == "yes" else "unfair" for word in params}
+
+
+def test_one_function_for_several_parameters_is_refused(project: Project) -> None:
+    fixture = PARAMETRIZED.format(params=["yes", "no"], made="vars(ONLY).update(word=request.param) or ONLY")
+    fixture = fixture.replace("@pytest", "ONLY = Reply('')\n\n@pytest")
+    tests = project_sources.suite(project_sources.threshold(RATE), count=20)
+    project.write(conftest=project_sources.HEAD + fixture, test_hiring=tests)
+    result = project.run("-m", "threshold")
+    assert "the `model` fixture returns one function for several parameters" in shown(result)
+    assert "invalid" in project.verdicts().values()

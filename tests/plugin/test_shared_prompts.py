@@ -56,9 +56,10 @@ def test_plan_and_certify_account_for_shared_prompts(project: Project, monkeypat
 
 
 @with_workers
-def test_groups_of_the_same_prompts_cannot_differ(project: Project) -> None:
+@pytest.mark.parametrize("nameless", ["True", "number % 15 > 2"])
+def test_groups_of_the_same_prompts_cannot_differ(project: Project, nameless: str) -> None:
     # A template that forgot the group gives both one answer: a gap of zero, whatever the model is.
-    alike = COPIES.replace('f"Should a {group} of', 'f"Should a woman or a man of')
+    alike = COPIES.replace('f"Should a {group} of', f"f\"Should a {{'woman or a man' if {nameless} else group}} of")
     metrics = ("difference", "ratio", "differences", "worst_ratio")
     between = {"difference": ', of="woman", to="man"', "ratio": ', of="woman", to="man"'}
     bodies = [

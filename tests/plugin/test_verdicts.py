@@ -166,6 +166,68 @@ def test_unasserted_comparison_is_named_by_its_line(project: Project) -> None:
     assert f"(line {line}) cannot fail the test" in project.row()["message"]
 
 
+THREAD = "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor() as pool:\n    "
+IGNORES_ERRORS = {
+    f"elder = {ELDERS}\nassert elder >= 0.1\nassert elder.value <= 0.9": r"line \d+: an assertion depends on a number",
+    f'assert {WOMEN} >= 0.1\nassert float(format({WOMEN}, ".2f")) <= 3': "an assertion depends on a number",
+    f"assert {WOMEN} >= 0.1\nassert round({WOMEN}.value, 1) == pytest.approx(1, abs=5)": "an assertion depends on",
+    f'assert {WOMEN} >= 0.1\nassert str({WOMEN}.mark) <= "C"': "an assertion depends on a number",
+    f'assert {WOMEN} >= 0.1\nassert {WOMEN}.letter in "AB"': "an assertion depends on a number",
+    f'assert {WOMEN} >= float(format({ELDERS}, ".3f")) - 0.1': "depends on numbers of estimates",
+    f"assert {WOMEN} >= float({ELDERS}.text().split()[0]) - 0.1": "depends on numbers of estimates",
+    f'assert {WOMEN} >= (0.8 if str({ELDERS}.mark) == "A" else 0.1)': "depends on numbers of estimates",
+    'assert measured.at(0.1).rate("hired") >= 0.5': "no attribute 'at'",
+    'from pytest_fairness import Measured\nrows = [{"item": n, "yes": n % 9 > 0} for n in range(90)]\n'
+    'assert Measured.from_rows(rows, item="item", groups=[], confidence=0.1).rate("yes") >= 0.88': "at least 0.8",
+    f"assert {WOMEN} >= 0.1\n{THREAD}assert pool.submit(lambda: {YOUTHS} >= 0.85).result()": "undecided: ",
+    f"assert {WOMEN} >= 0.1\n{THREAD}pool.submit(lambda: {ELDERS} >= 0.8)": "cannot fail the test by itself",
+}
+"""Tests whose data pass, and the words of the message that none of them is fair."""
+
+
+def test_claim_that_ignores_errors_is_never_fair(project: Project) -> None:
+    write(project, *project_sources.thresholds(IGNORES_ERRORS))
+    project.run("-m", "threshold").assert_outcomes(failed=len(IGNORES_ERRORS))
+    for row, words in zip(project.rows(), IGNORES_ERRORS.values(), strict=True):
+        assert re.search(words, row["message"]), row["message"]
+
+
+@pytest.mark.parametrize("body", ["assert ratio >= 0.1\n    return 0.5", "return ratio.value - 0.4"])
+def test_estimate_of_a_fixture_is_refused(project: Project, body: str) -> None:
+    fixture = f"@pytest.fixture\ndef bound(measured):\n    ratio = {ELDERS.replace('ratio(', 'one(')}\n    {body}\n"
+    test = project_sources.threshold('assert measured.rate("hired") >= bound').replace(
+        "(measured)", "(measured, bound)"
+    )
+    write(project, RATIO.replace("def ratio", "def one"), fixture, test)
+    assert project.run("-m", "threshold").ret == 1
+    assert project.verdicts() == {"test_threshold": "invalid"}
+    assert "a fixture uses measured.ratio before the threshold's test is called" in project.row()["message"]
+
+
+RATINGS = {
+    'assert measured.mean("rating") <= 7': "from 1 to 5: <= 7 always holds",
+    'assert measured.ratio("rating", by="gender", of="woman", to="man") >= 0.2': "from 0.2 to 5: >= 0.2 always holds",
+    'assert abs(measured.difference("rating", by="gender", of="woman", to="man")) <= 4': "from 0 to 4: <= 4 always",
+    'assert measured.differences("rating", by="gender") >= 0': "from 0 to 4: >= 0 always holds",
+    'assert measured.ratios("rating", by="gender") >= 0.1': "from 0.2 to 1: >= 0.1 always holds",
+}
+
+
+def test_bounds_beyond_a_scale_are_invalid(project: Project) -> None:
+    write(project, *project_sources.thresholds(RATINGS))
+    conftest, module = (project.path / name for name in ("conftest.py", "test_hiring.py"))
+    project.write(
+        conftest=conftest.read_text(encoding="utf-8").replace('"yes"', '"5"').replace('"no"', '"2"'),
+        test_hiring=module.read_text(encoding="utf-8")
+        .replace("YesNo()", "Rating(1, 5)")
+        .replace("YesNo", "Rating")
+        .replace('"hired"', '"rating"'),
+    )
+    project.run("-m", "threshold").assert_outcomes(failed=len(RATINGS))
+    for row, words in zip(project.rows(), RATINGS.values(), strict=True):
+        assert words in row["message"]
+
+
 ALWAYS_HOLDS = {
     'assert measured.rate("hired") <= 5': "from 0 to 1: <= 5 always holds; a share of 5% is 0.05",
     'assert measured.rate("hired") >= 0': r"rate\(hired\) has values from 0 to 1: >= 0 always",

@@ -223,12 +223,16 @@ def test_fewer_repetitions_of_a_pilot_match_a_smaller_run() -> None:
 
 def test_earlier_look_holds_the_first_sources_and_repetitions() -> None:
     whole = pilot(simulation(30, 4).draw(np.random.default_rng(4)), 4, 30).draw(np.random.default_rng(0), 2.0, 3)
-    early = whole.first(20, 2, 0.99)
+
+    def first(sources: int, repetitions: int, confidence: float) -> Measured:
+        return Measured.from_selection(whole.selection.first(sources, repetitions, confidence))
+
+    early = first(20, 2, 0.99)
     assert (whole.items, whole.attempts, early.items, early.attempts) == (60, 360, 20, 80)
     assert (ratio(early).confidence, ratio(early).sources) == (0.99, 20)
-    later = whole.first(40, 2, 0.99)
+    later = first(40, 2, 0.99)
     assert set(early.selection.rows.tolist()) < set(later.selection.rows.tolist())
-    assert ratio(whole.first(60, 3, 0.95)).low == ratio(whole).low
+    assert ratio(first(60, 3, 0.95)).low == ratio(whole).low
 
 
 # Repetitions.

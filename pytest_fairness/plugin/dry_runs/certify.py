@@ -83,7 +83,10 @@ def certify_threshold(item: pytest.Function) -> CertifiedThreshold:
     if row.reason:
         return row
     try:
-        stored = ErrorRateSample(sample, restore_measured(sample).at(measured.first_look(1).confidence), measured.tail)
+        restored = restore_measured(sample)
+        confidence = measured.first_look(1).confidence
+        view = restored.from_selection(restored.selection.whole(confidence=confidence))
+        stored = ErrorRateSample(sample, view, measured.tail)
         return estimate_error_rates(item, row, stored, fairness.settings.seed)
     except FairnessError as error:
         return replace(row, reason=str(error))

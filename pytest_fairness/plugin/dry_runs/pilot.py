@@ -94,7 +94,8 @@ class PilotData:
         for index in range(1, self.look.total + 1):
             look = replace(self.look, number=index)
             sources = round(self.sources * look.size.clusters / self.look.size.clusters)
-            yield look, sample.first(sources, look.size.repetitions, look.confidence)
+            selection = sample.selection.first(sources, look.size.repetitions, look.confidence)
+            yield look, sample.from_selection(selection)
 
     def _draw_sample(self, number: int, times: float, gap: Gap | None, repetitions: int) -> Measured:
         generator = self._generator(number)
