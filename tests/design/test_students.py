@@ -19,7 +19,7 @@ from pytest_fairness.design.closed_form import LinearReader
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, generate, thirds
 from pytest_fairness.design.evaluation import evaluate
 from pytest_fairness.design.students import CallableStudent, EmotionReading, Student
-from pytest_fairness.design.training import train, train_on
+from pytest_fairness.design.training import train
 
 FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)
 HARD = EmotionParameters(2.0, 1.0, 0.3, 0.5, True)
@@ -191,20 +191,6 @@ def test_files_without_a_classifier_are_refused(tmp_path: Path, classifier: Clas
         classifier.read(torch.zeros(2, 5, 30), verification=False)
     with pytest.raises(FairnessError, match=r"the seed of a training is 2147483648"):
         train(seed=2**31)
-
-
-def test_classifier_is_trained_on_given_features() -> None:
-    generator = torch.Generator().manual_seed(1)
-    labels = torch.arange(900) % 3
-    features = torch.randn(900, 4, 12, generator=generator) + labels[:, None, None] * torch.linspace(-1, 1, 12)
-    blocks = {"words": slice(0, 6), "voice": slice(6, 9), "face": slice(9, 12)}
-    student = train_on(
-        features[:600], labels[:600], blocks=blocks, emotions=("calm", "glad", "cross"), seed=1, epochs=30
-    )
-    assert student.emotions == ("calm", "glad", "cross")
-    assert (student.read(features[600:], verification=True).labels == labels[600:]).double().mean() > 0.7
-    with pytest.raises(FairnessError, match="there are 1 samples to train on"):
-        train_on(features[:1], labels[:1], blocks=blocks, emotions=("calm",), seed=1)
 
 
 def test_any_callable_from_features_to_scores_is_a_student() -> None:
