@@ -125,11 +125,7 @@ class Likelihood:
 
 
 def _likelihoods(answer: Answer, continuations: Continuations) -> Likelihoods:
-    """Return the likelihoods of a reply.
-
-    Raises:
-        FairnessError: The reply is a text: its request was made before it was clear that likelihoods are needed.
-    """
+    """Return the likelihoods of a reply."""
     if answer.finish_reason != LIKELIHOODS:
         raise FairnessError("propensities were not asked for: write their grader into the mark of the probe itself")
     return likelihoods_of(answer, continuations)

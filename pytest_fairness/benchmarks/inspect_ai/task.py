@@ -20,7 +20,6 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
 
 if TYPE_CHECKING:
-    from pytest_fairness.benchmarks.inspect_ai.loaded_task import LoadedTask
     from pytest_fairness.stats.external_metrics import ExternalMetrics
     from pytest_fairness.stats.measured import DeferredMeasured, Measured
 

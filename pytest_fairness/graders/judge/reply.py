@@ -162,11 +162,7 @@ def _find_closing_brace(text: str, start: int) -> int:
 
 
 def _load(text: str) -> Any:
-    """Return decoded JSON; comments, trailing commas and curly quotes are accepted.
-
-    Raises:
-        ValueError: The text is not JSON.
-    """
+    """Return decoded JSON; comments, trailing commas and curly quotes are accepted."""
     cleaned = _TRAILING.sub(r"\1", _COMMENTS.sub(r"\1", text))
     for candidate in dict.fromkeys((text, cleaned, cleaned.translate(_QUOTES))):
         try:

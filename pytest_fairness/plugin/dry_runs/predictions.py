@@ -224,7 +224,6 @@ def _find_needed_drawn_sample(item: pytest.Function, pilot_data: PilotData) -> D
 
 
 def _invalid_reason(judgment: Judgment) -> str:
-    """Return the reason of an invalid judgment."""
     if judgment.deciding is None:
         return judgment.reason
     estimate = judgment.deciding.estimate
