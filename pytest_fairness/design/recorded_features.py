@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.design.environment import EMOTIONS, GROUPS
-from pytest_fairness.design.evaluation import StudentOutcomes, evaluate_groups
-from pytest_fairness.design.students import Student
+from pytest_fairness.design.students import Student, StudentOutcomes, evaluate_groups
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -11,9 +11,8 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, generate, thirds
-from pytest_fairness.design.evaluation import evaluate
 from pytest_fairness.design.recorded_features import load_recording
-from pytest_fairness.design.students import CallableStudent
+from pytest_fairness.design.students import CallableStudent, evaluate
 
 FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, False)
 

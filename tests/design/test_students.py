@@ -17,8 +17,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.design.classifier import Classifier
 from pytest_fairness.design.closed_form import LinearReader
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, generate, thirds
-from pytest_fairness.design.evaluation import evaluate
-from pytest_fairness.design.students import CallableStudent, EmotionReading, Student
+from pytest_fairness.design.students import CallableStudent, EmotionReading, Student, evaluate
 from pytest_fairness.design.training import train
 
 FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)
@@ -159,7 +158,7 @@ def test_weights_are_restored_in_another_process(classifier: Classifier, tmp_pat
         "import sys, torch; torch.set_num_threads(1)\n"
         "from pytest_fairness.design.classifier import Classifier\n"
         "from pytest_fairness.design.environment import EmotionParameters\n"
-        "from pytest_fairness.design.evaluation import evaluate\n"
+        "from pytest_fairness.design.students import evaluate\n"
         "groups = evaluate(Classifier.load(sys.argv[1]), EmotionParameters(1.5, 0.3, 0.7, 0.1, True), n=500, seed=1)\n"
         "print(*[value for group in groups.values() for value in (group.correct.sum(), group.confidence.sum())])"
     )
