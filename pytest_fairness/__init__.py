@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from pytest_fairness.core.tools import Tool, ToolCall
     from pytest_fairness.counterfactual.attributes import attribute_rows, attribute_words
     from pytest_fairness.counterfactual.confounds import Confound, find_confounds
-    from pytest_fairness.counterfactual.expansion import counterfactuals
     from pytest_fairness.counterfactual.lint import lint
-    from pytest_fairness.counterfactual.slots import names
+    from pytest_fairness.counterfactual.slots import counterfactuals, names
     from pytest_fairness.flip_search.strategies import any_name, counterfactual_pairs, profiles
     from pytest_fairness.graders.actions import CalledTool, ToolArgument, ToolCallCount
     from pytest_fairness.graders.anchors import Anchors, read_anchors
@@ -86,9 +85,8 @@ _MODULES = {
         "core.tools": "Tool ToolCall",
         "counterfactual.attributes": "attribute_rows attribute_words",
         "counterfactual.confounds": "Confound find_confounds",
-        "counterfactual.expansion": "counterfactuals",
+        "counterfactual.slots": "counterfactuals names",
         "counterfactual.lint": "lint",
-        "counterfactual.slots": "names",
         "flip_search.strategies": "any_name counterfactual_pairs profiles",
         "graders.actions": "CalledTool ToolArgument ToolCallCount",
         "graders.anchors": "Anchors read_anchors",

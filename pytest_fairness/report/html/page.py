@@ -14,13 +14,14 @@ from markupsafe import Markup
 from pytest_fairness.core.acceptance_results import AcceptanceResult
 from pytest_fairness.core.formatting import figures
 from pytest_fairness.core.lazy_patterns import lazy_pattern
-from pytest_fairness.core.results import MetricResult, ReleaseResult, RunResults
+from pytest_fairness.core.results import GroupResult, MetricResult, ReleaseResult, RunResults, ThresholdResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.files import write_text
 from pytest_fairness.report.html.attempts import pack_attempts
 from pytest_fairness.report.html.rendering import render
+from pytest_fairness.report.html.threshold_section import ThresholdSection
 from pytest_fairness.report.provenance import provenance_facts
 from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, is_fair_so_far, rank, reason_of
 from pytest_fairness.report.repeat_commands import command_of_run
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from pytest_fairness.core.agreement_results import AgreementResult
     from pytest_fairness.core.evidence_results import EvidenceResult
     from pytest_fairness.core.search_results import SearchResult
-    from pytest_fairness.report.html.direction_table import DirectionTable
     from pytest_fairness.report.html.threshold_section import ThresholdSection
     from pytest_fairness.report.view import ThresholdView, View
 
@@ -102,7 +102,6 @@ def _cards(cards: Mapping[str, str]) -> dict[str, Card]:
 
 
 def _directions(articles: Sequence[ThresholdSection]) -> list[DirectionTable]:
-    from pytest_fairness.report.html.direction_table import group_directions
 
     return group_directions(articles)
 
@@ -338,3 +337,62 @@ def _render_markdown(text: str) -> Markup:
             token.attrs["tabindex"] = "0"
     # The renderer escapes HTML.
     return Markup(markdown.renderer.render(tokens, markdown.options, {}))  # noqa: S704
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """One comparison of two groups."""
+
+    article: ThresholdSection
+    values: tuple[str, str]
+    """The values of the group and of the reference."""
+    estimate: str
+    lean: str
+    """The group with the higher value; empty where the difference is not significant."""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectionTable:
+    """The comparisons of one group with another."""
+
+    group: str
+    reference: str
+    lines: Sequence[Direction]
+
+
+def group_directions(articles: Sequence[ThresholdSection]) -> list[DirectionTable]:
+    """Return all thresholds that compare one group with a reference, by the pair of groups."""
+    pairs: dict[tuple[str, str], list[Direction]] = {}
+    for article in articles:
+        row = article.row
+        reference = row.reference
+        others = [group for group in row.groups if group != reference]
+        parity = row.parity
+        if reference is None or reference not in row.groups or len(others) != 1 or parity is None:
+            continue
+        if row.estimate is not None:
+            pairs.setdefault((others[0], reference), []).append(_direction(article, others[0], reference, parity))
+    return [DirectionTable(*pair, lines) for pair, lines in pairs.items()]
+
+
+def _direction(article: ThresholdSection, group: str, reference: str, parity: float) -> Direction:
+    row = article.row
+    values = [figures(_numbers(row, name))[0] for name in (group, reference)]
+    value, low, high = figures(row, row.comparisons)
+    higher = _higher_group(row, group, reference, parity)
+    return Direction(article, (values[0], values[1]), f"{value} ({low} to {high})", higher)
+
+
+def _numbers(row: ThresholdResult, group: str) -> GroupResult:
+    return row.by_group.get(group) or GroupResult(estimate=row.groups[group])
+
+
+def _higher_group(row: ThresholdResult, group: str, reference: str, parity: float) -> str:
+    low, high = row.low, row.high
+    if row.absolute:  # the direction follows from the groups' values
+        if low is None or low <= parity:
+            return ""
+        return group if (row.groups[group] or 0) > (row.groups[reference] or 0) else reference
+    if low is not None and low > parity:
+        return group
+    return reference if high is not None and high < parity else ""
