@@ -79,7 +79,6 @@ class LoadedTask:
 
     @cached_property
     def scorers(self) -> list[tuple[str, Any]]:
-        """The scorers by name."""
         scorers: list[tuple[str, Any]] = []
         for scorer in self.task.scorer or ():
             scorers.append((scorer_name(scorer, [name for name, _ in scorers]), scorer))

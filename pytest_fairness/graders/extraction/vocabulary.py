@@ -83,7 +83,6 @@ class Vocabulary:
 
     @property
     def all_values(self) -> frozenset[Any]:
-        """All values."""
         return _NOTHING.union(*self.texts.values())
 
     def is_question(self, text: str) -> bool:

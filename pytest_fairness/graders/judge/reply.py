@@ -15,7 +15,6 @@ from pytest_fairness.graders.judge.rubric import GIVEN_TWICE, Rubric, TextField,
 from pytest_fairness.graders.refusal import nothing_read
 
 _MOST_OBJECTS = 50
-"""The most objects that are read."""
 _EXCERPT = 160
 """The number of characters of a reply that a message quotes."""
 _TEXT = r'"(?:[^"\\]|\\.)*"?'  # an unclosed text ends with the reply, so that the search takes linear time
