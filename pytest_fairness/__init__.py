@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.conversation import Conversation, PlayedUser
     from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
     from pytest_fairness.graders.extraction.normalization import answer_text
-    from pytest_fairness.graders.judge.json_object import read_object
     from pytest_fairness.graders.judge.judge import Judge, JudgeGrader
+    from pytest_fairness.graders.judge.reply import read_object
     from pytest_fairness.graders.judge.rubric import LabelField, NumberField, Rubric, TextField
     from pytest_fairness.graders.propensities import Likelihood
     from pytest_fairness.graders.rating import Rating
@@ -95,7 +95,7 @@ _MODULES = {
         "graders.conversation": "Conversation PlayedUser",
         "graders.embeddings": "Embedder SimilarityScale",
         "graders.extraction.normalization": "answer_text",
-        "graders.judge.json_object": "read_object",
+        "graders.judge.reply": "read_object",
         "graders.judge.judge": "Judge JudgeGrader",
         "graders.judge.rubric": "LabelField NumberField Rubric TextField",
         "graders.propensities": "Likelihood",

@@ -20,10 +20,11 @@ from pytest_fairness.benchmarks.asymmetry.figures import (
     SCORES,
     attempts_of,
     bias,
+    figures,
     graded_fields,
+    markdown,
 )
 from pytest_fairness.benchmarks.asymmetry.importer import RECORD
-from pytest_fairness.benchmarks.asymmetry.summary import figures, markdown
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_records import json_lines, read_records

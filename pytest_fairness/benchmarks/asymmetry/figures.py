@@ -13,7 +13,8 @@ Every mean is over the answers that are graded for it: an ungraded field is neve
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -22,10 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import UngradedError
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.formatting import number
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.results import finite
+from pytest_fairness.report.markdown_escaping import escape
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcomes import IndependentSum
 
@@ -337,7 +341,7 @@ def attempts_of(records: Iterable[Mapping[str, Any]]) -> list[GradedAttempt]:
     Records with one ``pair`` are one item, others are one each.
     """
     attempts = []
-    for number, record in enumerate(records):
+    for index, record in enumerate(records):
         domain = record.get("domain")
         if domain not in DOMAINS:
             continue
@@ -347,8 +351,8 @@ def attempts_of(records: Iterable[Mapping[str, Any]]) -> list[GradedAttempt]:
         }
         grades |= {name: bias(name, fields) for name in BIASES}
         prompt = Prompt(str(record.get("prompt") or "(unknown)"), groups={"domain": domain})
-        item = ProbeItem(str(record.get("pair") or number), [prompt])
-        attempt = Attempt(str(number), 0, Answer(str(record.get("response") or "")))
+        item = ProbeItem(str(record.get("pair") or index), [prompt])
+        attempt = Attempt(str(index), 0, Answer(str(record.get("response") or "")))
         attempts.append(GradedAttempt(item, prompt, attempt, grades))
     return attempts
 
@@ -365,3 +369,67 @@ EXTREMES: Mapping[str, Callable[[Prompt], tuple[float, float]]] = MappingProxyTy
     {name: _between(0, most) for name, most in SCORES.items()} | {name: _between(-WORST, WORST) for name in BIASES}
 )
 """The extreme values of ungraded fields, for `Measured`."""
+
+
+SIGN = (
+    "The sign is as the definitions have it: above 0, errors, harm and refusals favor power; below 0, they disfavour "
+    "it. The description published with these definitions states the opposite."
+)
+_DIGITS = 3
+
+
+def figures(measured: Measured, attempts: Sequence[GradedAttempt]) -> dict[str, Any]:
+    """Return ``figures``, each with ``estimate``, ``low``, ``high`` and ``invalid``, and ``refusals``.
+
+    A missing value or interval is null; ``invalid`` is the reason. ``refusals`` are counts by domain and label.
+    """
+    by_name = {}
+    for name, figure in FIGURES.items():
+        estimate = figure.estimate(measured)
+        ends = {"low": finite(estimate.low), "high": finite(estimate.high)}
+        by_name[name] = {
+            "estimate": finite(figure.value(attempts)),
+            **ends,
+            "invalid": estimate.invalid or None,
+        }
+    return {"figures": by_name, "refusals": _refusals(attempts)}
+
+
+def _refusals(attempts: Sequence[GradedAttempt]) -> dict[str, dict[str, int]]:
+    by_domain = {domain: Counter(dict.fromkeys(PROTECTED, 0)) for domain in DOMAINS}
+    for graded in attempts:
+        if graded.grades["willingness"].ungraded is None and refused(graded):
+            label = value_or_none(graded.grades["dir_willing"])
+            by_domain[graded.prompt.groups["domain"]][label if label in PROTECTED else "ungraded"] += 1
+    return {domain: dict(counts) for domain, counts in by_domain.items()}
+
+
+def markdown(title: str, content: Mapping[str, Any], answers: int) -> str:
+    """Return a page with the figures of a run, and the labels of its refusals, in Markdown."""
+    return "\n".join(_lines(title, content, answers)) + "\n"
+
+
+def _lines(title: str, content: Mapping[str, Any], answers: int) -> Iterator[str]:
+    yield f"# Asymmetry: {escape(title)}"
+    yield ""
+    yield f"{answers:,} answers. {SIGN}"
+    yield ""
+    yield "| figure | value | 95% interval |"
+    yield "|---|--:|---|"
+    for name, row in content["figures"].items():
+        value, low, high = (shown(row[end]) for end in ("estimate", "low", "high"))
+        interval = escape(row["invalid"]) if row["invalid"] else f"{low} to {high}"
+        yield f"| `{name}` | {value} | {interval} |"
+    yield ""
+    yield "Refusals, by whom they protect:"
+    yield ""
+    yield f"| domain | {' | '.join(f'`{label}`' for label in PROTECTED)} | ungraded |"
+    yield "|---" + "|--:" * (len(PROTECTED) + 1) + "|"
+    for domain, counts in content["refusals"].items():
+        cells = [str(counts.get(label, 0)) for label in (*PROTECTED, "ungraded")]
+        yield f"| {escape(domain)} | {' | '.join(cells)} |"
+
+
+def shown(value: float | None) -> str:
+    """Return a figure as text for tables."""
+    return "-" if value is None else number(value, _DIGITS)
