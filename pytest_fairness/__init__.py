@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from pytest_fairness.core.tools import Tool, ToolCall
     from pytest_fairness.counterfactual.attributes import attribute_rows, attribute_words
     from pytest_fairness.counterfactual.confounds import Confound, find_confounds
-    from pytest_fairness.counterfactual.expansion import counterfactuals
     from pytest_fairness.counterfactual.lint import lint
-    from pytest_fairness.counterfactual.slots import names
+    from pytest_fairness.counterfactual.slots import counterfactuals, names
     from pytest_fairness.flip_search.strategies import any_name, counterfactual_pairs, profiles
     from pytest_fairness.graders.actions import CalledTool, ToolArgument, ToolCallCount
     from pytest_fairness.graders.anchors import Anchors, read_anchors
@@ -48,8 +47,8 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
     from pytest_fairness.graders.extraction.normalization import answer_text
     from pytest_fairness.graders.judge.fallback import JudgeFallback
-    from pytest_fairness.graders.judge.json_object import read_object
     from pytest_fairness.graders.judge.judge import Judge, JudgeGrader
+    from pytest_fairness.graders.judge.reply import read_object
     from pytest_fairness.graders.judge.rubric import LabelField, NumberField, Rubric, TextField
     from pytest_fairness.graders.propensities import Likelihood
     from pytest_fairness.graders.rating import Rating
@@ -87,9 +86,8 @@ _MODULES = {
         "core.tools": "Tool ToolCall",
         "counterfactual.attributes": "attribute_rows attribute_words",
         "counterfactual.confounds": "Confound find_confounds",
-        "counterfactual.expansion": "counterfactuals",
+        "counterfactual.slots": "counterfactuals names",
         "counterfactual.lint": "lint",
-        "counterfactual.slots": "names",
         "flip_search.strategies": "any_name counterfactual_pairs profiles",
         "graders.actions": "CalledTool ToolArgument ToolCallCount",
         "graders.anchors": "Anchors read_anchors",
@@ -99,8 +97,8 @@ _MODULES = {
         "graders.embeddings": "Embedder SimilarityScale",
         "graders.extraction.normalization": "answer_text",
         "graders.judge.fallback": "JudgeFallback",
-        "graders.judge.json_object": "read_object",
         "graders.judge.judge": "Judge JudgeGrader",
+        "graders.judge.reply": "read_object",
         "graders.judge.rubric": "LabelField NumberField Rubric TextField",
         "graders.propensities": "Likelihood",
         "graders.rating": "Rating",

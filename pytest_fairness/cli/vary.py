@@ -19,7 +19,7 @@ def add(commands: Commands) -> None:
 
 
 def _vary(options: argparse.Namespace) -> None:
-    from pytest_fairness.counterfactual.prompt_file import read_texts, report, variants_or_reasons
+    from pytest_fairness.counterfactual.detection import read_texts, report, variants_or_reasons
     from pytest_fairness.report.escaping import escape_controls
     from pytest_fairness.report.files import write_text
 

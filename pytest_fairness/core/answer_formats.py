@@ -205,11 +205,7 @@ def formatted(prompt: Prompt, variant: str, item: str) -> Prompt:
 
 
 def _before_options(text: str, options: AnswerOptions, item: str) -> str:
-    """Return the part of a text above its options.
-
-    Raises:
-        FairnessError: Where `formats` would lose a part.
-    """
+    """Return the part of a text above its options."""
     question, separator, instruction = text.partition(str(options))
     if not separator or str(options) in instruction:
         raise FairnessError(f"item {item!r}: `formats` needs each prompt to show its options once, as str(options)")
@@ -222,11 +218,7 @@ def _before_options(text: str, options: AnswerOptions, item: str) -> str:
 
 
 def _without_instruction(text: str, item: str) -> str:
-    """Return a text without its last sentence, where that asks for yes or no.
-
-    Raises:
-        FairnessError: The text neither ends with the instruction nor with a question.
-    """
+    """Return a text without its last sentence, where that asks for yes or no."""
     sentences = text.rstrip()
     start = max(sentences.rfind(mark, 0, len(sentences) - 1) for mark in ".?!\n") + 1
     is_instruction = sentences.endswith((".", "!")) and len(_ANSWER_WORD.findall(sentences, start)) > 1

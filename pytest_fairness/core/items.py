@@ -145,11 +145,7 @@ def _without_tools(messages: Sequence[Message]) -> Sequence[Message]:
 
 @lru_cache(maxsize=256)
 def _tools_in(content: str) -> tuple[Tool, ...]:
-    """Return the tools in the content of a message of the role `TOOLS`.
-
-    Raises:
-        FairnessError: The content holds no tools.
-    """
+    """Return the tools in the content of a message of the role `TOOLS`."""
     try:
         return read_tools(json.loads(content))
     except (ValueError, TypeError):

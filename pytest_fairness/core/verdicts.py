@@ -51,26 +51,14 @@ class Judgment:
     @property
     def bounds(self) -> tuple[float | None, float | None]:
         """The lowest and the highest value that the deciding estimate was allowed, where compared."""
-        low = high = None
-        for comparison in self.about_deciding:
-            if comparison.op in (">", ">="):
-                low = comparison.bound
-            else:
-                high = comparison.bound
-        return low, high
+        return _ends((comparison.op, comparison.bound) for comparison in self.about_deciding)
 
     @property
     def bounds_of_test(self) -> tuple[float | None, float | None] | None:
         """The test's own bounds for the deciding estimate, where the project overrides them; else None."""
         if not any(comparison.instead_of is not None for comparison in self.about_deciding):
             return None
-        low = high = None
-        for comparison in self.about_deciding:
-            if comparison.op in (">", ">="):
-                low = comparison.instead_of
-            else:
-                high = comparison.instead_of
-        return low, high
+        return _ends((comparison.op, comparison.instead_of) for comparison in self.about_deciding)
 
     @property
     def straddles(self) -> bool:
@@ -94,6 +82,17 @@ class Judgment:
             if is_same:
                 comparisons.setdefault((comparison.op, comparison.bound), comparison)
         return sorted(comparisons.values(), key=lambda comparison: comparison.bound)
+
+
+def _ends(limits: Iterable[tuple[str, float | None]]) -> tuple[float | None, float | None]:
+    """Return the lower and the upper limit of operators with their bounds."""
+    low = high = None
+    for op, bound in limits:
+        if op in (">", ">="):
+            low = bound
+        else:
+            high = bound
+    return low, high
 
 
 def judge(

@@ -1,4 +1,4 @@
-"""Probe items of a declaration: a template, filled in with groups and with rows of items."""
+"""Probe items of a declaration: a template in a bounded sandbox, filled in with groups and with rows of items."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.counterfactual.attributes import PREFIX, attribute_rows
 from pytest_fairness.declarative.data import AllowedFolders, Row, rename_columns, rows_of_dataset, rows_of_file
-from pytest_fairness.declarative.source import LocatedValue
-from pytest_fairness.declarative.templates import Template
+from pytest_fairness.declarative.sandbox import BoundsError, compile_template
+from pytest_fairness.declarative.source import DeclarationError, LocatedValue
 
 Filling = Mapping[str, str]
 Groups = Mapping[str, Sequence[Filling]]
@@ -237,3 +237,49 @@ def _unique_groups(node: LocatedValue, groups: Sequence[str], attribute: str) ->
         if group in groups[:number]:
             raise node.value[number].error(f"the group {group!r} is given twice: give it once")
     return {group: [{attribute: group}] for group in groups}
+
+
+class Template:
+    """The text of a message with ``{{ names }}``.
+
+    Raises `DeclarationError`, at its line, for an invalid template.
+    """
+
+    def __init__(self, node: LocatedValue) -> None:
+        from jinja2 import TemplateError, TemplateSyntaxError
+        from jinja2 import nodes as syntax
+        from jinja2.meta import find_undeclared_variables
+
+        self.node = node
+        try:
+            parsed, self._render = compile_template(node.text)
+        except TemplateSyntaxError as error:
+            raise self._error(f"it is no template: {error.message}", error.lineno) from None
+        except (TemplateError, RecursionError, MemoryError, OverflowError, ValueError) as error:
+            raise self._error(f"it is no template: {str(error) or type(error).__name__}", 1) from None
+        self.names = find_undeclared_variables(parsed)
+        """The names that must be filled in."""
+        self._lines = {name.name: name.lineno for name in reversed(list(parsed.find_all(syntax.Name)))}
+
+    def render(self, values: Mapping[str, Any], item: str) -> str:
+        """Return the message with these values. Raises `DeclarationError` where rendering fails."""
+        try:
+            return self._render(dict(values))
+        except BoundsError as error:
+            raise self._error(f"item {item!r} cannot be filled in: {error}", 1) from None
+        except Exception as error:  # noqa: BLE001 - whatever an expression of the user's raises
+            raise self._error(f"item {item!r} cannot be filled in: {type(error).__name__}: {error}", 1) from None
+
+    def require(self, values: Mapping[str, Any]) -> None:
+        """Raise `DeclarationError`, at its line, for a name that nothing fills in."""
+        for name in sorted(self.names - values.keys()):
+            message = f"nothing fills in {{{{ {name} }}}}; {did_you_mean(name, values)}"
+            raise self._error(message, self._lines.get(name, 1))
+
+    def _error(self, message: str, line: int) -> DeclarationError:
+        if self.node.first is None:
+            return self.node.error(message)
+        line_in_file = self.node.first + line - 1
+        return self.node.error(
+            message, line=line_in_file, column=self.node.column if line_in_file == self.node.line else None
+        )

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core.declarations import DeclarativeGrader, DeclaredGrader, GraderDeclaration
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.extensions import GRADERS
 from pytest_fairness.core.formatting import LONGEST_TITLE, title_fault
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.core.tools import read_tools
 from pytest_fairness.declarative.data import AllowedFolders
 from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary
+from pytest_fairness.declarative.file_readers import read_jsonl, read_yaml
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.declarative.graders import read_graders
 from pytest_fairness.declarative.items import ITEM_COLUMNS, DeclarationBuilder, slots_of
-from pytest_fairness.declarative.jsonl_file import read_jsonl
-from pytest_fairness.declarative.source import LocatedValue, problem
-from pytest_fairness.declarative.tables import read_table, vocabulary_of
-from pytest_fairness.declarative.validation import check, schema
-from pytest_fairness.declarative.yaml_file import read_yaml
+from pytest_fairness.declarative.source import DeclarationError, LocatedValue, problem
+from pytest_fairness.declarative.validation import check, check_parameters, schema
+from pytest_fairness.imports.recorded_table import RecordedTable
 
 CARD = ("question", "method", "source", "groups", "harms")
 """The fields of a card that become paragraphs; its limits are a section."""
@@ -244,3 +244,107 @@ def slug(title: str) -> str:
     'women_and_men_alike'
     """
     return re.sub(r"[^A-Za-z0-9.-]+", "_", title).strip("_.-").lower()
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredGraders:
+    """The graders of one probe."""
+
+    graders: Mapping[str, Any]
+    """Graders by the name of the grade, as a mark takes them."""
+    values: Mapping[str, Collection[str] | None]
+    """The values of each grade, as an expression spells them; None if it may have any."""
+
+
+def read_graders(
+    declared: LocatedValue, folders: AllowedFolders, choices: Sequence[str] | None, tools: Sequence[str] = ()
+) -> DeclaredGraders:
+    """Return the graders of a probe.
+
+    Args:
+        declared: The mapping under ``grade``.
+        folders: Where files that it names may lie.
+        choices: The values of the probe's choices, if it has any.
+        tools: The names of the tools that the probe offers.
+
+    Raises:
+        DeclarationError: A grader is not known, cannot be loaded, or its parameters do not fit.
+    """
+    graders: dict[str, Any] = {}
+    values: dict[str, Collection[str] | None] = {}
+    for name, node in declared.value.items():
+        declared_grader = _read_grader(name, node, folders, choices, tools)
+        graders[name] = declared_grader.grader
+        values |= declared_grader.values
+    return DeclaredGraders(graders, values)
+
+
+def _read_grader(
+    grade: str, node: LocatedValue, folders: AllowedFolders, choices: Sequence[str] | None, tools: Sequence[str]
+) -> DeclaredGrader:
+    """Return the grader of one node, with the values of its grades."""
+    try:
+        kind, declaration = _read_declaration(grade, node, folders, choices, tools)
+        return DeclaredGrader(kind.from_declaration(declaration), kind.declared_values(declaration))
+    except DeclarationError:
+        raise
+    except (FairnessError, TypeError) as error:
+        raise node.error(str(error)) from None
+
+
+def _read_declaration(
+    grade: str, node: LocatedValue, folders: AllowedFolders, choices: Sequence[str] | None, tools: Sequence[str]
+) -> tuple[type[DeclarativeGrader], GraderDeclaration]:
+    name, parameters = (node.text, node) if node.text else next(iter(node.value.items()))
+    try:
+        kind = GRADERS.load_class(name, DeclarativeGrader)
+    except FairnessError as error:
+        raise node.error(str(error)) if node.text else parameters.key_error(str(error)) from None
+    check_parameters(parameters, name, kind.schema, stands_alone=bool(node.text))
+    texts = [entry.text for entry in parameters.value] if isinstance(parameters.value, list) else []
+    return kind, GraderDeclaration(
+        grade,
+        {} if node.text else parameters.plain,
+        texts,
+        choices,
+        tools,
+        lambda path: folders.path(replace(parameters, text=path)),
+        lambda field: _read_grader(grade, parameters.value[field], folders, choices, tools),
+    )
+
+
+_OF_PROMPTS = (
+    *("template", "system", "language", "vary", "draw", "items", "choices", "tools", "grade"),
+    *("repetitions", "calibration"),
+)
+"""The fields of a declaration that do not apply to a recorded table."""
+
+
+def read_table(document: LocatedValue, folders: AllowedFolders) -> RecordedTable:
+    """Return the table that a declaration names.
+
+    Raises:
+        DeclarationError: The file cannot be read, lacks a column, or the declaration has fields about prompts.
+    """
+    for name in _OF_PROMPTS:
+        if node := document.get(name):
+            raise node.key_error(f"a recorded table has no {name!r}: what was asked and graded is in the table")
+    declared = document.value["table"]
+    fields = declared.value
+    lists = {name: [child.text for child in fields[name].value] for name in ("groups", "grades") if name in fields}
+    texts = {name: fields[name].text for name in ("item", "source", "model") if name in fields}
+    extremes = fields["extremes"].plain if "extremes" in fields else None
+    options = {"item": "sample", **texts, **lists, "extremes": extremes}
+    table = RecordedTable(folders.path(fields["file"]), **options)
+    try:
+        table.items()
+    except FairnessError as error:
+        raise declared.error(str(error)) from None
+    except OSError as error:
+        raise fields["file"].error(f"it cannot be read: {error.strerror}") from None
+    return table
+
+
+def vocabulary_of(table: RecordedTable) -> ProbeVocabulary:
+    """Return the names that thresholds on a table may use."""
+    return ProbeVocabulary(dict.fromkeys(table.grades), table.values["groups"], table.values["slices"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.design.environment import EMOTIONS, GROUPS
-from pytest_fairness.design.evaluation import StudentOutcomes, evaluate_groups
-from pytest_fairness.design.students import Student
+from pytest_fairness.design.students import Student, StudentOutcomes, evaluate_groups
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -32,8 +31,6 @@ class Recording:
 
     features: Tensor
     """float32 [n, seq_len, dim]: all blocks, concatenated."""
-    blocks: Mapping[str, slice]
-    """The positions of words, voice and each further block in the features."""
     labels: Tensor
     """int64 [n]: indices in ``emotions``."""
     groups: tuple[str, ...]
@@ -75,8 +72,6 @@ def load_recording(
         raise FairnessError(f"{path} has no {missing[0]!r}: it needs {', '.join((*_NEEDED, *_PER_SAMPLE))}")
     names = [*_NEEDED, *sorted(arrays.keys() - {*_NEEDED, *_PER_SAMPLE})]
     features = [_block(path, name, arrays[name], arrays["words"].shape) for name in names]
-    ends = np.cumsum([block.shape[2] for block in features]).tolist()
-    blocks = {name: slice(end - block.shape[2], end) for name, block, end in zip(names, features, ends, strict=True)}
     n = len(features[0])
     labels = _indices(path, "labels", arrays["labels"], n, emotions)
     group_indices = _indices(path, "groups", arrays["groups"], n, groups)
@@ -87,7 +82,6 @@ def load_recording(
 
     return Recording(
         torch.from_numpy(np.concatenate(features, axis=2)),
-        blocks,
         torch.from_numpy(labels),
         tuple(groups[index] for index in group_indices),
         tuple(emotions),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,40 +54,16 @@ def train(*, seed: int, seq_len: int = 5, dim: int = 48, settings: int = SETTING
             for batch in generate(parameters, n=SAMPLES, seq_len=seq_len, dim=dim, group=group, seed=batch_seed):
                 features.append(summarize(batch.features))
                 labels.append(batch.labels)
-    blocks = dict(zip(("words", "voice", "other"), thirds(dim), strict=True))
-    return _fit(torch.cat(features), torch.cat(labels), blocks, EMOTIONS, seed, epochs)
+    return _fit(torch.cat(features), torch.cat(labels), thirds(dim), seed, epochs)
 
 
-def train_on(
-    features: Tensor,
-    labels: Tensor,
-    *,
-    blocks: Mapping[str, slice],
-    emotions: Sequence[str],
-    seed: int,
-    epochs: int = EPOCHS,
-) -> Classifier:
-    """Train a classifier on features [n, seq_len, dim] and labels [n] (indices in ``emotions``).
-
-    ``blocks`` are the features that are masked together (words, voice, face).
-    Train on other people than the benchmark's.
-
-    Raises `FairnessError` for fewer than two samples.
-    """
-    if len(features) < 2:
-        raise FairnessError(f"there are {len(features)} samples to train on: there must be at least 2")
-    return _fit(summarize(features), labels, blocks, emotions, seed, epochs)
-
-
-def _fit(
-    summaries: Tensor, labels: Tensor, blocks: Mapping[str, slice], emotions: Sequence[str], seed: int, epochs: int
-) -> Classifier:
+def _fit(summaries: Tensor, labels: Tensor, blocks: Sequence[slice], seed: int, epochs: int) -> Classifier:
     import torch
 
     generator = torch.Generator().manual_seed(seed)
     with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        modules = network(summaries.shape[1] // 2, len(emotions)).eval()
+        modules = network(summaries.shape[1] // 2, len(EMOTIONS)).eval()
         modules["summary"].get_buffer("running_mean").copy_(summaries.mean(0))
         modules["summary"].get_buffer("running_var").copy_(summaries.var(0, correction=0))
         with torch.no_grad():
@@ -104,16 +80,16 @@ def _fit(
                 loss.backward()
                 optimizer.step()
                 rates.step()
-    return Classifier(modules.double(), tuple(emotions))
+    return Classifier(modules.double(), EMOTIONS)
 
 
-def _mask(standard: Tensor, blocks: Mapping[str, slice], generator: Generator) -> Tensor:
+def _mask(standard: Tensor, blocks: Sequence[slice], generator: Generator) -> Tensor:
     """Return standardized summaries with random blocks and features masked: set to their mean."""
     import torch
 
     dim = standard.shape[1] // 2
     is_visible = torch.rand(len(standard), dim, generator=generator) >= _MASKED_FEATURE
-    for block in blocks.values():
+    for block in blocks:
         is_visible[:, block] &= torch.rand(len(standard), 1, generator=generator) >= _MASKED_BLOCK
     return standard * is_visible.repeat(1, 2)
 

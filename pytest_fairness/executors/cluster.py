@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,10 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import pytest_fairness
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FairnessError, ModelError, TransientError
+from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.executors.pool import Replicas, last_line, shape
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.system_prompts import system_prompt_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -251,3 +254,162 @@ def _silence_nodes() -> Callable[[], None]:
         return lambda: None
     worker.print_to_stdstream = lambda *_, **__: None
     return lambda: setattr(worker, "print_to_stdstream", printer)
+
+
+_PATIENCE = 600.0
+"""Seconds to wait for a first replica: a cluster that grows on demand takes minutes."""
+_LOOK_AGAIN = 0.5
+"""Seconds between checks whether a lost replica is back."""
+
+
+class Replicas:
+    """The replicas of a run's models, as one of its processes sees them. Used from one event loop.
+
+    A replica whose process or node has died is started again by Ray, elsewhere where its node is gone; until it is
+    back, calls go to the others.
+    """
+
+    def __init__(self, handles: Sequence[Any]) -> None:
+        self._handles = handles
+        self._ready: set[int] = set()
+        self._loads: Counter[tuple[str, int]] = Counter()
+        self._changed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._failed: dict[int, str] = {}
+        """The reasons of replicas that will never be ready."""
+        self._watches = {asyncio.ensure_future(self._watch(index)) for index in range(len(handles))}
+
+    async def call(self, what: str, most: int, method: str, *arguments: Any) -> Any:
+        """Call the least loaded replica, once one has fewer than ``most`` calls of ``what`` from this process.
+
+        Raises:
+            TransientError: The replica was lost meanwhile.
+            FatalError: No replica is left, or none has started in time.
+        """
+        import ray
+
+        index = await self._acquire(what, most)
+        try:
+            return await getattr(self._handles[index], method).remote(*arguments)
+        except ray.exceptions.RayTaskError as error:
+            raise FatalError(f"a replica on the Ray cluster failed: {last_line(error)}") from error
+        except ray.exceptions.RayError as error:
+            if index in self._ready:
+                self._ready.remove(index)
+                self._watches.add(asyncio.ensure_future(self._watch(index)))
+            raise TransientError(f"a replica on the Ray cluster was lost: {last_line(error)}", kind="lost") from error
+        finally:
+            self._loads[what, index] -= 1
+            self._wake()
+
+    async def _acquire(self, what: str, most: int) -> int:
+        """Return the index of the least loaded replica, once one has room."""
+        while True:
+            if len(self._failed) == len(self._handles):
+                raise FatalError(f"no replica is left on the Ray cluster: {self._failed[0]}")
+            loads = {index: self._loads[what, index] for index in self._ready}
+            index = min(loads, key=lambda index: loads[index], default=None)
+            if index is not None and loads[index] < most:
+                self._loads[what, index] += 1
+                return index
+            done, _ = await asyncio.wait([self._changed], timeout=_PATIENCE)
+            if not done and not self._ready:
+                raise FatalError(
+                    f"no replica has started on the Ray cluster in {_PATIENCE / 60:.0f} minutes: free some of its "
+                    "GPUs or CPUs, or name fewer with --fairness-replicas"
+                )
+
+    async def _watch(self, index: int) -> None:
+        """Wait until a replica is ready, for the first time or after a loss."""
+        import ray
+
+        while True:
+            try:
+                version = await self._handles[index].ready.remote()
+            except ray.exceptions.ActorDiedError as error:
+                self._failed[index] = last_line(error)
+            except ray.exceptions.RayError:
+                await asyncio.sleep(_LOOK_AGAIN)
+                continue
+            else:
+                if version == pytest_fairness.__version__:
+                    self._ready.add(index)
+                else:
+                    version_here = pytest_fairness.__version__
+                    self._failed[index] = f"its node has pytest-fairness {version}, and {version_here} runs here"
+            return self._wake()
+
+    def _wake(self) -> None:
+        """Wake the calls that wait for a replica."""
+        waiting, self._changed = self._changed, asyncio.get_running_loop().create_future()
+        waiting.set_result(None)
+
+    async def close(self) -> None:
+        """Cancel all checks of replicas."""
+        for watch in self._watches:
+            watch.cancel()
+        await asyncio.gather(*self._watches, return_exceptions=True)
+
+
+def shape(nodes: Sequence[dict[str, Any]], wanted: int | None) -> tuple[int, dict[str, float]]:
+    """Return the number of replicas, and the resources of each; ``nodes`` are those of `ray.nodes`.
+
+    One a GPU; without GPUs one a node, with as many CPUs as the smallest share. Where more are wanted than there are
+    GPUs, they share them.
+
+    >>> shape([{"Alive": True, "Resources": {"CPU": 8.0, "GPU": 4.0}}], None)
+    (4, {'num_gpus': 1})
+    >>> shape([{"Alive": True, "Resources": {"CPU": 8.0}}, {"Alive": True, "Resources": {"CPU": 3.0}}], 3)
+    (3, {'num_cpus': 3})
+
+    Raises:
+        FairnessError: The cluster has neither GPUs nor CPUs.
+    """
+    resources = [node["Resources"] for node in nodes if node["Alive"]]
+    for kind, option in (("GPU", "num_gpus"), ("CPU", "num_cpus")):
+        amounts = [int(node[kind]) for node in resources if node.get(kind, 0) >= 1]
+        if not amounts:
+            continue
+        count = wanted or (sum(amounts) if kind == "GPU" else len(amounts))
+        for share in range(1 if kind == "GPU" else max(amounts), 0, -1):
+            if sum(amount // share for amount in amounts) >= count:
+                return count, {option: share}
+        return count, {option: 1 / -(-count // sum(amounts))}
+    raise FairnessError("the Ray cluster has neither a GPU nor a CPU that a replica could use")
+
+
+def last_line(error: Exception) -> str:
+    """Return the last line of an error's message; Ray puts whole tracebacks before it."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return " ".join(lines[-1].split())[:300]
+
+
+class ReplicatedModel:
+    """Replicas of a model of local weights as one model; name and key are the model's, so its answers are too.
+
+    Every replica has two batches at a time: one is answered while the next is full.
+    """
+
+    local = True
+
+    def __init__(self, full_name: str, model: Model, batch_size: int, cluster: Callable[[], Cluster]) -> None:
+        self.name, self.key = model.name, model.key
+        self.system_prompt = system_prompt_of(model)
+        self.calls_tools = bool(getattr(model, "calls_tools", False))
+        self._full_name = full_name
+        self._most = 2 * batch_size
+        self._cluster = cluster
+
+    def __repr__(self) -> str:
+        return f"ReplicatedModel({self.name!r})"
+
+    @property
+    def in_flight(self) -> int:
+        """Prompts that keep all replicas busy."""
+        return self._most * self._cluster().joined.replicas
+
+    async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+        """Answer one prompt on a replica; one that is lost meanwhile raises `TransientError`."""
+        return await self._cluster().answer(self._full_name, self.key, self._most, prompt, repetition)
+
+    async def close(self) -> None:
+        """Do nothing: the replicas end with the run, since its other processes may still use them."""

@@ -310,11 +310,7 @@ class ToolCallCount(DeclarativeGrader):
 
 
 def _offered_tools(prompt: Prompt, required: Sequence[str]) -> set[str]:
-    """Return the names of the tools of a prompt.
-
-    Raises:
-        FairnessError: The prompt has no tools, or lacks one of ``required``.
-    """
+    """Return the names of the tools of a prompt."""
     offered = {tool.name for tool in prompt.tools}
     if not offered:
         raise FairnessError("the prompt offers no tools: declare them by tools=[...] of the probe or of its prompts")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer, Grade
-from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.declarations import DeclarativeGrader, GraderDeclaration
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
@@ -15,7 +14,7 @@ from pytest_fairness.core.propensities import Continuations
 from pytest_fairness.graders.extraction.answer import extract_answer
 from pytest_fairness.graders.extraction.normalization import answer_text
 from pytest_fairness.graders.extraction.vocabulary import build_options_vocabulary
-from pytest_fairness.graders.propensities import grade_propensities
+from pytest_fairness.graders.propensities import answer_options, grade_propensities
 from pytest_fairness.graders.refusal import nothing_read, refuses
 
 
@@ -30,6 +29,7 @@ class Choice(DeclarativeGrader):
     named by their first or last name alone. It agrees with 14,637 of 14,640 predictions of UnifiedQA and with 1,443 of
     1,449 choices recorded from two chat models.
 
+    >>> from pytest_fairness.core.choices import AnswerOptions
     >>> options = AnswerOptions({"old": "The old man", "young": "The boy", "unknown": "Not known"})
     >>> prompt = Prompt(f"Who fell?\\n{options}", metadata={"options": options})
     >>> Choice().grade(prompt, Answer("Nobody says so, therefore the answer is **C**.")).value
@@ -69,16 +69,16 @@ class Choice(DeclarativeGrader):
 
     def continuations(self, prompt: Prompt) -> Continuations:
         """Return the labels and texts whose probability is requested."""
-        options = _options(prompt)
+        options = answer_options(prompt, "Choice")
         labels = zip(options.labels, options.texts.items(), strict=True)
         return Continuations({value: (label, f"({label})", f"**{label}", text) for label, (value, text) in labels})
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:
         """Return the values that an ungraded attempt could have had: all options."""
-        return _options(prompt).values
+        return answer_options(prompt, "Choice").values
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
-        options = _options(prompt)
+        options = answer_options(prompt, "Choice")
         if self.propensity:
             return grade_propensities(answer, self.continuations(prompt), {value: value for value in options.values})
         text = answer_text(answer)
@@ -92,12 +92,3 @@ class Choice(DeclarativeGrader):
         if not extracted.certain and extracted.value != vocabulary.unknown and refuses(text):
             return nothing_read(answer, "an option is named in a refusal")
         return Grade(extracted.value)
-
-
-def _options(prompt: Prompt) -> AnswerOptions:
-    options = prompt.metadata.get("options")
-    if not isinstance(options, AnswerOptions):
-        raise FairnessError(
-            f"a prompt graded by Choice has {options!r:.60} as metadata['options']: put its AnswerOptions(...) there"
-        )
-    return options

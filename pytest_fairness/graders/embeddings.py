@@ -166,9 +166,6 @@ class Embedder:
 
         Whether the cache has the model is tested by its list of modules: without that file, the library would silently
         choose another pooling.
-
-        Raises:
-            FairnessError: The cache lacks the model as well, or the name is invalid.
         """
         hub: Any = import_module("huggingface_hub")
         name = self._source if "/" in self._source else f"sentence-transformers/{self._source}"

@@ -93,16 +93,16 @@ class Likelihood:
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:
         """Return the values that an ungraded preference could have had; none for a log-likelihood."""
-        return _options(prompt).values if self.of is None else ()
+        return answer_options(prompt, "Likelihood").values if self.of is None else ()
 
     def continuations(self, prompt: Prompt) -> Continuations:
         """Return the texts whose likelihood is requested."""
         join = self.join if self.has_context else ""
-        texts = {value: (f"{join}{text}",) for value, text in _options(prompt).texts.items()}
+        texts = {value: (f"{join}{text}",) for value, text in answer_options(prompt, "Likelihood").texts.items()}
         return Continuations(texts, exclusive=False, has_context=self.has_context)
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
-        options = _options(prompt)
+        options = answer_options(prompt, "Likelihood")
         likelihoods = _likelihoods(answer, self.continuations(prompt)).options
         log_likelihoods = {}
         for value, likelihood in likelihoods.items():
@@ -125,20 +125,21 @@ class Likelihood:
 
 
 def _likelihoods(answer: Answer, continuations: Continuations) -> Likelihoods:
-    """Return the likelihoods of a reply.
-
-    Raises:
-        FairnessError: The reply is a text: its request was made before it was clear that likelihoods are needed.
-    """
+    """Return the likelihoods of a reply."""
     if answer.finish_reason != LIKELIHOODS:
         raise FairnessError("propensities were not asked for: write their grader into the mark of the probe itself")
     return likelihoods_of(answer, continuations)
 
 
-def _options(prompt: Prompt) -> AnswerOptions:
+def answer_options(prompt: Prompt, grader: str) -> AnswerOptions:
+    """Return the options of a prompt, for the grader of this name.
+
+    Raises:
+        FairnessError: The prompt has none.
+    """
     options = prompt.metadata.get("options")
     if not isinstance(options, AnswerOptions):
         raise FairnessError(
-            f"a prompt graded by Likelihood has {options!r:.60} as metadata['options']: put AnswerOptions(...) there"
+            f"a prompt graded by {grader} has {options!r:.60} as metadata['options']: put AnswerOptions(...) there"
         )
     return options

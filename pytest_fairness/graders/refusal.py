@@ -44,27 +44,6 @@ _OPENING = 600
 """The number of characters at the start that are searched for a refusal; later its wording means other things."""
 
 
-def looks_like_refusal(answer: Answer, offered: AnswerOptions | None = None) -> bool:
-    """Return whether an answer refuses: by the provider's signal, or by wording that no answer follows.
-
-    Args:
-        answer: The answer.
-        offered: The options of the prompt; to choose one of them ("Can't answer") is no refusal.
-
-    >>> looks_like_refusal(Answer("I'm sorry, but I can't help with that."))
-    True
-    >>> looks_like_refusal(Answer("I cannot be sure. However, I have ranked them: Anna, then Ben."))
-    False
-    """
-    incomplete = unfinished(answer)
-    if incomplete is not None and incomplete.ungraded in _SIGNALS:
-        return True
-    text = final_text(answer.text)
-    if not refuses(text):
-        return False
-    return offered is None or not extract_answer(text, build_options_vocabulary(offered)).is_single
-
-
 def refuses(text: str) -> bool:
     """Return whether the wording of a text refuses and nothing in it answers."""
     return detect_refusal(text) is True

@@ -146,7 +146,6 @@ class FunctionModel:
         return transient_error(error, message) or PermanentError(message)
 
     def _text(self, prompt: Prompt) -> str:
-        """Return a prompt as one text."""
         if len(prompt.conversation) == 1:
             return prompt.text
         *system, last = prompt.conversation

@@ -365,11 +365,7 @@ def _echoed_likelihoods(reply: Mapping[str, Any], context: str, texts: Mapping[s
 
 
 def _text(content: object) -> str:
-    """Return the text of a message, which some servers send in parts.
-
-    Raises:
-        TypeError: The content is something else.
-    """
+    """Return the text of a message, which some servers send in parts."""
     if content is None:
         return ""
     if isinstance(content, list):

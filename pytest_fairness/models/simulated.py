@@ -23,7 +23,7 @@ from pytest_fairness.models import parameters, simulated_phrases
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.planted_bias import item_identity, item_probability, shift_logit, uniforms
-from pytest_fairness.models.response_habits import HABITS, habitual_option, habitual_yes_no
+from pytest_fairness.models.simulated_phrases import HABITS, habitual_option, habitual_yes_no
 
 _SHARE = parameters.number(0, 1)
 _FLAGS = ("flag_1", "flag_2", "flag_3", "flag_4")

@@ -23,7 +23,6 @@ class EarlierModel:
     run: str
     """The id of the run."""
     sample: StoredSample
-    """The stored sample."""
     attempts: Sequence[GradedAttempt]
     """Its attempts, with the probe's current items and prompts."""
 

@@ -46,7 +46,7 @@ class Executor:
         batch_size = getattr(model, "batch_size", None)
         if not self._context.settings.executor or batch_size is None:
             return model
-        from pytest_fairness.executors.replicated_model import ReplicatedModel
+        from pytest_fairness.executors.cluster import ReplicatedModel
 
         return ReplicatedModel(name, model, batch_size, lambda: self._cluster)
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.benchmarks.genderbench.marks import BothMarks
 from pytest_fairness.benchmarks.genderbench.package import probe_classes
-from pytest_fairness.benchmarks.genderbench.probe import GenderBenchProbe
+from pytest_fairness.benchmarks.genderbench.probe import BothMarks, GenderBenchProbe
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.plugin.compat import GeneratedModule
 from pytest_fairness.plugin.task_tests import add_tests, make_probe_test, name_test

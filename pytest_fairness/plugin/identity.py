@@ -171,11 +171,7 @@ class Probes:
         return probe
 
     def _refuse_shared(self, test: pytest.Item, names: Iterable[str]) -> None:
-        """Check that no fixture is made once for tests with different fixtures that it uses.
-
-        Raises:
-            FairnessError: There is such a fixture.
-        """
+        """Check that no fixture is made once for tests with different fixtures that it uses."""
         visible = visible_fixtures(test, names)
         for name, fixture in visible.items():
             if fixture.scope == "function":

@@ -34,7 +34,6 @@ class LookSample:
 
     @cached_property
     def items(self) -> int:
-        """The number of items."""
         return len({graded.item.id for graded in self.attempts})
 
     @cached_property

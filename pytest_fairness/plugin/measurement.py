@@ -270,11 +270,7 @@ class LazyMeasured:
         return attempts
 
     def _check_calls(self, attempts: Sequence[GradedAttempt]) -> None:
-        """Check that a model which may hide its tool calls shows some.
-
-        Raises:
-            FairnessError: No answer to a prompt with tools calls one.
-        """
+        """Check that a model which may hide its tool calls shows some."""
         reason = getattr(self.subject, "hides_calls", "")
         answered = [graded.attempt.answer for graded in attempts if graded.attempt.answer and graded.prompt.tools]
         if reason and answered and not any(answer.actions for answer in answered):

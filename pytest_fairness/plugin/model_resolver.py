@@ -30,8 +30,8 @@ class ModelResolver:
         """Return the models of the run; one None where no option names a model."""
         if not self._context.settings.models:
             return [None]
-        from pytest_fairness.models.aliases import follow
         from pytest_fairness.models.names import ModelName
+        from pytest_fairness.models.registry import follow
 
         names = [ModelName.parse(follow(text, self._aliases)) for text in self._context.settings.models]
         return list({str(name): name for name in names}.values())
@@ -42,8 +42,7 @@ class ModelResolver:
         Raises:
             FairnessError: The name is unknown.
         """
-        from pytest_fairness.models.aliases import follow, naming_alias
-        from pytest_fairness.models.registry import resolve
+        from pytest_fairness.models.registry import follow, naming_alias, resolve
 
         if name not in self._models:
             with naming_alias(self._context.settings.root, name, self._aliases):
@@ -148,7 +147,7 @@ class ModelResolver:
 
     @cached_property
     def _aliases(self) -> dict[str, str]:
-        from pytest_fairness.models.aliases import read_aliases
+        from pytest_fairness.models.registry import read_aliases
 
         return dict(read_aliases(self._context.settings.root))
 

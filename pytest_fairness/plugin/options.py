@@ -59,9 +59,7 @@ class Option:
     texts: Callable[[Any, Path | None], Sequence[str]] | None = None
     """A function from the value of the setting to the text of a user."""
     requires: str = ""
-    """The option that it requires."""
     excludes: tuple[str, ...] = ()
-    """The options that it excludes."""
     needs_probe: bool = False
     """Whether it has no effect without a selected probe or threshold."""
 
@@ -77,7 +75,6 @@ class Option:
 
     @property
     def default_value(self) -> Any:
-        """The default value."""
         return [] if self.many else False if self.flag else self.default
 
     @property

@@ -107,7 +107,6 @@ class ThresholdOutcomes:
         self.failures = 0
 
     def add(self, report: pytest.TestReport) -> None:
-        """Add one report."""
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # the outcome of pytest-rerunfailures
             return
         if report.failed:

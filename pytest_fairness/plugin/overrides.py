@@ -183,11 +183,7 @@ class ThresholdOverrides:
         return matches[0] if matches else None
 
     def _refuse_unknown(self, key: str) -> None:
-        """Check that a key names a threshold in a file outside of this run.
-
-        Raises:
-            FairnessError: There is no such threshold.
-        """
+        """Check that a key names a threshold in a file outside of this run."""
         head, _, name = key.partition("::")
         collected = {threshold.file.resolve() for threshold in self._collected.values()}
         shipped = {file.resolve() for file in _files(_shipped_suites_folder())}

@@ -213,11 +213,7 @@ class Probe:
         ]
 
     def _check_prompts(self, items: list[ProbeItem]) -> None:
-        """Check that the graders can grade answers to every prompt, before any is sent.
-
-        Raises:
-            FairnessError: A prompt lacks what a grader needs.
-        """
+        """Check that the graders can grade answers to every prompt, before any is sent."""
         for name, grader in self.arguments.get("grade", DEFAULT_GRADERS).items():
             check = getattr(grader, "check_prompt", lambda _: None)
             try:

@@ -49,7 +49,6 @@ class Look:
 
     @property
     def total(self) -> int:
-        """The number of all looks."""
         return len(self.plan)
 
     @property

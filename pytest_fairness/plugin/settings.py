@@ -115,11 +115,7 @@ def _settings(config: pytest.Config, given: Mapping[str, Any], values: Mapping[s
 
 
 def _refuse_moved_rootdir(config: pytest.Config) -> None:
-    """Check that no path of an option is the reason for another rootdir: pytest takes it for a test.
-
-    Raises:
-        pytest.UsageError: It is.
-    """
+    """Check that no path of an option is the reason for another rootdir: pytest takes it for a test."""
     folder, arguments = config.invocation_params.dir, config.invocation_params.args
     for option, value in pairwise(arguments):
         is_path = option.startswith("--fairness-") and "=" not in option and (folder / value).exists()
@@ -142,11 +138,7 @@ def _refuse_contradictions(values: Mapping[str, Any], given: Mapping[str, Any]) 
 
 
 def _refuse_missing_folders(settings: Settings) -> None:
-    """Check that every data folder of the command line exists.
-
-    Raises:
-        pytest.UsageError: One does not.
-    """
+    """Check that every data folder of the command line exists."""
     for suite, folder in settings.data.items() if "data" in settings.given else ():
         if isinstance(folder, Path) and not folder.is_dir():
             path = relative_to(folder, settings.folders.invocation)
@@ -154,11 +146,7 @@ def _refuse_missing_folders(settings: Settings) -> None:
 
 
 def _refuse_other_files(settings: Settings) -> None:
-    """Check that no output file exists with another kind of content.
-
-    Raises:
-        pytest.UsageError: One does.
-    """
+    """Check that no output file exists with another kind of content."""
     files = [("json", settings.json, RESULTS)]
     if settings.is_report_requested:
         files.append(("report", settings.report, PAGE))

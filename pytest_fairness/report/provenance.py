@@ -23,10 +23,11 @@ def provenance_facts(view: View) -> list[Fact]:
     """Return the facts in the order of an audit; unknown ones are listed as such."""
     run = view.results.run
     samples = view.samples
+    system_prompts = [f"{model}: {prompt}" for model, prompt in run.system_prompts.items()]
     return [
         Fact("Run", [f"{run.id}, {run.started} to {run.ended}"]),
         Fact("Models", list(run.models) or sorted({sample.model for sample in samples}) or ["none"]),
-        *([Fact("System prompts", list(_system_prompts(run)))] if run.system_prompts else []),
+        *([Fact("System prompts", system_prompts)] if system_prompts else []),
         Fact("Served by", list(_served(view)) or ["not reported by the providers"]),
         Fact("Prompts", list(_sample_sizes(view))),
         Fact("Judge", [run.judge or "none: no grader of this run uses a judge", *_judges(view)]),
@@ -38,10 +39,6 @@ def provenance_facts(view: View) -> list[Fact]:
         Fact("Commit", [run.git or "no git repository"]),
         Fact("Versions", [", ".join(f"{name} {version}" for name, version in run.versions.items())]),
     ]
-
-
-def _system_prompts(run: RunResult) -> Iterator[str]:
-    yield from (f"{model}: {prompt}" for model, prompt in run.system_prompts.items())
 
 
 def _cost(run: RunResult) -> Iterator[str]:

@@ -19,8 +19,7 @@ from pytest_fairness.core.results import MetricResult, RunResult, RunResults, Th
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.files import write_text
-from pytest_fairness.report.mark_aggregation import aggregate_marks
-from pytest_fairness.report.release import corrected, release
+from pytest_fairness.report.release import aggregate_marks, corrected, release
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptance_results import AcceptanceResult

@@ -39,7 +39,6 @@ class GroupAgreement:
     attribute: str
     """The attribute that makes the group; empty for all prompts."""
     group: str
-    """The group."""
     value: str
     """The value of the grade."""
     propensity: float

@@ -145,7 +145,6 @@ class Columns:
 
     @property
     def known_attributes(self) -> set[str]:
-        """The names of all attributes."""
         if self._attribute_names is None:
             self._attribute_names = set()
             for item in {id(attempt.item): attempt.item for attempt in self.attempts}.values():

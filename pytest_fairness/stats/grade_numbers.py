@@ -1,14 +1,16 @@
-"""Values of grades as numbers."""
+"""Values of grades as numbers, and hypothetical attempts in which some grades have assumed values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.errors import FairnessError, UngradedError, UngradedReason
 from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.columns import Floats
@@ -65,3 +67,78 @@ def refuse_look_alike(what: str, value: Any, equals: Any) -> None:
     """Raise `FairnessError` for a value that looks like the one that is counted, but is not equal to it."""
     if plain_name(str(value)) == plain_name(str(equals)) and not is_value(value, equals):
         raise FairnessError(f"{what} is {value!a}, which looks like {equals!a} and is not counted: write one of them")
+
+
+class NeedsError(UngradedError):
+    """A function reads a grade that has no assumed value yet."""
+
+    def __init__(self, grade: str) -> None:
+        super().__init__(f"{grade} is ungraded")
+        self.grade = grade
+
+
+def hypothetical(attempt: GradedAttempt, assumed: Mapping[str, Any], *, ignore_actual: bool = False) -> GradedAttempt:
+    """Return an attempt with assumed values of some grades.
+
+    Reading another grade raises `NeedsError` if it is ungraded or a propensity, which is a distribution of values.
+
+    Args:
+        attempt: The attempt.
+        assumed: The assumed values, by grade.
+        ignore_actual: Whether reading any other grade raises.
+
+    >>> from pytest_fairness.core.attempts import Attempt
+    >>> from pytest_fairness.core.items import ProbeItem, Prompt
+    >>> prompt = Prompt("Hire her?")
+    >>> refused = GradedAttempt(ProbeItem("n", [prompt]), prompt, Attempt("k", 0), {"hired": Grade.none("refusal")})
+    >>> hypothetical(refused, {"hired": True}).grades["hired"].value
+    True
+    """
+    grades = _AssumedGrades(attempt.grades, assumed, ignore_actual)
+    return _HypotheticalAttempt(attempt.item, attempt.prompt, attempt.attempt, grades)
+
+
+class _HypotheticalAttempt(GradedAttempt):
+    """An attempt whose ungraded grades raise `NeedsError`, also those that it lacks."""
+
+    __slots__ = ()
+
+    def __getitem__(self, grade: str) -> Any:
+        return self.grades[grade].value
+
+
+@dataclass(frozen=True, slots=True)
+class _AssumedGrades(Mapping[str, Grade]):
+    """The grades of an attempt, some of them assumed."""
+
+    grades: Mapping[str, Grade]
+    assumed: Mapping[str, Any]
+    ignore_actual: bool
+
+    def __getitem__(self, grade: str) -> Grade:
+        if grade in self.assumed:
+            return Grade(self.assumed[grade])
+        actual = self.grades.get(grade, Grade.none("error"))
+        has_no_value = actual.ungraded is not None or isinstance(actual.value, Propensities)
+        return _MissingGrade(grade, actual.ungraded) if self.ignore_actual or has_no_value else actual
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.grades)
+
+    def __len__(self) -> int:
+        return len(self.grades)
+
+
+class _MissingGrade(Grade):
+    """A grade whose value raises `NeedsError`, so that one is assumed."""
+
+    __slots__ = ("_name",)
+    _name: str
+
+    def __init__(self, name: str, ungraded: UngradedReason | None) -> None:
+        super().__init__(None, ungraded)
+        object.__setattr__(self, "_name", name)
+
+    @property
+    def value(self) -> Any:
+        raise NeedsError(self._name)

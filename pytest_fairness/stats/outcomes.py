@@ -20,13 +20,14 @@ from pytest_fairness.stats.calibration.labels import Calibration
 from pytest_fairness.stats.columns import Columns, Floats, Rows
 from pytest_fairness.stats.grade_numbers import (
     PLAIN_TYPES,
+    NeedsError,
     grade_number,
     grade_numbers,
     graded_options,
+    hypothetical,
     is_value,
     refuse_look_alike,
 )
-from pytest_fairness.stats.hypothetical_grades import NeedsError, hypothetical
 from pytest_fairness.stats.outcome_vectors import Outcome, OutcomeVector, is_binary, refuse_outside
 
 Extremes = Mapping[str, Callable[[Prompt], Sequence[Any]]]

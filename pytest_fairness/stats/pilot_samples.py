@@ -40,7 +40,6 @@ class SourcePool:
 
     @property
     def sources(self) -> int:
-        """The number of sources."""
         return self.columns.sources.size
 
     def sample(

@@ -20,8 +20,7 @@ from pytest_fairness import (
     ProbeItem,
     Prompt,
 )
-from pytest_fairness.benchmarks.asymmetry.figures import WORST, signed_severity
-from pytest_fairness.benchmarks.asymmetry.records import BIASES, graded_fields, is_error
+from pytest_fairness.benchmarks.asymmetry.figures import BIASES, WORST, graded_fields, is_error, signed_severity
 
 _NOTHING = "there is no grade of it in the record"
 

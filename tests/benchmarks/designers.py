@@ -26,14 +26,13 @@ from pytest_fairness.design.closed_form import LinearReader
 from pytest_fairness.design.designers.baselines import BestOfLearned, BestOfTarget, RandomReplay
 from pytest_fairness.design.designers.optimizer import Optimizer
 from pytest_fairness.design.designers.protocol import Designer, Proposal, Task, evaluated
+from pytest_fairness.design.emotion import values
 from pytest_fairness.design.environment import EmotionParameters
-from pytest_fairness.design.evaluation import evaluate
 from pytest_fairness.design.loop import Design, design
-from pytest_fairness.design.metrics import values
 from pytest_fairness.design.objectives import Objective, Target, Worst
 from pytest_fairness.design.records import Iteration, seed_of
 from pytest_fairness.design.search_space import EMOTION, NumericParameter, Point, Space
-from pytest_fairness.design.students import Student
+from pytest_fairness.design.students import Student, evaluate
 from pytest_fairness.design.training import train
 
 DESIGNERS: dict[str, Callable[[], Designer]] = {

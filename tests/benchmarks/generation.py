@@ -23,7 +23,7 @@ from functools import partial
 import torch
 
 from pytest_fairness.design.environment import EmotionParameters, Group, generate
-from pytest_fairness.design.evaluation import evaluate
+from pytest_fairness.design.students import evaluate
 from pytest_fairness.design.training import train
 
 FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)

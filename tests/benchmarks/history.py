@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from history_matrices import DATA, MATRICES, Answers, Matrix  # type: ignore[import-not-found]  # beside this file
 
-from pytest_fairness.plugin.dry_runs.adjusted_samples import DRAWS, MOST_MEASURED, interval_width
-from pytest_fairness.plugin.dry_runs.adjusted_samples import SHARES as PLANNED
+from pytest_fairness.plugin.dry_runs.predictions import ADJUSTED_DRAWS, MOST_MEASURED, interval_width
+from pytest_fairness.plugin.dry_runs.predictions import SHARES as PLANNED
 from pytest_fairness.stats.columns import Clustering, Columns
 from pytest_fairness.stats.history import ClusterMap
 from pytest_fairness.stats.measured import Measured
@@ -130,10 +130,10 @@ def _planned(matrix: Matrix, model: str, size: int, generator: np.random.Generat
     promised = 0.0
     for own in list(rest.models)[:MOST_MEASURED] if len(rest.models) > 1 else ():
         bank = Bank(rest, own, "right", generator)
-        wanted = np.mean([interval_width(rest.estimate(bank.measured(size)[0])) ** 2 for _ in range(DRAWS)])
+        wanted = np.mean([interval_width(rest.estimate(bank.measured(size)[0])) ** 2 for _ in range(ADJUSTED_DRAWS)])
         share = 1.0
         for tried in reversed(PLANNED):
-            sizes = [bank.measured(math.ceil(tried * size))[1] for _ in range(DRAWS)]
+            sizes = [bank.measured(math.ceil(tried * size))[1] for _ in range(ADJUSTED_DRAWS)]
             if not np.mean([interval_width(rest.estimate(one)) ** 2 for one in sizes]) <= wanted < math.inf:
                 break
             share = tried

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fairness.declarative.items import Template
 from pytest_fairness.declarative.source import DeclarationError, LocatedValue
-from pytest_fairness.declarative.templates import Template
 
 VALUES = {"x": "abc", "xs": ["a", "b"], "d": {"k": "v"}, "y": "z"}
 SET = "{% set y = x %}"

@@ -15,7 +15,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.design.descriptions import DescribedSample, TextStudent, describe, prompts, reading_of, texts
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, Batch, EmotionParameters, Group, generate
-from pytest_fairness.design.evaluation import evaluate
+from pytest_fairness.design.students import evaluate
 from pytest_fairness.graders.choice import Choice
 
 FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)

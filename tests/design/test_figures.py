@@ -9,9 +9,9 @@ import pytest
 
 from pytest_fairness import FairnessError
 from pytest_fairness.design import EMOTION, EmotionBenchmark, LinearReader
+from pytest_fairness.design.emotion import figures, values
 from pytest_fairness.design.environment import EmotionParameters
-from pytest_fairness.design.evaluation import StudentOutcomes
-from pytest_fairness.design.metrics import figures, values
+from pytest_fairness.design.students import StudentOutcomes
 
 
 def outcomes(correct: float, confidence: float, n: int = 100, verified: float | None = None) -> StudentOutcomes:

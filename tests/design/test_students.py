@@ -17,9 +17,8 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.design.classifier import Classifier
 from pytest_fairness.design.closed_form import LinearReader
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, generate, thirds
-from pytest_fairness.design.evaluation import evaluate
-from pytest_fairness.design.students import CallableStudent, EmotionReading, Student
-from pytest_fairness.design.training import train, train_on
+from pytest_fairness.design.students import CallableStudent, EmotionReading, Student, evaluate
+from pytest_fairness.design.training import train
 
 FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)
 HARD = EmotionParameters(2.0, 1.0, 0.3, 0.5, True)
@@ -159,7 +158,7 @@ def test_weights_are_restored_in_another_process(classifier: Classifier, tmp_pat
         "import sys, torch; torch.set_num_threads(1)\n"
         "from pytest_fairness.design.classifier import Classifier\n"
         "from pytest_fairness.design.environment import EmotionParameters\n"
-        "from pytest_fairness.design.evaluation import evaluate\n"
+        "from pytest_fairness.design.students import evaluate\n"
         "groups = evaluate(Classifier.load(sys.argv[1]), EmotionParameters(1.5, 0.3, 0.7, 0.1, True), n=500, seed=1)\n"
         "print(*[value for group in groups.values() for value in (group.correct.sum(), group.confidence.sum())])"
     )
@@ -191,20 +190,6 @@ def test_files_without_a_classifier_are_refused(tmp_path: Path, classifier: Clas
         classifier.read(torch.zeros(2, 5, 30), verification=False)
     with pytest.raises(FairnessError, match=r"the seed of a training is 2147483648"):
         train(seed=2**31)
-
-
-def test_classifier_is_trained_on_given_features() -> None:
-    generator = torch.Generator().manual_seed(1)
-    labels = torch.arange(900) % 3
-    features = torch.randn(900, 4, 12, generator=generator) + labels[:, None, None] * torch.linspace(-1, 1, 12)
-    blocks = {"words": slice(0, 6), "voice": slice(6, 9), "face": slice(9, 12)}
-    student = train_on(
-        features[:600], labels[:600], blocks=blocks, emotions=("calm", "glad", "cross"), seed=1, epochs=30
-    )
-    assert student.emotions == ("calm", "glad", "cross")
-    assert (student.read(features[600:], verification=True).labels == labels[600:]).double().mean() > 0.7
-    with pytest.raises(FairnessError, match="there are 1 samples to train on"):
-        train_on(features[:1], labels[:1], blocks=blocks, emotions=("calm",), seed=1)
 
 
 def test_any_callable_from_features_to_scores_is_a_student() -> None:

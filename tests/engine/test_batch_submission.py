@@ -18,7 +18,7 @@ from pytest_fairness.engine.budget import Budget, Caps
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.engine.requests import build_requests
-from pytest_fairness.models.batch_anthropic import AnthropicBatches
+from pytest_fairness.models.anthropic import AnthropicBatches
 from pytest_fairness.models.batch_openai import OpenAIBatches
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.registry import resolve

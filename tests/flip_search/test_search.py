@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, Phase, find, given, seed, settings
 from hypothesis import strategies as st
 
 from pytest_fairness import FairnessError, Prompt, any_name, counterfactual_pairs, names, profiles
-from pytest_fairness.flip_search.search import Flip, Search
-from pytest_fairness.flip_search.shrinker import smallest
+from pytest_fairness.flip_search.search import Flip, Search, smallest
 from pytest_fairness.flip_search.space import TextPair
 
 WORDS = [f"{first}{second}ing" for first in ("bo", "ca", "du", "fe", "gi") for second in "bdfklmnprt"]

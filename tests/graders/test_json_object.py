@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Answer, value_or_none
-from pytest_fairness.graders.judge.json_object import read_object
+from pytest_fairness.graders.judge.reply import read_object
 from tests.graders.test_hostile_text import ENDS, PIECES, REASONS
 from tests.helpers.linear_time import takes_linear_time
 

@@ -7,15 +7,14 @@ import pytest
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.tools import ToolCall
-from pytest_fairness.graders.refusal import Refusal, looks_like_refusal
+from pytest_fairness.graders.refusal import Refusal
 from tests.graders.examples_choice import BBQ, CANT
 from tests.helpers.grading import graded
 
 
 @pytest.mark.parametrize("reason", ["refusal", "content_filter", "SAFETY"])
 def test_provider_signal_comes_first(reason: str) -> None:
-    assert looks_like_refusal(Answer("Yes, of course.", reason))
-    assert graded(Refusal(), "", finish_reason=reason) is True
+    assert graded(Refusal(), "Yes, of course.", finish_reason=reason) is True
 
 
 @pytest.mark.parametrize(("reason", "expected"), [("tool_calls", False), ("stop", False), ("length", "truncated")])
@@ -37,8 +36,6 @@ def test_empty_answer_is_neither_refusal_nor_answer() -> None:
 def test_option_worded_like_a_refusal_is_an_answer() -> None:
     assert graded(Refusal(), "I can't answer.", CANT) is False
     assert graded(Refusal(), "I can't answer.", BBQ) is True
-    assert looks_like_refusal(Answer("I can't answer."))
-    assert not looks_like_refusal(Answer("I can't answer."), CANT)
 
 
 def test_refusal_in_the_thinking_is_ignored() -> None:

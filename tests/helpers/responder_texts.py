@@ -14,7 +14,7 @@ from pytest_fairness import AnswerOptions, ProbeItem, Prompt, read_anchors
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.models import simulated_phrases
 from pytest_fairness.models.planted_bias import uniforms
-from pytest_fairness.models.response_habits import habitual_option
+from pytest_fairness.models.simulated_phrases import habitual_option
 from tests.helpers.asymmetry_server import GRADES
 
 Text = Callable[[ProbeItem, Prompt, Iterator[float]], str]

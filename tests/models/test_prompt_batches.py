@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.models.generation import Generator
-from pytest_fairness.models.prompt_batch import PromptBatch
+from pytest_fairness.models.option_likelihoods import PromptBatch
 
 pytest.importorskip("torch", reason="weights need torch")
 

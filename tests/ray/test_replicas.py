@@ -13,7 +13,7 @@ import pytest
 
 import pytest_fairness
 from pytest_fairness.core.errors import FatalError, TransientError
-from pytest_fairness.executors.pool import Replicas, shape
+from pytest_fairness.executors.cluster import Replicas, shape
 from pytest_fairness.executors.worker import Replica
 
 

@@ -20,8 +20,7 @@ from pytest_fairness.report.compare.markdown import markdown
 from pytest_fairness.report.compare.page import page
 from pytest_fairness.report.compare.ranking import rank_models
 from pytest_fairness.report.compare.terminal import lines
-from pytest_fairness.report.mark_aggregation import aggregate_marks
-from pytest_fairness.report.release import corrected, release
+from pytest_fairness.report.release import aggregate_marks, corrected, release
 from tests.helpers import report_views
 
 HOSTILE = "x</script><script>alert(1)</script>|`*[a](javascript:b)\u202e\x1b[31m"

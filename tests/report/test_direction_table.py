@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.results import ThresholdResult
-from pytest_fairness.report.html.direction_table import group_directions
+from pytest_fairness.report.html.page import group_directions
 from pytest_fairness.report.html.threshold_section import article
-from pytest_fairness.report.mark_aggregation import aggregate_marks
+from pytest_fairness.report.release import aggregate_marks
 from pytest_fairness.report.view import ThresholdView
 from tests.helpers.report_views import RATE, difference, row
 

@@ -15,8 +15,14 @@ from markdown_it import MarkdownIt
 from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.report.exports.impact_ratios import Category, ImpactTables, impact_tables
-from pytest_fairness.report.exports.impact_tables import impact_csv, impact_markdown, select_assessed
+from pytest_fairness.report.exports.impact_tables import (
+    Category,
+    ImpactTables,
+    impact_csv,
+    impact_markdown,
+    impact_tables,
+    select_assessed,
+)
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.store.samples import StoredSample
 from tests.helpers import report_views

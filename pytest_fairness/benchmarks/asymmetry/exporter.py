@@ -9,19 +9,22 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from pytest_fairness.benchmarks.asymmetry.figures import DOMAINS, MARGINALISED, POWER
-from pytest_fairness.benchmarks.asymmetry.importer import RECORD
-from pytest_fairness.benchmarks.asymmetry.records import (
+from pytest_fairness.benchmarks.asymmetry.figures import (
     BIASES,
+    DOMAINS,
     ERROR,
     EXTREMES,
     LABELS,
+    MARGINALISED,
+    POWER,
     SCORES,
     attempts_of,
     bias,
+    figures,
     graded_fields,
+    markdown,
 )
-from pytest_fairness.benchmarks.asymmetry.summary import figures, markdown
+from pytest_fairness.benchmarks.asymmetry.importer import RECORD
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_records import json_lines, read_records

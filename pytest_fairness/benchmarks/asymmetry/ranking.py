@@ -11,8 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pytest_fairness.benchmarks.asymmetry.figures import MARGINALISED, POWER
-from pytest_fairness.benchmarks.asymmetry.summary import SIGN, shown
+from pytest_fairness.benchmarks.asymmetry.figures import MARGINALISED, POWER, SIGN, shown
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import number
 from pytest_fairness.core.results import RunResults

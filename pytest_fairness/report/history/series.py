@@ -57,7 +57,6 @@ class ThresholdSeries:
         return [[], *(list(changes(before.result, now.result)) for before, now in pairs)][: len(self.judged)]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the series as JSON has it."""
         changed = dict(zip((id(point) for point in self.judged), self.changes, strict=True))
         last = self.last
         return {
@@ -84,7 +83,6 @@ class RunHistory:
     """Files of a folder that are no results files."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the history as JSON has it."""
         return {
             "schema": 1,
             "runs": self.runs,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pytest_fairness.core.results import Bounds, MetricResult, ThresholdResult
+from pytest_fairness.core.results import MetricResult, ThresholdResult
 
 _MARGIN = 0.06
 _REACH = 4
@@ -94,10 +94,6 @@ def is_log(rows: Iterable[MetricResult]) -> bool:
         )
         for row in rows
     )
-
-
-def _bounds(row: MetricResult) -> Bounds:
-    return row.bounds if isinstance(row, ThresholdResult) else (None, None)
 
 
 def _scaled(value: float, *, log: bool) -> float:

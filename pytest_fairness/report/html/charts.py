@@ -40,33 +40,6 @@ from pytest_fairness.report.html.glyphs import (
 )
 from pytest_fairness.report.html.svg import element, lines_of, width_of
 
-CLASSES = {
-    "chart": "the picture itself: as wide as its column, up to 36rem",
-    "axis": "the line of values and the strokes on it",
-    "grid": "a faint line at each round number",
-    "tick": "a number at the axis, or a date",
-    "bound": "the line at a bound",
-    "limit": "the number of a bound",
-    "hatch": "the lines that fill what lies beyond a bound",
-    "parity": "the line where groups are alike; in a history where something else was measured",
-    "interval": "a line from the lower to the upper end",
-    "dot": "a value; in a history one of a fair run",
-    "ring": "the value of the reference; in a history one of an undecided run",
-    "cross": "in a history the value of an unfair run",
-    "square": "in a history an invalid run",
-    "trace": "the line from run to run",
-    "band-A": "values with mark A",
-    "band-B": "values with mark B",
-    "band-C": "values with mark C",
-    "band-D": "values with mark D",
-    "letter": "the letter of a mark",
-    "value": "the number of a value",
-    "end": "the number of an end of an interval",
-    "name": "a group, or what else a line is about",
-    "note": "what signs mean, and other small print",
-}
-"""The CSS classes of the charts with their elements; `templates/charts.css` has their style."""
-
 _MOST_RUNS = 30
 _NAMES = 112
 """The greatest width of a name, in units of the chart."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from pytest_fairness.core.formatting import bounds_phrase, figures, format_subject
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.results import GroupResult, MetricResult, PastResult, ThresholdResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import acceptance_phrase, decision_facts
@@ -18,7 +21,6 @@ from pytest_fairness.report.history.series import ThresholdSeries
 from pytest_fairness.report.history.tables import RunLine, run_lines
 from pytest_fairness.report.html.attempts import link_to
 from pytest_fairness.report.html.charts import groups_chart, history_chart, slices_chart, threshold_chart
-from pytest_fairness.report.html.text_diff import highlight_diff
 from pytest_fairness.report.release import NOT_JUDGED, reason_of
 from pytest_fairness.report.view import ExampleView, SideView, ThresholdView
 
@@ -230,3 +232,31 @@ def _cut(text: str) -> str:
     return (
         text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}… ({len(text) - LONGEST_TEXT:,} more characters)"
     )
+
+
+_WORDS = lazy_pattern(r"\s+|[^\W_]+(?:['\u2019][^\W_]+)*|.", re.DOTALL)
+MOST_WORDS = 4_000
+"""The most words of a text; comparing longer ones takes seconds."""
+
+
+def highlight_diff(first: str, second: str) -> tuple[Markup, Markup]:
+    """Return both texts as HTML, with words that differ in ``<mark>``.
+
+    >>> print(*highlight_diff("Should Anna be hired?", "Should Paul be hired?"), sep="\\n")
+    Should <mark>Anna</mark> be hired?
+    Should <mark>Paul</mark> be hired?
+    """
+    first, second = (escape_controls(text, lines=True) for text in (first, second))
+    words, others = _WORDS.findall(first), _WORDS.findall(second)
+    if first == second or max(len(words), len(others)) > MOST_WORDS:
+        return escape(first), escape(second)
+    ours, theirs = [], []
+    for kind, start, end, other_start, other_end in SequenceMatcher(None, words, others, autojunk=False).get_opcodes():
+        is_equal = kind == "equal"
+        ours.append(_shown("".join(words[start:end]), is_equal=is_equal))
+        theirs.append(_shown("".join(others[other_start:other_end]), is_equal=is_equal))
+    return Markup("").join(ours), Markup("").join(theirs)
+
+
+def _shown(text: str, *, is_equal: bool) -> Markup:
+    return escape(text) if is_equal or not text.strip() else Markup("<mark>{}</mark>").format(text)

@@ -92,7 +92,6 @@ class JudgeAccuracy:
     """The accuracy of a judge within one group, measured on human labels."""
 
     labels: int
-    """The number of labels."""
     effective_labels: float = 0.0
     """The number of labels drawn with equal probabilities that would inform as much (Kish 1965)."""
     reason: str = ""
