@@ -37,7 +37,8 @@ SEARCHES: pytest.StashKey[dict[tuple[object, ...], SearchSession]] = pytest.Stas
 
 def is_search(item: pytest.Item) -> bool:
     """Return whether a test uses the `flips` fixture."""
-    return {"flips", "model_name"} <= set(getattr(item, "fixturenames", ()))  # another plugin may have a `flips`
+    names = getattr(item, "fixturenames", ())
+    return "flips" in names and "model_name" in names  # another plugin may have a `flips`
 
 
 def begin(item: pytest.Item) -> None:

@@ -136,9 +136,12 @@ def get_mark(function: object, name: str) -> pytest.Mark | None:
     A project may have marks of the same names: those of this plugin have one of its keywords, or the test takes one of
     its fixtures.
     """
-    marks = [mark for mark in getattr(function, "pytestmark", []) if mark.name == name]
-    is_ours = marks and (not _KEYWORDS[name].isdisjoint(marks[-1].kwargs) or _takes_ours(function))
-    return marks[-1] if is_ours else None
+    last: pytest.Mark | None = None
+    for mark in getattr(function, "pytestmark", ()):
+        if mark.name == name:
+            last = mark
+    is_ours = last is not None and (not _KEYWORDS[name].isdisjoint(last.kwargs) or _takes_ours(function))
+    return last if is_ours else None
 
 
 def _takes_ours(function: object) -> bool:

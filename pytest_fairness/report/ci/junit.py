@@ -41,7 +41,7 @@ def shown_properties(properties: list[tuple[str, object]]) -> list[tuple[str, ob
 
 def _is_clean(entry: tuple[str, object]) -> bool:
     name, value = entry
-    return not (name.startswith(PREFIX) and isinstance(value, str)) or (len(value) <= MOST and value.isprintable())
+    return not isinstance(value, str) or (len(value) <= MOST and value.isprintable()) or not name.startswith(PREFIX)
 
 
 def _clean_property(entry: tuple[str, object]) -> tuple[str, object]:
