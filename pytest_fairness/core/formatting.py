@@ -33,6 +33,16 @@ def age(text: str) -> float:
     return seconds
 
 
+def one_line(text: str, most: int) -> str:
+    """Return a text in one line of at most ``most`` characters; an end that is cut off is three dots.
+
+    >>> one_line("Who is\\n the cook?", 12)
+    'Who is th...'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
 def decimals(values: Iterable[float], bounds: Iterable[float]) -> int:
     """Return how many decimals show on which side of each bound each value lies (six at most).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_fairness.core.attempts import Answer
@@ -18,9 +18,6 @@ from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_model import HostedModel
 from pytest_fairness.models.names import ModelName, Scalar
 from pytest_fairness.models.tool_messages import anthropic_messages, anthropic_state, anthropic_tools
-
-if TYPE_CHECKING:
-    from pytest_fairness.models.http_model import HostedModel
 
 _MAX_TOKENS = 1024
 _APART = ("system", TOOLS)

@@ -13,6 +13,7 @@ from typing import Any
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, did_you_mean
 from pytest_fairness.core.finish_reasons import STOP, TOOL_CALLS
+from pytest_fairness.core.formatting import one_line
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Continuations, Likelihoods, OptionLikelihood, likelihoods_of
 from pytest_fairness.core.system_prompts import system_prompt_of
@@ -270,5 +271,4 @@ def _messages(messages: Any) -> str:
 
 
 def _excerpt(prompt: Prompt) -> str:
-    text = " ".join(prompt.text.split())
-    return repr(text if len(text) <= 80 else f"{text[:77]}...")
+    return repr(one_line(prompt.text, 80))

@@ -179,23 +179,14 @@ _OPERATORS: Mapping[type[ast.cmpop], tuple[Callable[[Any, Any], bool], str]] = {
 }
 
 
-class LoadedHarnessTask(Protocol):
-    """A task that its harness has loaded."""
-
-    @property
-    def unsent_settings(self) -> list[str]:
-        """The decoding settings of the task that are not sent to models."""
-        ...
-
-
 class HarnessTask(Protocol):
     """A task of another harness, as a probe."""
 
     spec: str
 
     @property
-    def loaded(self) -> LoadedHarnessTask:
-        """The loaded task."""
+    def loaded(self) -> Any:
+        """The loaded task; its ``unsent_settings`` are the decoding settings that are not sent to models."""
         ...
 
     @property

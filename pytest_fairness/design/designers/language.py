@@ -12,6 +12,7 @@ import numpy as np
 
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import one_line
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.json_objects import json_objects
 from pytest_fairness.design.designers.protocol import Proposal, Task
@@ -53,7 +54,7 @@ class LanguageDesigner:
             proposal, wrong = _read(attempt.answer.text, task)
             if proposal is not None:
                 return Proposal(proposal.parameters, proposal.reasoning, notes)
-            notes.append(f"{wrong}; it said: {_short(attempt.answer.text)}")
+            notes.append(f"{wrong}; it said: {one_line(attempt.answer.text, _MOST_SHOWN)}")
             messages += [
                 {"role": "assistant", "content": attempt.answer.text or "(nothing)"},
                 {"role": "user", "content": Template(texts["repair"]).substitute(wrong=wrong)},
@@ -96,12 +97,10 @@ def _read(text: str, task: Task) -> tuple[Proposal | None, str]:
         return None, f"there are {len(proposals)} JSON objects that differ: give one"
     parameters, reasoning = proposals[0]["parameters"], proposals[0].get("reasoning", "")
     if not isinstance(parameters, dict):
-        return None, f'"parameters" is {_short(repr(parameters))}: it must be an object of names and values'
+        return (
+            None,
+            f'"parameters" is {one_line(repr(parameters), _MOST_SHOWN)}: it must be an object of names and values',
+        )
     if wrong := task.space.wrong(parameters):
         return None, "; ".join(wrong)
     return Proposal(parameters, reasoning if isinstance(reasoning, str) else json.dumps(reasoning)), ""
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]}..."

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, CertifyResult, TruthResult, VerdictShares
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import one_line
 from pytest_fairness.plugin import terminal_text, threshold_rows
 from pytest_fairness.plugin.baseline import find_sample_key, load_sample, restore_measured
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
@@ -100,7 +101,7 @@ def format_table(rows: Sequence[CertifiedThreshold], width: int) -> Iterator[str
     cells = [[_format_cell(row, truth, error) for truth, error in COLUMNS] for row in certified]
     sizes = [max(map(len, column)) for column in zip(*cells, _HEADS, _OVER, strict=True)]
     name_width = max(12, min(max(len(row.threshold) for row in certified), width - 2 - sum(sizes) - 2 * len(sizes)))
-    names = [_shorten(row.threshold, name_width) for row in certified]
+    names = [one_line(row.threshold, name_width) for row in certified]
     for name, values in zip(["", "threshold", *names], [_OVER, _HEADS, *cells], strict=True):
         columns = "  ".join(text.ljust(size) for text, size in zip(values, sizes, strict=True))
         yield f" {name.ljust(name_width)}  {columns}".rstrip()
@@ -159,7 +160,3 @@ def _format_share(shares: TruthResult | VerdictShares, error: str) -> str:
     if error in ("fair", "unfair"):
         return f"{getattr(shares, error):.1%}"
     return f"{1 - (shares.fair if error == 'blocked' else shares.unfair):.0%}"
-
-
-def _shorten(text: str, size: int) -> str:
-    return text if len(text) <= size else text[: size - 3] + "..."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_fairness.core.formatting import figures
+from pytest_fairness.core.formatting import figures, one_line
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.results import PastResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
@@ -60,12 +60,12 @@ class RunLine:
     @property
     def changes(self) -> list[str]:
         """The changes since the judged run before."""
-        return [_shorten(change.what) for change in self.changed]
+        return [one_line(escape_controls(change.what), _LONGEST) for change in self.changed]
 
     @property
     def remarks(self) -> list[str]:
         """Remarks on how the run differs from an ordinary one."""
-        return [_shorten(text) for text in remarks(self.point.result)]
+        return [one_line(escape_controls(text), _LONGEST) for text in remarks(self.point.result)]
 
 
 def run_lines(series: ThresholdSeries) -> list[RunLine]:
@@ -132,8 +132,3 @@ def _wrap(text: str) -> list[str]:
     import textwrap
 
     return textwrap.wrap(text, 79, initial_indent="      ", subsequent_indent="        ")
-
-
-def _shorten(text: str) -> str:
-    plain = " ".join(escape_controls(text).split())
-    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 3]}..."

@@ -21,7 +21,6 @@ from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.files import write_text
 from pytest_fairness.report.html.attempts import pack_attempts
 from pytest_fairness.report.html.rendering import render
-from pytest_fairness.report.html.threshold_section import ThresholdSection
 from pytest_fairness.report.provenance import provenance_facts
 from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, is_fair_so_far, rank, reason_of
 from pytest_fairness.report.repeat_commands import command_of_run

@@ -17,6 +17,7 @@ from pytest_fairness.core.breakdown import Breakdown, LazyBreakdown
 from pytest_fairness.core.comparisons import for_threshold
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.formatting import one_line
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats import metric_names
@@ -339,7 +340,7 @@ def _difference(new: Selection, old: Selection, ours: Mapping[Key, int], theirs:
         prompts = {key[:2] for key in other}
         key = next((key for key in own if key[:2] not in prompts), None)
         if key is not None:
-            text = _shorten(sample.columns.prompt(own[key]).text)
+            text = one_line(sample.columns.prompt(own[key]).text, LONGEST_PROMPT)
             return f"item {key[0]!r} asks {text!r} only in {run}: run the baseline again with these prompts"
     for _, own, other, run in runs:
         grouped = {key[:3] for key in other}
@@ -348,8 +349,3 @@ def _difference(new: Selection, old: Selection, ours: Mapping[Key, int], theirs:
             return f"item {key[0]!r} has a prompt about {key[2] or 'no group'} only in {run}: name the same groups"
     here, there = (1 + max(key[3] for key in keys) for keys in (ours, theirs))
     return f"prompts were asked {here} times in this run and {there} in the baseline: ask as often"
-
-
-def _shorten(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= LONGEST_PROMPT else f"{text[: LONGEST_PROMPT - 3]}..."
