@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
-from pytest_fairness import Measured
+from pytest_fairness import JudgeFallback, Measured
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -45,8 +45,11 @@ def sample(
     """Return the whole sample of a probe, with the items, graders, repetitions and crossed factor of its mark."""
     mark = get_mark(probe, "probe")
     assert mark is not None
-    graders = {name: grader for name, grader in mark.kwargs["grade"].items() if not hasattr(grader, "grade_item")}
-    item_graders = {name: grader for name, grader in mark.kwargs["grade"].items() if name not in graders}
+    grade = mark.kwargs["grade"]
+    # Without a judge, rules alone grade.
+    grade = {name: one.grade if isinstance(one, JudgeFallback) else one for name, one in grade.items()}
+    graders = {name: grader for name, grader in grade.items() if not hasattr(grader, "grade_item")}
+    item_graders = {name: grader for name, grader in grade.items() if name not in graders}
 
     async def ask() -> list[GradedAttempt]:
         attempts: list[GradedAttempt] = []
@@ -63,7 +66,7 @@ def sample(
                     attempts[index] = replace(attempts[index], grades={**attempts[index].grades, name: grade})
         return attempts
 
-    extremes = {name: of for name, grader in mark.kwargs["grade"].items() if (of := extremes_of(grader))}
+    extremes = {name: of for name, grader in grade.items() if (of := extremes_of(grader))}
     crossed = crossed_factor(mark.kwargs) if crossed == "mark" else crossed
     return Measured(asyncio.run(ask()), extremes=extremes, crossed=crossed)
 
