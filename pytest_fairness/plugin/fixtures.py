@@ -9,6 +9,7 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.collection import NO_MODEL
 from pytest_fairness.plugin.identity import CollectionError
+from pytest_fairness.plugin.judges import NO_JUDGE
 from pytest_fairness.plugin.probe import make_data_folders
 from pytest_fairness.plugin.probe_item import ProbeItemHandle
 from pytest_fairness.plugin.session import SESSION, FairnessSession
@@ -60,9 +61,7 @@ def judge(fairness_session: FairnessSession) -> Model:
     """Return the model that grades answers, for judge graders. There is no default."""
     name = fairness_session.settings.judge
     if name is None:
-        pytest.fail(
-            "no judge is named: give --fairness-judge provider:name, or override the `judge` fixture", pytrace=False
-        )
+        pytest.fail(NO_JUDGE, pytrace=False)
     try:
         return fairness_session.models.resolve(name)
     except FairnessError as error:
@@ -74,8 +73,8 @@ def optional_judge(request: pytest.FixtureRequest, fairness_session: FairnessSes
     """Return the `judge`; None if none is named and the fixture is not overridden."""
     try:
         judge = request.getfixturevalue("judge")
-    except pytest.fail.Exception:
-        if fairness_session.settings.judge is not None:
+    except pytest.fail.Exception as error:
+        if str(error) != NO_JUDGE:
             raise
         return None
     return fairness_session.models.wrap(judge, None)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.judge.judge import Judge, JudgePanel
     from pytest_fairness.plugin.probe import Probe
 
+NO_JUDGE = "no judge is named: give --fairness-judge provider:name, or override the `judge` fixture"
 _JUDGE_MODULE = "pytest_fairness.graders.judge.judge"
 """The module of `Judge`. It is imported by suites only, so that other runs start faster."""
 
@@ -97,8 +98,8 @@ def _resolve_judge_models(grader: Judge | JudgeFallback, request: pytest.Fixture
     if models is None:
         try:
             fixture = request.getfixturevalue("judge")
-        except pytest.fail.Exception:
-            if judge is grader or fairness.settings.judge is not None:
+        except pytest.fail.Exception as error:
+            if judge is grader or str(error) != NO_JUDGE:
                 raise
             fixture = []
         models = fixture if isinstance(fixture, Sequence) and not isinstance(fixture, str) else [fixture]

@@ -20,7 +20,9 @@ from pytest_fairness import (
     NumberField,
     ProbeItem,
     Prompt,
+    Rating,
     Rubric,
+    UngradedError,
     YesNo,
 )
 from pytest_fairness.core.declarations import DeclaredGrader, GraderDeclaration
@@ -111,6 +113,26 @@ def test_label_stands_for_a_value() -> None:
     assert [one.value for one in grades] == [True, False]
 
 
+def test_answer_for_which_a_grader_raises_is_judged_alone() -> None:
+    class Exact:
+        def grade(self, prompt: Prompt, answer: Answer) -> Grade:
+            if answer.text not in ("yes", "no"):
+                raise UngradedError("no word of the form")
+            return Grade(answer.text)
+
+    agrees = Judge(Rubric("Does it agree?", [LabelField("agrees", ["yes", "no"])]))
+    grader = JudgeFallback(Exact(), agrees)
+    grader.check_prompt(Prompt("Yes or no?"))  # its grades are not declared
+    grades, _ = grade(["yes", "Sure."], lambda _: '{"agrees": "no"}', grader=grader)
+    assert [one.value for one in grades] == ["yes", "no"]
+    assert grader.graders("agrees", [NamedModel("a")])["agrees"].extremes_for(Prompt("Yes or no?")) == ()  # type: ignore[union-attr]
+
+
+def test_label_may_lie_within_a_scale() -> None:
+    rubric = Rubric("How warm?", [LabelField("warmth", ["cold", "mild", "warm"])])
+    JudgeFallback(Rating(1, 5), Judge(rubric), {"cold": 1, "mild": 3, "warm": 5}).check_prompt(Prompt("How warm?"))
+
+
 def test_fingerprint_changes_with_judge_and_values() -> None:
     def fingerprint(grader: JudgeFallback, *names: str) -> str | None:
         (resolved,) = grader.graders("gender", [NamedModel(name) for name in names]).values()
@@ -122,6 +144,7 @@ def test_fingerprint_changes_with_judge_and_values() -> None:
     assert len(set(fingerprints)) == 4
 
 
+ONE = Rubric("x", [NumberField("a", 0, 1)])
 TWO = Rubric("x", [NumberField("a", 0, 1), NumberField("b", 0, 1)])
 
 
@@ -129,12 +152,17 @@ TWO = Rubric("x", [NumberField("a", 0, 1), NumberField("b", 0, 1)])
     ("make", "words"),
     [
         (lambda: JudgeFallback("grader", Judge(TWO)), "must be a grader of one answer"),
+        (lambda: JudgeFallback(YesNo, Judge(TWO)), "must be a grader of one answer"),
         (lambda: JudgeFallback(YesNo(), TWO), r"write Judge\(Rubric"),
         (lambda: JudgeFallback(YesNo(), Judge(TWO)), "the fields a, b: it needs one"),
         (lambda: JudgeFallback(CharacterGender(), Judge(CharacterGender.rubric), {"no": None}), "no such label"),
         (
             lambda: JudgeFallback(CharacterGender(), Judge(CharacterGender.rubric)).check_prompt(Prompt("x")),
             "label 'none' is none of its grades 'female', 'male', 'nonbinary'",
+        ),
+        (
+            lambda: JudgeFallback(Rating(1, 5), Judge(ONE)).check_prompt(Prompt("x")),
+            r"from 0 to 1, which is not the scale of its grades 1\.0, 5\.0: give both one scale",
         ),
         (lambda: GENDER.graders("gender", [NamedModel("a"), NamedModel("a")]), "name each once"),
     ],

@@ -306,6 +306,14 @@ def test_fallback_without_a_judge_leaves_answers_ungraded(project: Project, fall
 
 
 @pytest.mark.slow
+def test_fallback_without_its_failing_judge_is_not_judged(project: Project, fallback: JudgeServer) -> None:
+    project.write(conftest='import pytest\n\n@pytest.fixture(scope="session")\ndef judge(): pytest.fail("no key")\n')
+    result = run(project, fallback, judge=None)
+    assert "no key" in project.row()["message"]
+    result.assert_outcomes(errors=13)
+
+
+@pytest.mark.slow
 def test_fallback_with_models_of_its_own_asks_them(project: Project, fallback: JudgeServer) -> None:
     project.write(conftest="", test_nurses=FALLBACK.format(models=f", models=[{fallback.name('own')!r}]"))
     run(project, fallback, judge=None).assert_outcomes(passed=13)

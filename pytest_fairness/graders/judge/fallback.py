@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.declarations import DeclarativeGrader, GraderDeclaration
 from pytest_fairness.core.digests import canonical
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, UngradedError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import Grader, ItemGrader, Model, ModelQuery, extremes_of
@@ -73,7 +73,7 @@ class JudgeFallback(DeclarativeGrader):
         return declaration.read_grader("grade").values
 
     def __post_init__(self) -> None:
-        if not callable(getattr(self.grade, "grade", None)):
+        if not callable(getattr(self.grade, "grade", None)) or isinstance(self.grade, type):
             raise FairnessError(f"the grade of a JudgeFallback is {self.grade!r}: it must be a grader of one answer")
         if not isinstance(self.judge, Judge):
             raise FairnessError(f"the judge of a JudgeFallback is {self.judge!r}: write Judge(Rubric(...))")
@@ -102,14 +102,19 @@ class JudgeFallback(DeclarativeGrader):
         """Raise `FairnessError` for a prompt whose answers the grader cannot grade, or the judge grades otherwise."""
         getattr(self.grade, "check_prompt", lambda _: None)(prompt)
         extremes = extremes_of(self.grade)
-        possible = extremes(prompt) if extremes else (True, False)
+        possible = tuple(extremes(prompt)) if extremes else ()
+        if not possible:  # the grader declares none
+            return
+        ends = f"its grades {', '.join(map(repr, possible))}"
         for label in self._labels():
             value = self.values.get(label, label)
-            if value is not None and value not in possible:
-                grades = ", ".join(map(repr, possible))
+            if value is not None and not _is_possible(value, possible):
                 raise FairnessError(
-                    f"the judge's label {label!r} is none of its grades {grades}: give its grade, or None, in `values`"
+                    f"the judge's label {label!r} is none of {ends}: give its grade, or None, in `values`"
                 )
+        judged = self.judged_field
+        if isinstance(judged, NumberField) and {judged.low, judged.high} != set(possible):
+            raise FairnessError(f"the judge gives {judged.form}, which is not the scale of {ends}: give both one scale")
 
     def graders(self, name: str, models: Sequence[Model]) -> dict[str, Grader | ItemGrader]:
         """Return the graders of an entry of a mark: without a model, the grader alone.
@@ -145,9 +150,9 @@ class JudgeFallbackGrader:
         return self.fallback.accepts
 
     def extremes_for(self, prompt: Prompt) -> Sequence[Any]:
-        """Return the values that an ungraded attempt could have had."""
+        """Return the values that an ungraded attempt could have had; none where the grader declares none."""
         extremes = extremes_of(self.fallback.grade)
-        return extremes(prompt) if extremes else (False, True)
+        return extremes(prompt) if extremes else ()
 
     def most_questions(self, attempts: int) -> int:
         """Return the most requests for a number of attempts: the judges may read all of them."""
@@ -161,7 +166,9 @@ class JudgeFallbackGrader:
         self, item: ProbeItem, attempts: Sequence[GradedAttempt]
     ) -> Generator[Sequence[ModelQuery], Sequence[Attempt], Sequence[Grade]]:
         grades = [self._read(graded) for graded in attempts]
-        unread = [index for index, grade in enumerate(grades) if grade.ungraded == "unparsed"]
+        unread = [
+            index for index, grade in enumerate(grades) if isinstance(grade, Grade) and grade.ungraded == "unparsed"
+        ]
         judged = []
         for model in self.models if unread else ():
             judge = JudgeGrader(self.fallback.judge, model)
@@ -174,7 +181,10 @@ class JudgeFallbackGrader:
         answer = graded.attempt.answer
         if answer is None:
             return Grade.none("error", graded.attempt.error or "")
-        return self.fallback.grade.grade(graded.prompt, answer)
+        try:
+            return self.fallback.grade.grade(graded.prompt, answer)
+        except UngradedError as error:
+            return Grade.none(error.reason, str(error))
 
     def _combine(self, grades: Sequence[Grade]) -> Grade:
         """Return the grade of one answer from those of all judges."""
@@ -191,6 +201,12 @@ class JudgeFallbackGrader:
         return (
             Grade.none("unparsed", f"{detail} as {combined.value!r}") if value is None else Grade(value, detail=detail)
         )
+
+
+def _is_possible(value: object, possible: Sequence[Any]) -> bool:
+    """Return whether a grade is one of those that a grader may give, or lies between them."""
+    are_numbers = all(type(one) in (int, float) for one in (value, *possible))
+    return value in possible or (are_numbers and min(possible) <= value <= max(possible))
 
 
 def _declared_judge(declaration: GraderDeclaration) -> GraderDeclaration:
