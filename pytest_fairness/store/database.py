@@ -78,6 +78,7 @@ class Database:
     def _with_retries(self, call: Callable[[], T]) -> T:
         with self._readable_errors():
             if isinstance(self._backend, sqlite.File):  # its errors do not pass
+                self._backend.check()
                 return call()
             from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 

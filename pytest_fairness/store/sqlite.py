@@ -55,6 +55,7 @@ class File:
         except OSError as error:
             raise StoreError(f"the store {path} cannot be made: {error.strerror}; {_WAY_OUT}") from None
         self.pool = Pool(self._connect)
+        self._is_prepared = False
 
     def _connect(self) -> StoreConnection:
         driver = sqlite3.connect(
@@ -62,6 +63,11 @@ class File:
         )
         driver.execute("PRAGMA synchronous = NORMAL")
         return StoreConnection(driver, _DIALECT)
+
+    def check(self) -> None:
+        """Raise `StoreError` where the file was removed: SQLite would write on, and all of it would be lost."""
+        if self._is_prepared and not self._path.exists():
+            raise StoreError(f"the store {self._path} was removed while it was in use: what it held is lost; run again")
 
     def repair(self, error: BaseException) -> str:
         """Return the remedy for an error."""
@@ -81,6 +87,7 @@ class File:
                 with connection.transaction():
                     yield connection
                 connection.execute(f"PRAGMA busy_timeout = {_WRITING}")
+            self._is_prepared = True
         except (Timeout, OSError) as error:
             raise StoreError(f"the store {self._path} cannot be opened: {error}; {_WAY_OUT}") from None
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -285,6 +285,16 @@ def test_file_that_is_no_store_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="not a database") as caught:
         Store(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not delete open files")
+def test_removed_file_is_reported(path: Path) -> None:
+    store = Store(path)
+    path.unlink()
+    with pytest.raises(StoreError, match="was removed while it was in use"):
+        store.sync("run", completed=[completed("k")])
+    with suppress(StoreError):
+        store.close()
 
 
 def test_locked_file_is_reported_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
