@@ -331,12 +331,12 @@ class LazyMeasured:
         """Return a human's labels of this sample's grades, if any."""
         if not self.probe.labels:
             return ()
-        from pytest_fairness.stats.calibration.labels import labels_of_run
+        from pytest_fairness.stats.calibration.labels import labels_of_run, rows_by_name
 
         answers = {
-            graded.attempt.key: graded.attempt.answer.transcript
-            for graded in attempts
-            if graded.attempt.answer is not None
+            name: answer.transcript
+            for name, row in rows_by_name(attempts, self.probe.labels).items()
+            if (answer := attempts[row].attempt.answer) is not None
         }
         return labels_of_run(self.probe.labels, self.subject.name, answers)
 

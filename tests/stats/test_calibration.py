@@ -295,10 +295,12 @@ def test_labels_of_another_answer_are_ignored() -> None:
         {"grade": "g", "key": "b", "value": True, "answer": "as it was", "model": "m"},
         {"grade": "g", "key": "c", "value": None, "answer": "yes", "model": "m"},
         {"grade": "g", "key": "d", "value": True, "answer": "yes", "model": "another"},
+        {"grade": "g", "item": "q", "repetition": 1, "value": True, "answer": "as it was"},
     ]
-    matched = labels_of_run(rows, "m", {"a": "yes", "b": "asked anew", "c": "yes"})
+    answers = {"a": "yes", "b": "asked anew", "c": "yes", ("q", 0, 1): "asked anew"}
+    matched = labels_of_run(rows, "m", answers)
     none: dict[str, Any] = {"grade": "g", "group": {}, "key": "", "value": None}
-    assert matched == [{"grade": "g", "key": "a", "value": True}, none, none, none]
+    assert matched == [{"grade": "g", "key": "a", "value": True}, none, none, none, none]
     # Labels that are of no answer leave no grade uncorrected.
     sample, labels = judged(np.random.default_rng(12), {"female": 0.3, "male": 0.4})
     unfilled = labels_of_run([{**label, "value": None} for label in labels], "m", {})

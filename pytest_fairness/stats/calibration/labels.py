@@ -60,8 +60,23 @@ def read_labels(path: str | Path) -> list[Row]:
     return rows
 
 
-def labels_of_run(rows: Sequence[Row], model: str, answers: Mapping[str, str]) -> list[Row]:
-    """Return the labels of this model's answers; ``answers`` are texts by the key of an attempt.
+def rows_by_name(attempts: Sequence[GradedAttempt], labels: Sequence[Row]) -> dict[Any, int]:
+    """Return the index of each attempt by its key, and by item, prompt and repetition where labels name these."""
+    row_of: dict[Any, int] = {attempt.attempt.key: row for row, attempt in enumerate(attempts)}
+    if any(label.get("item") is not None for label in labels):
+        numbers = {id(prompt): n for attempt in attempts for n, prompt in enumerate(attempt.item.prompts)}
+        for row, attempt in enumerate(attempts):
+            row_of[attempt.item.id, numbers[id(attempt.prompt)], attempt.attempt.repetition] = row
+    return row_of
+
+
+def _name_of(row: Row) -> Any:
+    """Return the name that a label gives its answer: a key of `rows_by_name`."""
+    return row["key"] if "key" in row else (str(row.get("item")), row.get("prompt", 0), row.get("repetition", 0))
+
+
+def labels_of_run(rows: Sequence[Row], model: str, answers: Mapping[Any, str]) -> list[Row]:
+    """Return the labels of this model's answers; ``answers`` are texts by the names of `rows_by_name`.
 
     A label becomes one of no answer where its text is not that of the run (a later run has replaced it), where it is
     of another model, and where its ``value`` is null. It is not dropped, so that its grade still counts as one with
@@ -70,7 +85,7 @@ def labels_of_run(rows: Sequence[Row], model: str, answers: Mapping[str, str]) -
     labels: list[Row] = []
     for row in rows:
         label = {name: value for name, value in row.items() if name not in ("asked", "answer", "model")}
-        is_outdated = row.get("answer") is not None and answers.get(row.get("key", ""), row["answer"]) != row["answer"]
+        is_outdated = row.get("answer") is not None and answers.get(_name_of(row), row["answer"]) != row["answer"]
         if not _is_external(row) and (is_outdated or row.get("model", model) != model or row["value"] is None):
             label = {"grade": row["grade"], "group": row.get("group", {}), "key": NO_ANSWER, "value": None}
         labels.append(label)
@@ -151,14 +166,17 @@ class Calibration:
     def _sampled(
         self, rows: Sequence[Row], number: Callable[[Any], float], strata: Codes, names: Mapping[tuple[str, ...], int]
     ) -> InSampleLabels:
-        row_of = self._rows_by_key([row.get("item") for row in rows])
+        attempts = self._columns.attempts
+        if not attempts and self._columns.count:
+            raise FairnessError("this sample holds no attempts, so no label can name one")
+        row_of = rows_by_name(attempts, rows)
         truth = np.full(self._columns.count, np.nan)
         has_probability = ["probability" in row for row in rows if row.get("key") != NO_ANSWER]
         if any(has_probability) and not all(has_probability):
             raise FairnessError(f"labels of {rows[0]['grade']!r}: some name a probability, and some do not: all must")
         probabilities = np.full(self._columns.count, np.nan) if any(has_probability) else None
         for row in rows:
-            key = row["key"] if "key" in row else (str(row["item"]), row.get("prompt", 0), row.get("repetition", 0))
+            key = _name_of(row)
             if key not in row_of or row["value"] is None:  # a label of an answer that is not in this sample
                 continue
             label = number(row["value"])
@@ -178,18 +196,6 @@ class Calibration:
             if len(values := judged_values(attempt, grade)) > 1:
                 means[row] = np.mean([number(value) for value in values])
         return None if np.isnan(means).all() else means
-
-    def _rows_by_key(self, items: Sequence[Any]) -> dict[Any, int]:
-        """Return the row of every attempt, by its key; by item, prompt and repetition where labels name these."""
-        attempts = self._columns.attempts
-        if not attempts and self._columns.count:
-            raise FairnessError("this sample holds no attempts, so no label can name one")
-        row_of: dict[Any, int] = {attempt.attempt.key: row for row, attempt in enumerate(attempts)}
-        if any(item is not None for item in items):
-            numbers = {id(prompt): n for attempt in attempts for n, prompt in enumerate(attempt.item.prompts)}
-            for row, attempt in enumerate(attempts):
-                row_of[attempt.item.id, numbers[id(attempt.prompt)], attempt.attempt.repetition] = row
-        return row_of
 
     def _strata(self, attributes: Sequence[str]) -> tuple[Codes, dict[tuple[str, ...], int]]:
         """Return the index of the labels' group that each attempt is in, and the index of each group by its names."""
