@@ -330,12 +330,14 @@ def find_model_name(test: pytest.Item) -> str:
 
 
 def _value_form(test: pytest.Item, name: str) -> str:
-    """Return a digest of the value of a test's parameter; its index where nothing else distinguishes the value."""
+    """Return a digest of the value of a test's parameter; of an object its index, with its function or class."""
     callspec: Any = test.callspec  # type: ignore[attr-defined]  # of a test that has parameters
+    value = callspec.params[name]
     try:
-        return digest(canonical(callspec.params[name]))
+        return digest(canonical(value))
     except TypeError:
-        return str(callspec.indices[name])
+        named = value if hasattr(value, "__qualname__") else type(value)
+        return f"{callspec.indices[name]} {named.__module__}.{named.__qualname__}"
 
 
 @lru_cache(maxsize=64)  # each report of a test has the source of its model

@@ -490,6 +490,16 @@ def test_answers_belong_to_the_value_of_a_parameter(project: Project) -> None:
         assert verdicts == {f"{word}]": "fair" if word == "yes" else "unfair" for word in params}
 
 
+def test_answers_belong_to_the_class_of_a_parameter(project: Project) -> None:
+    clients = "".join(f"class {word.title()}:\n    word = '{word}'\n\n" for word in ("yes", "no"))
+    tests = project_sources.suite(project_sources.threshold(RATE), count=20)
+    for client, verdict in (("Yes", "fair"), ("No", "unfair")):
+        fixture = PARAMETRIZED.format(params=f"[{client}()]", made="Reply(request.param.word)")
+        project.write(conftest=project_sources.HEAD + clients + fixture, test_hiring=tests)
+        project.run("-m", "threshold")
+        assert list(project.verdicts().values()) == [verdict]
+
+
 def test_one_function_for_several_parameters_is_refused(project: Project) -> None:
     fixture = PARAMETRIZED.format(params=["yes", "no"], made="vars(ONLY).update(word=request.param) or ONLY")
     fixture = fixture.replace("@pytest", "ONLY = Reply('')\n\n@pytest")
