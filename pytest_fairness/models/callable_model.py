@@ -40,7 +40,8 @@ class FunctionModel:
     or that of the context.
 
     Stored answers are used by their own run or session only, since nothing shows whether an application has changed.
-    Those of a callable with an attribute ``fairness_version`` are used until that version changes.
+    Those of a callable with an attribute ``fairness_version`` are used until that version changes. An empty text is
+    no version.
 
     Args:
         function: The callable.
@@ -72,6 +73,7 @@ class FunctionModel:
         labeled = f"{name}@{label}" if label and f".{label}." not in name else name
         self.name = labeled if title is None else f"{title} through {labeled}"
         version = getattr(function, "fairness_version", None)
+        version = None if version == "" else version  # a variable of CI that is not set
         factory = f"&made_by={made_by}" if made_by else ""
         self.key = (f"{name}?run={run}" if version is None else f"{name}?version={version}") + factory
         self.unversioned = f"{name}{factory}" if version is None else ""
@@ -198,9 +200,13 @@ def as_model(
     """Return the value of a ``model`` fixture as a model: itself, or a callable wrapped as `FunctionModel`.
 
     Raises:
-        FairnessError: The value is neither.
+        FairnessError: The value is neither, or its name or key is no text.
     """
     if isinstance(value, Model) and not isinstance(value, type):
+        if not all(isinstance(text, str) and text for text in (value.name, value.key)):
+            raise FairnessError(
+                f"the model has the name {value.name!r:.60} and the key {value.key!r:.60}: give it texts"
+            )
         return value
     if callable(value) and not isinstance(value, type):
         return FunctionModel(value, run, context, made_by=made_by, title=title, label=label)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -309,6 +310,8 @@ def test_answers_belong_to_their_run_without_a_version() -> None:
     assert first == second
     versioned.fairness_version = "2026-02"  # type: ignore[attr-defined]
     assert as_model(versioned, "run-1").key != first
+    versioned.fairness_version = ""  # type: ignore[attr-defined]  # of a variable that is not set
+    assert as_model(versioned, "run-1").key != as_model(versioned, "run-2").key
 
 
 @pytest.mark.parametrize(
@@ -332,6 +335,8 @@ def test_model_passes_through_and_other_objects_are_refused() -> None:
     for wrong, says in [("gpt", "a str"), (None, "a NoneType"), (Application, "the class Application")]:
         with pytest.raises(FairnessError, match=f"the model is {says}: it must be a callable"):
             as_model(wrong, "r")
+    with pytest.raises(FairnessError, match=r"the model has the name <Mock .*: give it texts"):
+        as_model(Mock(), "r")
 
 
 @pytest.mark.parametrize(("calls", "attribute", "bound"), [(1, None, 1), (4, None, 4), (1, 3, 3)])
