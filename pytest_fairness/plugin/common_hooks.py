@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import Any
@@ -42,11 +43,20 @@ class CollectionHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makeitem(
-        self, collector: pytest.Module | pytest.Class, obj: object
+        self, collector: pytest.Module | pytest.Class, name: str, obj: object
     ) -> list[pytest.Item] | None:
-        if not any(get_mark(obj, mark) for mark in ("probe", "threshold")):
+        marks = [mark for mark in ("probe", "threshold") if get_mark(obj, mark)]
+        if not marks:
             return None
-        return [] if is_imported(collector, obj) else None
+        if is_imported(collector, obj):
+            return []
+        # Another name of a test is no definition.
+        if name == getattr(obj, "__name__", "") and inspect.isfunction(obj) and not collector.istestfunction(obj, name):
+            raise collector.CollectError(
+                f"{name} is marked as a {marks[0]}, and pytest collects no test of that name (see python_functions): "
+                f"rename it, such as test_{name}, or remove the mark"
+            )
+        return None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:

@@ -141,6 +141,17 @@ def test_probe_of_a_plain_module_is_collected_where_imported(project: Project) -
     project.run().assert_outcomes(passed=61)
 
 
+def test_marked_function_that_pytest_does_not_collect_is_refused(project: Project) -> None:
+    alias = "the_probe = test_hiring\n"
+    tests = [
+        project_sources.threshold("assert measured.rate('hired') >= 0", name=name) for name in ("women", "test_men")
+    ]
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(alias, *tests))
+    result = project.run()
+    assert "women is marked as a threshold, and pytest collects no test of that name" in shown(result)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+
+
 def test_probes_and_thresholds_may_be_in_classes(project: Project) -> None:
     body = "\n".join(f"    {line}" for line in f"{project_sources.PROBE}\n{project_sources.THRESHOLD}".splitlines())
     body = body.replace("(probe_item, model)", "(self, probe_item, model)").replace("(measured)", "(self, measured)")
