@@ -59,8 +59,7 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
         measured: The sample that it was judged on.
         message: The message of its verdict.
     """
-    from pytest_fairness.core.verdicts import flip_probability
-    from pytest_fairness.stats.flip_probability import outside_probability
+    from pytest_fairness.core.verdicts import flip_probability, outside_probability
     from pytest_fairness.stats.pvalues import p_fair, p_unfair
 
     common_fields = _common_fields(item, judgment, measured, message)

@@ -47,7 +47,6 @@ MODULES = (
     "pytest_fairness.report.files",
     "pytest_fairness.plugin.dry_runs.verify",
     "pytest_fairness.plugin.outputs",
-    "pytest_fairness.stats.flip_probability",
     "pytest_fairness.stats.measured",
     "pytest_fairness.stats.pvalues",
     "pytest_fairness.stats.sequential",
