@@ -69,7 +69,7 @@ _WAY_OUT = "extremes={{{!r}: lambda prompt: (LOWEST, HIGHEST)}}, or the grader a
 class OutcomeReader:
     """Reader of outcomes from the attempts of a sample."""
 
-    def __init__(self, columns: Columns, extremes: Extremes, calibration: Calibration | None = None) -> None:
+    def __init__(self, columns: Columns, extremes: Extremes, calibration: Calibration | None) -> None:
         self._columns = columns
         self._calibration = calibration
         self._extremes = extremes
@@ -80,7 +80,7 @@ class OutcomeReader:
     @property
     def calibrated(self) -> bool:
         """Return whether labels correct some grade."""
-        return bool(self._calibration)
+        return self._calibration is not None
 
     def relabeled(self, columns: Columns) -> OutcomeReader:
         """Return a reader of the same answers under other labels."""

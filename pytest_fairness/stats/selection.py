@@ -54,7 +54,7 @@ class Selection:
             raise FairnessError(f"confidence is {confidence!r}: it must lie between 0 and 1")
         self.conditions = conditions or {}
         self.columns = columns
-        self.reader = OutcomeReader(columns, extremes or {}, Calibration(calibration, columns))
+        self.reader = OutcomeReader(columns, extremes or {}, Calibration(calibration, columns) if calibration else None)
         self.clusterings = columns.clusterings()
         note = PROPENSITIES if columns.has_propensities else ""
         self.setting = Setting(confidence, {}, note)

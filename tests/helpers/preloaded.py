@@ -44,7 +44,7 @@ MODULES = (
     "pytest_fairness.models.pricing",
     "pytest_fairness.models.replay",
     "pytest_fairness.models.simulated",
-    "pytest_fairness.report.files",
+    "pytest_fairness.core.output_files",
     "pytest_fairness.plugin.dry_runs.verify",
     "pytest_fairness.plugin.outputs",
     "pytest_fairness.stats.measured",

@@ -25,9 +25,9 @@ from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_me
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import number
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.output_files import write_text
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model
-from pytest_fairness.report.files import write_text
 from pytest_fairness.report.markdown_escaping import escape
 from pytest_fairness.store.samples import StoredSample
 

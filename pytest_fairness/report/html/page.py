@@ -14,11 +14,11 @@ from markupsafe import Markup
 from pytest_fairness.core.acceptance_results import AcceptanceResult
 from pytest_fairness.core.formatting import figures
 from pytest_fairness.core.lazy_patterns import lazy_pattern
+from pytest_fairness.core.output_files import write_text
 from pytest_fairness.core.results import GroupResult, MetricResult, ReleaseResult, RunResults, ThresholdResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.files import write_text
 from pytest_fairness.report.html.attempts import pack_attempts
 from pytest_fairness.report.html.rendering import render
 from pytest_fairness.report.provenance import provenance_facts

@@ -96,9 +96,6 @@ class Calibration:
                     f"labels are of {grade!r}, which holds several: name one, {did_you_mean('', fields)}"
                 )
 
-    def __bool__(self) -> bool:
-        return bool(self._rows)
-
     def __contains__(self, grade: object) -> bool:
         return grade in self._rows
 
@@ -113,7 +110,7 @@ class Calibration:
 
     def _read_by(self, function: Callable[[GradedAttempt], Any]) -> set[str]:
         """Return the grades that a function reads, found by calling it on some of the attempts."""
-        attempts = self._columns.attempts if self._rows else ()
+        attempts = self._columns.attempts
         grades: set[str] = set()
         for attempt in attempts[:: max(1, len(attempts) // MOST_TRIED)]:
             with suppress(UngradedError, LookupError):
