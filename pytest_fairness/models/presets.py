@@ -22,10 +22,8 @@ class Preset(OpenAIModel):
     Its key is sent to its own address, and to that of its URL variable. A ``base_url`` in a name is sent the key of
     ``key_env`` or ``key_command`` only.
 
-    Args:
-        url: Its own address.
-        variables: The beginning of ``..._BASE_URL`` and ``..._API_KEY``, the variables of its address and key.
-            Without it, a subclass sets the attributes itself, or inherits them.
+    A subclass names its own address (``url``), and the beginning of ``..._BASE_URL`` and ``..._API_KEY``, the
+    variables of its address and key (``variables``); else it sets the attributes itself, or inherits them.
     """
 
     needs_key: ClassVar[bool] = True
