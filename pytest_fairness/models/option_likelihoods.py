@@ -358,8 +358,8 @@ class PromptBatch:
             attention_mask=torch.tensor(mask, device=device),
             # Only positions of padding can exceed the context.
             position_ids=positions.clamp(max=(self._generator.context_length or longest + width) - 1),
-            past_key_values=cache,
             use_cache=True,
+            **{self._generator.cache_name: cache},
         )
         return [logits[:size] for logits, size in zip(output.logits, sizes, strict=True)]
 
@@ -394,4 +394,4 @@ class PromptBatch:
         output = self._generator.weights(input_ids=torch.tensor(inputs, device=device), attention_mask=mask, **options)
         ends = [logits.shape[0] - gap for logits, gap in zip(output.logits, gaps, strict=True)]
         last = [logits[end - count : end] for logits, end, count in zip(output.logits, ends, counts, strict=True)]
-        return last, getattr(output, "past_key_values", None)
+        return last, getattr(output, self._generator.cache_name, None)
