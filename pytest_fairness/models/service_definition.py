@@ -15,6 +15,7 @@ from uuid import uuid4
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import Message, Prompt
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.pyproject import Pyproject
 from pytest_fairness.core.secrets import without_credentials
 from pytest_fairness.core.tools import TOOL
@@ -244,7 +245,7 @@ def is_url(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
+    return is_number(value) and 0 < value < float("inf")
 
 
 def _are_statuses(value: object) -> bool:

@@ -28,6 +28,7 @@ from pytest_fairness.core.errors import UngradedError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import number
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.results import finite
 from pytest_fairness.report.markdown_escaping import escape
 from pytest_fairness.stats.measured import Measured
@@ -358,7 +359,7 @@ def attempts_of(records: Iterable[Mapping[str, Any]]) -> list[GradedAttempt]:
 
 
 def _is_score(value: Any, most: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
+    return is_number(value) and 0 <= value <= most
 
 
 def _between(low: float, high: float) -> Callable[[Prompt], tuple[float, float]]:
