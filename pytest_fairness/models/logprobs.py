@@ -14,6 +14,7 @@ from pytest_fairness.core.propensities import (
     Likelihoods,
     NoLikelihoodsError,
     OptionLikelihood,
+    log_probability,
 )
 
 _MOST_LISTED = 3
@@ -55,7 +56,10 @@ def read_options(choice: Mapping[str, Any], question: Continuations) -> Likeliho
     if total > 1 + ROUNDING:
         raise ValueError(f"log-probabilities whose sum is {total:.3f}")
     unlisted = max(0.0, 1 - total)
-    entries = {name: OptionLikelihood(_log(share), min(0.0, _log(share + unlisted))) for name, share in shares.items()}
+    entries = {
+        name: OptionLikelihood(log_probability(share), min(0.0, log_probability(share + unlisted)))
+        for name, share in shares.items()
+    }
     listed = [
         f"{token!r} {share:.3f}" for share, token in sorted(rest, reverse=True)[:_MOST_LISTED] if share > ROUNDING
     ]
@@ -143,7 +147,3 @@ def _most_probable(echoed: Mapping[str, Any], count: int) -> list[float | None]:
         max(top.values()) if isinstance(top, Mapping) and top and all(map(is_number, top.values())) else None
         for top in tops
     ]
-
-
-def _log(share: float) -> float:
-    return math.log(share) if share > 0 else -math.inf

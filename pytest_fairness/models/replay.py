@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,13 @@ from pytest_fairness.core.finish_reasons import STOP, TOOL_CALLS
 from pytest_fairness.core.formatting import one_line
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.json_objects import is_number
-from pytest_fairness.core.propensities import Continuations, Likelihoods, OptionLikelihood, likelihoods_of
+from pytest_fairness.core.propensities import (
+    Continuations,
+    Likelihoods,
+    OptionLikelihood,
+    likelihoods_of,
+    log_probability,
+)
 from pytest_fairness.core.system_prompts import system_prompt_of
 from pytest_fairness.core.tools import TOOL, Tool, calls_from_json, tools_message
 from pytest_fairness.core.tools import TOOL_CALLS as TOOL_CALLS_ROLE
@@ -239,7 +244,7 @@ def _likelihood(name: str, value: object) -> OptionLikelihood:
         return OptionLikelihood.exact(float(number), tokens)
     if not 0 <= number <= 1:
         raise ValueError(f"'propensities' holds {number!r}: a probability lies between 0 and 1")
-    return OptionLikelihood.exact(math.log(number) if number > 0 else -math.inf)
+    return OptionLikelihood.exact(log_probability(number))
 
 
 def _prompt_key(line: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
