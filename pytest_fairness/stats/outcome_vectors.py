@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -25,19 +25,11 @@ Outcome = str | Callable[[GradedAttempt], Any]
 """The name of a grade, or a function from a graded attempt to true, false or a number."""
 
 
-class GroupCorrection(Protocol):
-    """The interface of a correction by human labels: see `calibration.correction`."""
-
-    def group(
-        self,
-        name: str,
-        vector: OutcomeVector,
-        rows: Rows,
-        clusterings: Sequence[Clustering],
-        item_effects: ItemEffects | None,
-    ) -> GroupOutcomes:
-        """Return the attempts in ``rows`` as a group with corrected outcomes."""
-        ...
+GroupCorrection = Callable[
+    [str, "OutcomeVector", Rows, Sequence[Clustering], "ItemEffects | None"],
+    "GroupOutcomes",
+]
+"""A function that makes a group from some attempts, corrected by human labels: `LabelCorrection.group`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +118,7 @@ def group(
     """
     is_missing = np.isnan(vector.values[rows])
     if vector.correction is not None:
-        corrected = vector.correction.group(name, vector, rows, clusterings, item_effects)
+        corrected = vector.correction(name, vector, rows, clusterings, item_effects)
         return replace(corrected, invalid=vector.unbounded) if vector.unbounded and is_missing.any() else corrected
 
     def sums(values: Floats, rows: Rows, weights: Floats | None) -> ClusterSums:

@@ -142,7 +142,7 @@ class OutcomeReader:
                 raise FairnessError(f"a label of {grade!r} is {label!r}: the grade goes from {low:g} to {high:g}")
             return label_number
 
-        return replace(vector, correction=self._calibration.of(grade, number))
+        return replace(vector, correction=self._calibration.of(grade, number).group)
 
     def _possible(self, grade: str) -> set[str]:
         """Return all possible values of a grade by its grader, as texts; empty where it declares none."""
