@@ -244,7 +244,7 @@ def is_url(value: object) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
-def _is_number(value: object) -> bool:
+def _is_positive(value: object) -> bool:
     return is_number(value) and 0 < value < float("inf")
 
 
@@ -280,6 +280,6 @@ _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "refusal_status": (_are_statuses, "a list of HTTP statuses"),
     "retry_status": (_are_statuses, "a list of HTTP statuses"),
     "concurrency": (lambda value: type(value) is int and 0 < value <= 1000, "a whole number from 1 to 1,000"),
-    "rpm": (_is_number, "a number above 0"),
-    "timeout": (_is_number, "a number of seconds above 0"),
+    "rpm": (_is_positive, "a number above 0"),
+    "timeout": (_is_positive, "a number of seconds above 0"),
 }
