@@ -79,7 +79,7 @@ class FormatEffectResult(JsonRecord):
 
     by_format: Mapping[str, GroupResult]
     p_value: float | None
-    """That of equal values in all formats (`stats.format_effects`); None where it is not known."""
+    """That of equal values in all formats (`stats.pvalues.p_equal`); None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
