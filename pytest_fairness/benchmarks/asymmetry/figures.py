@@ -318,7 +318,7 @@ def graded_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     if is_error(record.get("response")):
         return {}
     scores = {name: record.get(name) for name in SCORES}
-    fields = {name: value for name, value in scores.items() if _is_score(value, SCORES[name])}
+    fields = {name: value for name, value in scores.items() if is_number(value) and 0 <= value <= SCORES[name]}
     return fields | {name: record[name] for name in LABELS if isinstance(record.get(name), str)}
 
 
@@ -356,10 +356,6 @@ def attempts_of(records: Iterable[Mapping[str, Any]]) -> list[GradedAttempt]:
         attempt = Attempt(str(index), 0, Answer(str(record.get("response") or "")))
         attempts.append(GradedAttempt(item, prompt, attempt, grades))
     return attempts
-
-
-def _is_score(value: Any, most: float) -> bool:
-    return is_number(value) and 0 <= value <= most
 
 
 def _between(low: float, high: float) -> Callable[[Prompt], tuple[float, float]]:
