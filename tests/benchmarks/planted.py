@@ -34,7 +34,7 @@ _SHARES = (0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
 _CENTERED = 10
 """Runs whose mean is taken for the truth."""
 _REFINED = 2
-"""Steps to the share of answers with which the metric lies on its bound."""
+"""Steps to the share of answers with which the metric has its value, on the bound and at twice."""
 
 Values = Mapping[str, Any]
 Change = Callable[[GradedAttempt], Values]
@@ -163,15 +163,15 @@ class PlantedBias:
             return math.nan
         rising = slice(None) if values[-1] > values[0] else slice(None, None, -1)
         share = float(np.interp(value, values[rising], shares[rising]))
-        return self._refined(share) if times == ON_BOUND and values[-1] else share
+        return self._refined(share, value) if times in (ON_BOUND, CLEARLY) and values[-1] else share
 
-    def _refined(self, share: float) -> float:
-        """Return the share at which the metric's mean over the runs is the bound: there a little decides much."""
+    def _refined(self, share: float, value: float) -> float:
+        """Return the share at which the metric's mean over the runs is the value: near a bound a little decides much."""
         assert self._estimate is not None
         scale = math.log if self._estimate.log_scale else float
         center = scale(self._center)
         for _ in range(_REFINED):
-            share *= (scale(self._bound) - center) / (scale(self._mean(share, self._runs)) - center)
+            share *= (scale(value) - center) / (scale(self._mean(share, self._runs)) - center)
         return share
 
     @cached_property
@@ -231,7 +231,6 @@ class PlantedBias:
             for name, value in self._change(attempts[row]).items():
                 grades[name][row] = Grade(value)
         columns.regrade(grades)
-        columns.attempts = type(columns.attempts)(columns._made, columns.count)
         return measured
 
     @cached_property
