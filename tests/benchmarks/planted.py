@@ -166,7 +166,7 @@ class PlantedBias:
         return self._refined(share, value) if times in (ON_BOUND, CLEARLY) and values[-1] else share
 
     def _refined(self, share: float, value: float) -> float:
-        """Return the share at which the metric's mean over the runs is the value: near a bound a little decides much."""
+        """Return the share at which the metric's mean over the runs is the value: a little decides much."""
         assert self._estimate is not None
         scale = math.log if self._estimate.log_scale else float
         center = scale(self._center)
