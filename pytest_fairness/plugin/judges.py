@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.results import JudgeResult
     from pytest_fairness.graders.judge.fallback import JudgeFallback
     from pytest_fairness.graders.judge.judge import Judge, JudgePanel
+    from pytest_fairness.plugin.measurement import LazyMeasured
     from pytest_fairness.plugin.probe import Probe
 
 _JUDGE_MODULE = "pytest_fairness.graders.judge.judge"
@@ -81,6 +82,16 @@ def judge_of(grader: Any) -> Judge | None:
     """Return the `Judge` that a grader of a mark is, or that of a `JudgeFallback`; None for any other grader."""
     judge: Judge | None = getattr(grader, "judge", grader) if hasattr(grader, "graders") else None
     return judge
+
+
+def judge_hint(measured: LazyMeasured) -> str:
+    """Return how to have a judge read what the rules of a `JudgeFallback` could not; empty where nothing lacks one."""
+    declared = measured.probe.arguments.get("grade", {})
+    fallbacks = {name for name, grader in declared.items() if judge_of(grader) not in (None, grader)}
+    lacks_judge = any(measured.graders.get(name) is declared[name].grade for name in fallbacks)
+    if not lacks_judge or not any(reason.startswith("unparsed") for reason in measured.ungraded):
+        return ""
+    return "a judge can read unparsed answers: name one by --fairness-judge provider:name"
 
 
 def _resolve_judge_models(grader: Judge | JudgeFallback, request: pytest.FixtureRequest) -> list[Model]:

@@ -29,6 +29,7 @@ from pytest_fairness.plugin.evaluation import (
 )
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
+from pytest_fairness.plugin.judges import judge_hint
 from pytest_fairness.plugin.look_sequence import looks, record_decision
 from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.measurement import LazyMeasured
@@ -173,6 +174,7 @@ def finish_threshold(
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
     if judgment.verdict is Verdict.INVALID and "ungraded" in message:
         reason, count = next(iter(measured.ungraded.items()), ("", 0))
+        message += f"; {hint}" if (hint := judge_hint(measured)) else ""
         message += f"; in all {count:,} {reason}" if reason else ""
     history = read_history(item.nodeid, judgment, measured)
     if runs is not None:
