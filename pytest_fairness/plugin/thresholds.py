@@ -31,6 +31,7 @@ from pytest_fairness.plugin.evaluation import (
 )
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
+from pytest_fairness.plugin.judges import judge_hint
 from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.outcomes import EXCUSE, METRICS
@@ -222,6 +223,7 @@ def finish_threshold(
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
     if judgment.verdict is Verdict.INVALID and "ungraded" in message:
         reason, count = next(iter(measured.ungraded.items()), ("", 0))
+        message += f"; {hint}" if (hint := judge_hint(measured.probe, measured.graders, measured.ungraded)) else ""
         message += f"; in all {count:,} {reason}" if reason else ""
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
