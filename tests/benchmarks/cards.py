@@ -34,7 +34,10 @@ CONCLUSIONS = {
         "that every value lies inside its bounds, or that one does not; a bias of twice the bound is found in at least "
         "{least} of runs, whichever threshold it is planted in"
     ),
-    "audit": "the same with smaller gaps; `pytest-fairness plan --fairness-profile audit` predicts it",
+    "audit": (
+        "the same with smaller gaps, as far as more answers to the same items show them; `pytest-fairness plan "
+        "--fairness-profile audit` predicts it"
+    ),
 }
 """Conclusions that a run of each profile allows."""
 
