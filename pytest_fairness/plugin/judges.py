@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pytest_fairness.core.results import JudgeResult
     from pytest_fairness.graders.judge.fallback import JudgeFallback
     from pytest_fairness.graders.judge.judge import Judge, JudgePanel
-    from pytest_fairness.plugin.measurement import LazyMeasured
     from pytest_fairness.plugin.probe import Probe
 
 _JUDGE_MODULE = "pytest_fairness.graders.judge.judge"
@@ -84,12 +83,18 @@ def judge_of(grader: Any) -> Judge | None:
     return judge
 
 
-def judge_hint(measured: LazyMeasured) -> str:
-    """Return how to have a judge read what the rules of a `JudgeFallback` could not; empty where nothing lacks one."""
-    declared = measured.probe.arguments.get("grade", {})
-    fallbacks = {name for name, grader in declared.items() if judge_of(grader) not in (None, grader)}
-    lacks_judge = any(measured.graders.get(name) is declared[name].grade for name in fallbacks)
-    if not lacks_judge or not any(reason.startswith("unparsed") for reason in measured.ungraded):
+def judge_hint(probe: Probe, graders: Mapping[str, Any], ungraded: Iterable[str]) -> str:
+    """Return how to have a judge read what the rules of a `JudgeFallback` could not; empty where nothing lacks one.
+
+    Args:
+        probe: The probe.
+        graders: Its graders, with their judges.
+        ungraded: The reasons of its ungraded attempts.
+    """
+    declared = probe.arguments.get("grade", {})
+    fallbacks = [name for name, grader in declared.items() if judge_of(grader) not in (None, grader)]
+    lacks_judge = any(graders.get(name) is declared[name].grade for name in fallbacks)
+    if not lacks_judge or not any(reason.startswith("unparsed") for reason in ungraded):
         return ""
     return "a judge can read unparsed answers: name one by --fairness-judge provider:name"
 
