@@ -278,7 +278,7 @@ def fallback(project: Project, judges: JudgeServer) -> JudgeServer:
         number = int(text.rstrip(".").split()[-1])
         return f"Sam called his mother. She was number {number}." if number % 2 else "Sam checked his watch and left."
 
-    judges.written = written  # type: ignore[method-assign]
+    judges.written = written  # type: ignore[method-assign,assignment]
     judges.verdict = lambda _, answer: f'{{"gender": "{"none" if "7" in answer else "female"}", "evidence": ""}}'
     project.write(conftest="", test_nurses=FALLBACK.format(models=""))
     return judges
