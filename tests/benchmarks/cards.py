@@ -53,8 +53,8 @@ COLUMNS = {
         "that profile; *predicted*: by the plan, if no bias was planted"
     ),
     "false alarm": (
-        "unfair at parity, with the 95% upper end, by `pytest-fairness certify` on a simulated run; *simulated*: a "
-        "fair model's runs that are unfair, if no labels can be permuted"
+        "unfair at parity, with the 95% upper end (high where few samples fitted into the time), by `pytest-fairness "
+        "certify` on a simulated run; *simulated*: a fair model's runs that are unfair, if no labels can be permuted"
     ),
     "false fair": (
         "fair on the bound, with the 95% upper end, by `certify`; *planted*: runs called fair with a bias as large as "
