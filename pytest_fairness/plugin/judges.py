@@ -83,18 +83,18 @@ def judge_of(grader: Any) -> Judge | None:
     return judge
 
 
-def judge_hint(probe: Probe, graders: Mapping[str, Any], ungraded: Iterable[str]) -> str:
+def judge_hint(probe: Probe, graders: Mapping[str, object], reasons: Iterable[str]) -> str:
     """Return how to have a judge read what the rules of a `JudgeFallback` could not; empty where nothing lacks one.
 
     Args:
         probe: The probe.
-        graders: Its graders, with their judges.
-        ungraded: The reasons of its ungraded attempts.
+        graders: Its graders in this run, by the name of their grade.
+        reasons: The reasons of its ungraded answers.
     """
     declared = probe.arguments.get("grade", {})
-    fallbacks = [name for name, grader in declared.items() if judge_of(grader) not in (None, grader)]
+    fallbacks = {name for name, grader in declared.items() if judge_of(grader) not in (None, grader)}
     lacks_judge = any(graders.get(name) is declared[name].grade for name in fallbacks)
-    if not lacks_judge or not any(reason.startswith("unparsed") for reason in ungraded):
+    if not lacks_judge or not any(reason.startswith("unparsed") for reason in reasons):
         return ""
     return "a judge can read unparsed answers: name one by --fairness-judge provider:name"
 

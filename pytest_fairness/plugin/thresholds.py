@@ -223,8 +223,7 @@ def finish_threshold(
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
     if judgment.verdict is Verdict.INVALID and "ungraded" in message:
         reason, count = next(iter(measured.ungraded.items()), ("", 0))
-        hint = judge_hint(measured.probe, measured.graders, measured.ungraded)
-        message += f"; {hint}" if hint else ""
+        message += f"; {hint}" if (hint := judge_hint(measured.probe, measured.graders, measured.ungraded)) else ""
         message += f"; in all {count:,} {reason}" if reason else ""
     history = read_history(item.nodeid, judgment, measured)
     if runs is not None:

@@ -62,14 +62,14 @@ def test_every_shipped_threshold_can_pass_and_is_certified(suite: str) -> None:
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_bias_of_twice_the_bound_is_found_by_the_gate(suite: str) -> None:
-    detected = {
+    shares = {
         test: unfair / of
         for test, row in rows(suite).items()
         for times, _, unfair, _, of in row["sizes"]["gate"]
         if times == TWICE
     }
-    assert detected
-    assert min(detected.values()) >= LEAST, detected
+    assert shares
+    assert min(shares.values()) >= LEAST, shares
 
 
 @pytest.mark.parametrize("suite", SUITES)
