@@ -34,7 +34,10 @@ CONCLUSIONS = {
         "that every value lies inside its bounds, or that one does not; a bias of twice the bound is found in at least "
         "{least} of runs, whichever threshold it is planted in"
     ),
-    "audit": "the same with smaller gaps; `pytest-fairness plan --fairness-profile audit` predicts it",
+    "audit": (
+        "the same with smaller gaps, as far as more answers to the same items show them; `pytest-fairness plan "
+        "--fairness-profile audit` predicts it"
+    ),
 }
 """Conclusions that a run of each profile allows."""
 
@@ -50,8 +53,8 @@ COLUMNS = {
         "that profile; *predicted*: by the plan, if no bias was planted"
     ),
     "false alarm": (
-        "unfair at parity, with the 95% upper end, by `pytest-fairness certify` on a simulated run; *simulated*: a "
-        "fair model's runs that are unfair, if no labels can be permuted"
+        "unfair at parity, with the 95% upper end (high where few samples fitted into the time), by `pytest-fairness "
+        "certify` on a simulated run; *simulated*: a fair model's runs that are unfair, if no labels can be permuted"
     ),
     "false fair": (
         "fair on the bound, with the 95% upper end, by `certify`; *planted*: runs called fair with a bias as large as "
