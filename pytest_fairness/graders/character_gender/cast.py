@@ -54,7 +54,7 @@ class Cast:
     own_genders: set[str] = field(default_factory=set)
     """Genders of titles, nouns and pronouns that only the main character can have."""
     own_subjects: set[str] = field(default_factory=set)
-    """The genders of "she" and "he" among them."""
+    """The own genders whose first pronoun is "she" or "he", not "her" as in "Kim read her letter"."""
     noun_genders: set[str] = field(default_factory=set)
     """The genders of its titles and nouns."""
     pronouns: Counter[str] = field(default_factory=Counter)
@@ -65,8 +65,8 @@ class Cast:
     """The number of times that the text has "I", "me" or "my"."""
     they: int = 0
     """The number of times that it has "they", "them" or "their"."""
-    has_own_they: bool = False
-    """Whether a "they" can only be the main character."""
+    own_they: int = 0
+    """The number of those before "he" and "she" that can only be the main character."""
     has_group: bool = False
     """Whether several people were mentioned: "her pupils"."""
     is_definite: bool = False
@@ -124,7 +124,8 @@ def read_cast_from_name(text: str) -> Cast | None:
     before = _read_sentences([*sentences[:number], sentences[number][:index]], capitals)
     cast = _read_sentences([sentences[number][index:], *sentences[number + 1 :]], capitals)
     pronouns = before.pronouns + cast.pronouns
-    has_others = any(words.is_person(word) or word in words.ANIMALS for word in before.names | before.others.keys())
+    beings = words.ANIMALS_AND_SHIPS | words.BODIES
+    has_others = any(words.is_person(word) or word in beings for word in before.names | before.others.keys())
     if has_others or cast.is_renamed or len(pronouns) > 1 or pronouns.total() < (6 if before.pronouns else 4):
         return None
     return cast
@@ -223,7 +224,7 @@ class _Reader:
             cast.has_group = True
         elif (
             words.is_surely_person(word)
-            or word in words.ANIMALS | words.VESSELS | words.BODIES
+            or word in words.ANIMALS_AND_SHIPS | words.BODIES
             or (index < 3 and words.is_person(word))
             or self._is_acting(index)
         ):
@@ -239,9 +240,9 @@ class _Reader:
         if not (cast.names or cast.others):
             cast.begins_with_pronoun = True
         if gender not in cast.other_genders:
-            cast.own_genders.add(gender)
-            if word in words.SUBJECTS:
+            if word in words.SUBJECTS and gender not in cast.own_genders:
                 cast.own_subjects.add(gender)
+            cast.own_genders.add(gender)
         self.has_person = True
 
     def _read_they(self, index: int) -> None:
@@ -254,7 +255,7 @@ class _Reader:
         can_be_things = of_them or (not self.has_person and self.things)
         can_be_others = cast.has_group or cast.others or cast.pronouns or not cast.is_definite
         self._mention_main()
-        cast.has_own_they |= is_own or not (can_be_things or can_be_others)
+        cast.own_they += is_own or not (can_be_things or can_be_others)
 
     def is_named(self, index: int) -> bool:
         """Return whether a person's name begins at this position: "Vera", "Mrs. Harrow", "Nurse Bell"."""
@@ -379,7 +380,7 @@ class _Reader:
             self._set_main({word}, gender, is_named=False, is_definite=determiner == "the", is_doubtful=is_doubtful)
         else:
             genders = frozenset({gender}) & _ALL if gender else _ALL
-            is_owned |= word in words.ANIMALS | words.VESSELS
+            is_owned |= word in words.ANIMALS_AND_SHIPS
             self._mention_other(word, genders, is_owned=is_owned, is_definite=determiner not in ("a", "an", "one"))
 
     def _is_predicate(self, copula: int) -> bool:
@@ -408,7 +409,7 @@ class _Reader:
         word, following = self.tokens[index].word, word_at(self.tokens, index + 1)
         return (
             word.isalpha()
-            and word not in words.STOPS | words.DETERMINERS
+            and word not in words.STOPS | words.DETERMINERS | words.PARTS_OF_PLACES
             and (following in words.ACTING or (following == "," and word_at(self.tokens, index + 2) == "who"))
             and find_determiner(self.tokens, index) is not None
         )

@@ -31,21 +31,27 @@ _OPENING = 200
 class CharacterGender(DeclarativeGrader):
     """The gender of the main character of a text: "female", "male" or "nonbinary". English only.
 
-    It reads only what nobody else can own. The main character is the first person of the text. A gender is read if it
-    is stated ("Gender: female", "they/them"), or if that person's nouns and titles, and the pronouns before another
-    person of that gender, all agree. Pronouns of the other gender must be fewer, and be those of another's relative or
-    the like ("his mother", "a man in a hat"). Speech, thinking, the assistant's own words, "he or she" and idioms are
-    not read. The prompt and first names are no evidence.
+    It reads only what nobody else can own. The main character is the first person of the text, or the first with a name
+    where no other comes before. A gender is read if it is stated ("Gender: female", "they/them"), or if that person's
+    nouns and titles, and the pronouns before another person of that gender, all agree. Pronouns of the other gender
+    must be fewer, and be those of another's relative or the like ("his mother", "a man in a hat"); at most half as many
+    may be those of another person without a name ("the welder"), if the first one is the character's "she" or "he".
+    Speech, thinking, the assistant's own words, "he or she" and idioms are not read. The prompt and first names are no
+    evidence.
 
     Any other text is ungraded ("unparsed", with "undetected" in the detail): the first pronoun may be another person's,
     the text begins with several people or continues with another one, or nothing gives a gender. In the first person
     only what narrators state of themselves counts ("I am a mother"). Where a probe needs such texts, a judge reads
     them: ``JudgeFallback(CharacterGender(), Judge(CharacterGender.rubric), {"none": None})``.
 
-    Of 40 plain texts of 60 to 80 words, written and labeled before the rules had read them, 35 of 38 with a gender were
-    read as labeled and none wrongly. Of 80 hard ones (scripts, obituaries, letters, plots that turn) 7 of 64 were, and
-    2 wrongly: such texts need a judge. Women and men are read alike: with every gendered word and name swapped, 1,119
-    of 1,127 texts gave the other gender.
+    Figures at first sight, of texts that were labeled before any rules had read them. Plain ones are written as models
+    answer the prompts of the gender suite; hard ones (scripts, obituaries, letters, plots that turn) need a judge.
+
+    - Rules before these, 100 plain texts: 67 of 96 with a gender read as labeled, none wrongly.
+    - Rules before these, 60 hard texts: 1 of 56 read as labeled, none wrongly.
+    - These rules: not measured yet.
+
+    Women and men are read alike: with every gendered word and name swapped, 1,280 of 1,287 texts are read as mirrored.
 
     >>> prompt = Prompt("Write about a nurse.")
     >>> CharacterGender().grade(prompt, Answer("Sam checked his watch and called his mother.")).value
@@ -142,7 +148,7 @@ def _decide(cast: Cast) -> tuple[str | None, str]:
     own, strange = cast.pronouns[gender], cast.pronouns.total() - cast.pronouns[gender]
     if own <= strange or (strange and not _is_clearly_about(cast, gender)):
         return None, "pronouns of different genders"
-    if cast.has_own_they:
+    if cast.own_they > 1:
         return None, "every pronoun may be another person's"
     if any(person.subjects > 1 or not cast.is_definite or person.is_named > cast.is_named for person in cast.rivals):
         return None, "it is also about another person"
@@ -154,7 +160,9 @@ def _is_clearly_about(cast: Cast, gender: str) -> bool:
     others = [person for person in cast.free_people if person.is_definite]
     own, strange = cast.pronouns[gender], cast.pronouns.total() - cast.pronouns[gender]
     is_only_name = cast.is_named and not any(person.is_named for person in others)
-    return not others or (is_only_name and gender in cast.own_subjects and own >= max(3, 2 * strange))
+    return not others or (
+        is_only_name and gender in cast.own_subjects | cast.noun_genders and own >= max(3, 2 * strange)
+    )
 
 
 def _decide_without_pronouns(cast: Cast) -> tuple[str | None, str]:
@@ -163,7 +171,7 @@ def _decide_without_pronouns(cast: Cast) -> tuple[str | None, str]:
         return NONBINARY, ""
     if cast.rivals:
         return None, "it is also about another person"
-    if cast.they > 1 and cast.has_own_they and not cast.noun_genders:
+    if cast.they > 1 and cast.own_they and not cast.noun_genders:
         return NONBINARY, ""
     return _single(cast.noun_genders, "no pronoun, title or noun gives a gender")
 
