@@ -59,6 +59,8 @@ class Cast:
     """The genders of its titles and nouns."""
     pronouns: Counter[str] = field(default_factory=Counter)
     """The number of pronouns by gender."""
+    early_pronouns: Counter[str] = field(default_factory=Counter)
+    """The number of those before any other person with a name or "the"."""
     others: dict[str, Person] = field(default_factory=dict)
     """Other people, by their name or noun."""
     selves: int = 0
@@ -199,7 +201,7 @@ class _Reader:
     def _read_opening(self) -> None:
         """Note a text that begins with several people, or with a speaker: "she said"."""
         first_words = [token.word for token in self.tokens[:3] if token.word not in words.ALL_PEOPLE]
-        if self.cast.is_empty and first_words and first_words[0] not in words.GENERIC:
+        if self.cast.is_empty and first_words and first_words[0] not in words.GENERIC | words.POSSESSIVES:
             begins_with_count = first_words[0] in words.COUNTS
             self.cast.is_doubtful |= begins_with_count or any(map(words.is_group, first_words))
 
@@ -234,6 +236,7 @@ class _Reader:
     def _read_pronoun(self, word: str) -> None:
         cast, gender = self.cast, words.PRONOUNS[word]
         cast.pronouns[gender] += 1
+        cast.early_pronouns[gender] += not any(person.is_definite for person in cast.free_people)
         if self.tokens[0].word == "," and cast.is_empty:
             cast.others[""] = Person(frozenset({gender}))  # "she said", after a line of speech
             return
@@ -271,11 +274,13 @@ class _Reader:
         word = token.word
         if word in self.cast.names:
             return True
-        if not words.can_be_name(word) or words.is_group(word) or word_at(self.tokens, index + 1) == ":":
+        if not words.can_be_name(word) or word_at(self.tokens, index + 1) == ":":
             return False
         if words.is_surely_person(word) or is_place(self.tokens, index):
             return False
-        return index > 0 or word in self.capitals.names or (word not in self.capitals.lower and self._is_initial_name())
+        if index or word in self.capitals.names:
+            return True
+        return word not in self.capitals.lower and not words.is_group(word) and self._is_initial_name()
 
     def _is_initial_name(self) -> bool:
         """Return whether the first word of the sentence is a name, by the word after it: "Vera was"."""
@@ -317,9 +322,9 @@ class _Reader:
         elif self._is_first:
             is_thing = before == "the" and gender is not None  # "the Queen Victoria is a ferry"
             self._set_main(name, gender, is_named=True, is_doubtful=self.owns_person(end) or is_joined or is_thing)
-        elif self._introduces(index) and self.last is None and cast.names and not cast.is_named:
+        elif self._introduces(index, end) and self.last is None and cast.names and not cast.is_named:
             self._set_main(name, gender, is_named=True)
-        elif self.last is not None and self._introduces(index):
+        elif self.last is not None and self._introduces(index, end):
             cast.others[min(name)] = self.last
         else:
             key = next((word for word in sorted(name) if word in cast.others), min(name))
@@ -337,12 +342,11 @@ class _Reader:
         following = (word_at(self.tokens, index + 1), word_at(self.tokens, index + 2))
         return self.tokens[index].ending == "s" and any(map(words.is_person, following))
 
-    def _introduces(self, index: int) -> bool:
-        """Return whether the name at this position is that of the last person: "a nurse named Tom"."""
-        before = word_at(self.tokens, index - 1)
-        return before in ("named", "called", "is", "was") or (
-            before == "," and words.is_person(word_at(self.tokens, index - 2))
-        )
+    def _introduces(self, index: int, end: int) -> bool:
+        """Return whether the name at these positions is that of the last person: "a nurse named Tom"."""
+        before, after = word_at(self.tokens, index - 1), word_at(self.tokens, end + 1)
+        is_apposition = before == "," and after in ("", ",") and words.is_person(word_at(self.tokens, index - 2))
+        return is_apposition or before in ("named", "called", "is", "was")
 
     def _read_noun(self, index: int) -> None:
         """Read a noun for a person, animal or ship: as a predicate, an apposition or a mention."""
@@ -389,11 +393,14 @@ class _Reader:
 
     def _begins_apposition(self, index: int) -> bool:
         """Return whether the first noun of a sentence describes what follows: "A widow of seventy, she"."""
-        if word_at(self.tokens, index + 1) in words.VERBS:
-            return False
-        comma = next((end for end, token in enumerate(self.tokens) if end > index and token.word == ","), index)
-        is_subject = word_at(self.tokens, comma + 1) in (*words.SUBJECTS, "they")
-        return comma > index and (is_subject or (self.cast.is_empty and self._is_name(comma + 1)))
+        for position in range(index + 1, len(self.tokens)):
+            word = self.tokens[position].word
+            if word in words.VERBS | words.COPULAS:
+                return False
+            is_subject = word_at(self.tokens, position + 1) in (*words.SUBJECTS, "they")
+            if word == "," and (is_subject or (self.cast.is_empty and self._is_name(position + 1))):
+                return True
+        return False
 
     def _is_apposition(self, start: int) -> bool:
         """Return whether the article at this position directly follows a person: "Boris, a man of sixty"."""
@@ -409,7 +416,8 @@ class _Reader:
         word, following = self.tokens[index].word, word_at(self.tokens, index + 1)
         return (
             word.isalpha()
-            and word not in words.STOPS | words.DETERMINERS | words.PARTS_OF_PLACES
+            and word not in words.STOPS | words.DETERMINERS | words.PARTS_OF_PLACES | words.ADVERBS
+            and not word.endswith("ly")
             and (following in words.ACTING or (following == "," and word_at(self.tokens, index + 2) == "who"))
             and find_determiner(self.tokens, index) is not None
         )

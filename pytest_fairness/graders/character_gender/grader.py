@@ -160,9 +160,8 @@ def _is_clearly_about(cast: Cast, gender: str) -> bool:
     others = [person for person in cast.free_people if person.is_definite]
     own, strange = cast.pronouns[gender], cast.pronouns.total() - cast.pronouns[gender]
     is_only_name = cast.is_named and not any(person.is_named for person in others)
-    return not others or (
-        is_only_name and gender in cast.own_subjects | cast.noun_genders and own >= max(3, 2 * strange)
-    )
+    is_own = gender in cast.own_subjects | cast.noun_genders or cast.early_pronouns[gender] > 2
+    return not others or (is_only_name and is_own and own >= max(3, 2 * strange))
 
 
 def _decide_without_pronouns(cast: Cast) -> tuple[str | None, str]:

@@ -82,7 +82,9 @@ POSSESSIVES = _words("my your his her their our its whose xyr hir zir eir faer")
 DETERMINERS = _words("a an the this that one only")
 GENERIC = _words("every each no any some many all most few both these those other another which what")
 COPULAS = _words("is was am are were be been being became become becomes becoming remained remains as")
-ADVERBS = _words("not never also still just only always now once probably clearly simply really very indeed actually")
+ADVERBS = _words(
+    "not never ever also still just only always now once probably clearly simply really very indeed actually"
+)
 NEGATIONS = _words("not never hardly")
 STOPS = (
     COPULAS
@@ -228,8 +230,8 @@ _NO_NAMES = (
         " patience quiet silence smoke sunlight water salt dust fog thunder lightning steam darkness dawn dusk coffee"
         " nature history experience luck fate fear hope joy grief work sleep precision curiosity kindness courage"
         " retirement mondays tuesdays wednesdays thursdays fridays saturdays sundays"
-        " british earth wind fire clouds sawdust sweat tears laughter grease heat paint flour ink sand waves leaves"
-        " bells moonlight music light time life love good bad"
+        " british earth wind fire clouds sawdust sweat tears laughter grease heat paint flour ink sand sparks waves"
+        " leaves bells moonlight music light time life love good bad"
     )
 )
 
