@@ -177,8 +177,6 @@ class _Reader:
     has_person: bool = False
     subject: int | None = None
     """The position of the first person."""
-    is_described: bool = False
-    """Whether it begins with an apposition: "A widow of seventy, she"."""
     last: Person | None = None
     """The last person that was mentioned; None for the main character."""
 
@@ -252,8 +250,7 @@ class _Reader:
         cast = self.cast
         cast.they += 1
         cast.has_group |= not cast.names
-        is_own = self.is_described or word_at(self.tokens, index) == "themself"
-        is_own |= word_at(self.tokens, index + 1) == "name"
+        is_own = word_at(self.tokens, index) == "themself" or word_at(self.tokens, index + 1) == "name"
         of_them = word_at(self.tokens, index - 1) == "of"
         can_be_things = of_them or (not self.has_person and self.things)
         can_be_others = cast.has_group or cast.others or cast.pronouns or not cast.is_definite
@@ -367,7 +364,7 @@ class _Reader:
         gender = words.NOUNS.get(word) or self._adjective_gender(start, index)
         copula = None if start is None else find_copula_before(tokens, start)
         if start == 0 and self._begins_apposition(index):
-            self.is_described = self.has_person = True
+            self.has_person = True
         elif copula is not None and self._is_predicate(copula):
             self._describe(gender, copula)
         elif before == "," and self.has_person and start and not tokens[start].owns and self._is_apposition(start):
