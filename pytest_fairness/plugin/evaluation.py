@@ -15,7 +15,7 @@ import pytest
 from pytest_fairness.core.answer_formats import FORMAT
 from pytest_fairness.core.comparisons import has_compared, key_of
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.results import FormatEffectResult, GroupResult, finite
+from pytest_fairness.core.results import FormatEffectResult, GroupResult
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.plugin.baseline import NO_BASELINE
 from pytest_fairness.plugin.compat import has_hypothesis_seed
@@ -176,16 +176,6 @@ def estimate_format_effects(item: pytest.Function, measured: Measured, judgment:
     if len(by_format) < 2:
         return None
     return FormatEffectResult(
-        by_format={
-            name: GroupResult(
-                estimate=finite(other.value),
-                low=finite(other.low),
-                high=finite(other.high),
-                items=int(other.items),
-                attempts=int(other.attempts),
-                ungraded=sum(map(int, other.ungraded.values())),
-            )
-            for name, other in by_format.items()
-        },
+        by_format={name: GroupResult.of(other) for name, other in by_format.items()},
         p_value=p_equal(list(by_format.values())),
     )

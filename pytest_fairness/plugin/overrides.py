@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import ONLY, BoundsOverride, Span
 from pytest_fairness.core.pyproject import PYPROJECT, TOOL, Pyproject
@@ -217,7 +218,7 @@ def _spans(value: object) -> dict[str, Span]:
 
 def _span(value: object) -> Span:
     ends = value if isinstance(value, list) else []
-    if len(ends) != 2 or not all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
+    if len(ends) != 2 or not all(is_number(end) for end in ends):
         raise FairnessError(f"bounds are {value!r}: write [LOW, HIGH], two numbers, -inf or inf where there is none")
     low, high = map(float, ends)
     if not low <= high:

@@ -114,7 +114,7 @@ def test_label_stands_for_a_value() -> None:
 def test_fingerprint_changes_with_judge_and_values() -> None:
     def fingerprint(grader: JudgeFallback, *names: str) -> str | None:
         (resolved,) = grader.graders("gender", [NamedModel(name) for name in names]).values()
-        return resolved.fingerprint  # type: ignore[union-attr]
+        return resolved.fingerprint  # type: ignore[union-attr,no-any-return]
 
     other = JudgeFallback(CharacterGender(), Judge(CharacterGender.rubric), {"none": "nonbinary"})
     fingerprints = [fingerprint(GENDER), fingerprint(GENDER, "a"), fingerprint(GENDER, "b"), fingerprint(other, "a")]
@@ -128,8 +128,8 @@ TWO = Rubric("x", [NumberField("a", 0, 1), NumberField("b", 0, 1)])
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: JudgeFallback("grader", Judge(TWO)), "must be a grader of one answer"),
-        (lambda: JudgeFallback(YesNo(), TWO), r"write Judge\(Rubric"),
+        (lambda: JudgeFallback("grader", Judge(TWO)), "must be a grader of one answer"),  # type: ignore[arg-type]
+        (lambda: JudgeFallback(YesNo(), TWO), r"write Judge\(Rubric"),  # type: ignore[arg-type]
         (lambda: JudgeFallback(YesNo(), Judge(TWO)), "the fields a, b: it needs one"),
         (lambda: JudgeFallback(CharacterGender(), Judge(CharacterGender.rubric), {"no": None}), "no such label"),
         (

@@ -36,8 +36,8 @@ class CharacterGender(DeclarativeGrader):
     nouns and titles, and the pronouns before another person of that gender, all agree. Pronouns of the other gender
     must be fewer, and be those of another's relative or the like ("his mother", "a man in a hat"); at most half as many
     may be those of another person without a name ("the welder"), if the character's "she" or "he", or three pronouns,
-    come before. Speech, thinking, the assistant's own words, "he or she" and idioms are not read. The prompt and first names are no
-    evidence.
+    come before. Speech, thinking, the assistant's own words, "he or she" and idioms are not read. The prompt and first
+    names are no evidence.
 
     Any other text is ungraded ("unparsed", with "undetected" in the detail): the first pronoun may be another person's,
     the text begins with several people or continues with another one, or nothing gives a gender. In the first person
