@@ -359,7 +359,7 @@ class _Reader:
             return
         determiner, before = ("", "") if start is None else (tokens[start].word, word_at(tokens, start - 1))
         is_modifier = tokens[index].ending == "s" and determiner in ("a", "an")  # "a child's blanket"
-        if is_modifier or determiner in words.GENERIC or before in ("like", "than"):
+        if is_modifier or determiner in words.GENERIC or before in ("like", "than", "even"):
             return
         gender = words.NOUNS.get(word) or self._adjective_gender(start, index)
         copula = None if start is None else find_copula_before(tokens, start)
@@ -411,12 +411,13 @@ class _Reader:
     def _is_acting(self, index: int) -> bool:
         """Return whether a noun with an article is the subject of a verb for people: "the tenor laughed"."""
         word, following = self.tokens[index].word, word_at(self.tokens, index + 1)
-        return (
-            word.isalpha()
-            and word not in words.STOPS | words.DETERMINERS | words.PARTS_OF_PLACES | words.ADVERBS
-            and not word.endswith("ly")
-            and (following in words.ACTING or (following == "," and word_at(self.tokens, index + 2) == "who"))
-            and find_determiner(self.tokens, index) is not None
+        can_be_person = word.isalpha() and word not in words.NEVER_ACTING and not word.endswith("ly")
+        is_relative = following == "who" or (following == "," and word_at(self.tokens, index + 2) == "who")
+        if not can_be_person or not (is_relative or following in words.ACTING):
+            return False
+        start = find_determiner(self.tokens, index)  # but not "everyone on the ward agreed"
+        return start is not None and (
+            is_relative or word_at(self.tokens, start - 1) not in words.BEFORE_PLACES | {"of"}
         )
 
     def _describe(self, gender: str | None, copula: int) -> None:

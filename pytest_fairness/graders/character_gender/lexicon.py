@@ -142,6 +142,9 @@ NUMBERS = COUNTS | _words(
 BODIES = _words("body corpse victim deceased skeleton")
 """People in the scene, who may be "he" or "she" later."""
 
+NEVER_ACTING = STOPS | DETERMINERS | ADVERBS | PARTS_OF_PLACES
+"""Words that are no person, even where a verb for people follows."""
+
 ANIMALS_AND_SHIPS = _words(
     "cat dog horse mare kitten puppy parrot cow goat hen pony donkey hound pet bird tomcat terrier ship boat vessel"
     " yacht schooner trawler frigate sailboat submarine steamer ferry barge freighter tugboat locomotive"
