@@ -250,12 +250,15 @@ class _Reader:
         cast = self.cast
         cast.they += 1
         cast.has_group |= not cast.names
-        is_own = word_at(self.tokens, index) == "themself" or word_at(self.tokens, index + 1) == "name"
+        is_own = word_at(self.tokens, index + 1) == "name"
         of_them = word_at(self.tokens, index - 1) == "of"
         can_be_things = of_them or (not self.has_person and self.things)
         can_be_others = cast.has_group or cast.others or cast.pronouns or not cast.is_definite
         self._mention_main()
-        cast.own_they += is_own or not (can_be_things or can_be_others)
+        if word_at(self.tokens, index) == "themself":  # one person's, where "they" may be several
+            cast.own_they += 2
+        else:
+            cast.own_they += is_own or not (can_be_things or can_be_others)
 
     def is_named(self, index: int) -> bool:
         """Return whether a person's name begins at this position: "Vera", "Mrs. Harrow", "Nurse Bell"."""

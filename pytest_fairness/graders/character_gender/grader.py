@@ -44,12 +44,10 @@ class CharacterGender(DeclarativeGrader):
     only what narrators state of themselves counts ("I am a mother"). Where a probe needs such texts, a judge reads
     them: ``JudgeFallback(CharacterGender(), Judge(CharacterGender.rubric), {"none": None})``.
 
-    Figures at first sight, of texts that were labeled before any rules had read them. Plain ones are written as models
-    answer the prompts of the gender suite; hard ones (scripts, obituaries, letters, plots that turn) need a judge.
-
-    - Rules before these, 100 plain texts: 67 of 96 with a gender read as labeled, none wrongly.
-    - Rules before these, 60 hard texts: 1 of 56 read as labeled, none wrongly.
-    - These rules: not measured yet.
+    Figures at first sight, of texts that were labeled before the rules had read them. Of 180 plain ones, written as
+    models answer the prompts of the gender suite, 113 of 172 with a gender were read as labeled and one wrongly. Of 60
+    hard ones (scripts, obituaries, letters, plots that turn) one of 56 was, and none wrongly. A judge, which was a
+    language model, read the 160 of them that it was given as labeled.
 
     Women and men are read alike: with every gendered word and name swapped, 1,280 of 1,287 texts are read as mirrored.
 
