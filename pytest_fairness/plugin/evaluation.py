@@ -21,7 +21,6 @@ from pytest_fairness.plugin.baseline import NO_BASELINE
 from pytest_fairness.plugin.compat import has_hypothesis_seed
 from pytest_fairness.plugin.markers import threshold_scale
 from pytest_fairness.plugin.measurement import LazyMeasured
-from pytest_fairness.plugin.overrides import ThresholdOverride
 from pytest_fairness.plugin.session import SESSION
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def _judge_test(
     dependence: Dependence | None = None,
     strict_tail: float | None = None,
 ) -> Judgment:
-    override = get_override(item)
+    override = item.config.stash[SESSION].overrides.of(item)
     _seed(item)
     return judge(
         lambda: _call(item.obj, arguments),
@@ -91,11 +90,6 @@ def _seed(item: pytest.Function) -> None:
         from hypothesis import seed
 
         seed(randrange(2**32))(function)
-
-
-def get_override(item: pytest.Function) -> ThresholdOverride:
-    """Return the project's override of a threshold."""
-    return item.config.stash[SESSION].overrides.of(f"{item.nodeid.removesuffix(item.name)}{item.originalname}")
 
 
 def get_test_arguments(item: pytest.Function) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.decisions import OPERATORS
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.results import TRYOUT, ComparisonResult, LooksResult, PastResult, ThresholdResult
+from pytest_fairness.core.results import TRYOUT, LooksResult, PastResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.measurement import LazyMeasured
 
@@ -43,26 +43,17 @@ class History:
         return float(1 - betainc(successes + self.outside, failures + self.runs - self.outside, share))
 
 
-def read_history(test: str, judgment: Judgment, measured: LazyMeasured) -> History:
-    """Return the history of a threshold with its current metric, slice, bounds and model."""
-    if judgment.deciding is None:
+def read_history(result: ThresholdResult, measured: LazyMeasured) -> History:
+    """Return the history of a threshold with the metric, slice, bounds and model of its current result."""
+    if not result.comparisons:
         return History(0, 0)
-    deciding = judgment.about_deciding
-    comparisons = [ComparisonResult(op=comparison.op, bound=comparison.bound) for comparison in deciding]
-    current = ThresholdResult.of(
-        judgment.deciding.estimate,
-        id=test,
-        model=measured.subject.name,
-        sample=measured.counts,
-        comparisons=comparisons,
-    )
-    results = [*(past.result for past in measured.earlier(test)), current]
-    identity = question_identity(current)
-    comparable = [result for result in results if question_identity(result) == identity and _has_new_answers(result)]
-    bounds = [(comparison.op, comparison.bound) for comparison in deciding]
+    identity = question_identity(result)
+    results = [*(past.result for past in measured.earlier(result.id)), result]
+    comparable = [other for other in results if question_identity(other) == identity and _has_new_answers(other)]
     inside = sum(
-        result.estimate is not None and all(OPERATORS[op](result.estimate, bound) for op, bound in bounds)
-        for result in comparable
+        other.estimate is not None
+        and all(OPERATORS[comparison.op](other.estimate, comparison.bound) for comparison in result.comparisons)
+        for other in comparable
     )
     return History(len(comparable), len(comparable) - inside)
 

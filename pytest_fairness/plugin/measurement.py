@@ -67,7 +67,6 @@ class LazyMeasured:
         """Samples by the number of the look."""
         self._views: dict[Look, Measured] = {}
         """Metrics by look, since thresholds may look at one sample with different confidences."""
-        self._earlier: dict[str, list[PastResult]] = {}
         self._exclusions: dict[Look, LeftOut] = {}
         self.cause: tuple[str, int] | None = None
         """The most frequent error, and its number of attempts or of requests by graders."""
@@ -201,9 +200,7 @@ class LazyMeasured:
 
     def earlier(self, test: str) -> list[PastResult]:
         """Return the results of a threshold in earlier runs, oldest first."""
-        if test not in self._earlier:
-            self._earlier[test] = self._past_results(self._fairness.store.runs.history(test, self._fairness.run))
-        return self._earlier[test]
+        return self._past_results(self._fairness.store.runs.history(test, self._fairness.run))
 
     def judgments(self, test: str) -> list[PastResult]:
         """Return the results of a threshold in all sessions, including earlier sessions of this run."""

@@ -23,6 +23,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
+
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.marks import MarkScale
@@ -91,9 +93,9 @@ class ThresholdOverrides:
         """Add a threshold that was collected."""
         self._collected[test] = CollectedThreshold(test, file, probe)
 
-    def of(self, test: str) -> ThresholdOverride:
-        """Return the override of a threshold by the id of its test, without parameters."""
-        return self._overrides.get(test, NOTHING)
+    def of(self, item: pytest.Function) -> ThresholdOverride:
+        """Return the override of a threshold's test, the same for all of its parameters."""
+        return self._overrides.get(f"{item.nodeid.removesuffix(item.name)}{item.originalname}", NOTHING)
 
     def resolve(self) -> None:
         """Match the tables to the collected thresholds, and change the probes.

@@ -168,14 +168,12 @@ def restrictions(probe: Probe, settings: Settings) -> list[str]:
 
 def _overrides(item: pytest.Function, judgment: Judgment, probe: Probe) -> dict[str, OverrideResult]:
     """Return the project's overrides of the suite, by setting."""
-    from pytest_fairness.plugin.evaluation import get_override
-
     overrides = {
         name: OverrideResult(set=probe.arguments[name], instead_of=suite) for name, suite in probe.instead_of.items()
     }
     if judgment.bounds_of_test is not None:
         overrides["bounds"] = OverrideResult(set=list(judgment.bounds), instead_of=list(judgment.bounds_of_test))
-    if (scale := get_override(item).scale) is not None:
+    if (scale := item.config.stash[SESSION].overrides.of(item).scale) is not None:
         suite_scale = threshold_scale(item.function)
         overrides["scale"] = OverrideResult(set=scale_result(scale), instead_of=scale_result(suite_scale))
     return overrides

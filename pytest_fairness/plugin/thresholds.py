@@ -225,10 +225,10 @@ def finish_threshold(
         reason, count = next(iter(measured.ungraded.items()), ("", 0))
         message += f"; {hint}" if (hint := judge_hint(measured.probe, measured.graders, measured.ungraded)) else ""
         message += f"; in all {count:,} {reason}" if reason else ""
-    history = read_history(item.nodeid, judgment, measured)
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
     result = _checked_row(item, judgment, measured, message, runs)
+    history = read_history(result, measured)
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
     if influences := get_influences(judgment):
         measured.store_influences(item.nodeid, influences)
