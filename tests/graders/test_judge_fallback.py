@@ -125,7 +125,7 @@ def test_fingerprint_changes_with_judge_and_values() -> None:
 
 @pytest.mark.parametrize(("number", "least"), [(19, 0.9), (20, 0.97), (21, 0.97)])
 def test_recorded_judge_reads_what_rules_leave(number: int, least: float) -> None:
-    """The judge is a language model that read the texts without their labels.
+    """Grade by a recorded judge: a language model that read the texts without their labels.
 
     The seven texts of round 19 that it reads otherwise are about two people: their label is that of the person whom the
     question had asked for.
