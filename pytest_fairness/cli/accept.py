@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_fairness.cli.arguments import Commands, add_command, add_store, secret_redactor
 from pytest_fairness.core.acceptances import FILE
 from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.partial_files import partial_file
+from pytest_fairness.core.output_files import partial_file
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptances import Acceptance

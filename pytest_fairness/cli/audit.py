@@ -55,8 +55,8 @@ def _open_bbq(options: argparse.Namespace) -> int:
 def _report(audit: Audit, options: argparse.Namespace) -> int:
     """Print an audit and write its files; return 1 if a published figure is not reproduced, else 0."""
     from pytest_fairness.benchmarks.audits.audit import chart
+    from pytest_fairness.core.output_files import write_text
     from pytest_fairness.report.escaping import escape_controls
-    from pytest_fairness.report.files import write_text
 
     for line in audit.lines():
         print(escape_controls(line))

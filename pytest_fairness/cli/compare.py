@@ -26,11 +26,11 @@ def add(commands: Commands) -> None:
 def _compare(options: argparse.Namespace) -> None:
     from shutil import get_terminal_size
 
+    from pytest_fairness.core.output_files import write_text
     from pytest_fairness.report.compare import markdown, page
     from pytest_fairness.report.compare import terminal as text
     from pytest_fairness.report.compare.load import read_comparison, read_run
     from pytest_fairness.report.compare.sections import ComparedRuns, CompareSection
-    from pytest_fairness.report.files import write_text
 
     redact, width = secret_redactor(), get_terminal_size().columns
     runs = ComparedRuns(options.runs, partial(read_run, store=options.store, redact=redact), redact)

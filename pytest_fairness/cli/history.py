@@ -69,7 +69,7 @@ def _write(history: RunHistory, options: argparse.Namespace) -> None:
         for line in lines(history, details=options.threshold is not None):
             print(line)
     if options.html is not None:
-        from pytest_fairness.report.files import write_text
+        from pytest_fairness.core.output_files import write_text
         from pytest_fairness.report.history.page import history_page
 
         write_text(options.html, history_page(history))

@@ -36,8 +36,8 @@ def _declare(parser: LazyParser, name: str) -> str:
 
 
 def _import(importer: Importer, options: argparse.Namespace) -> None:
+    from pytest_fairness.core.output_files import refuse_others
     from pytest_fairness.report.escaping import escape_controls
-    from pytest_fairness.report.files import refuse_others
 
     refuse_others(options.out, importer.line_start)
     for line in importer.convert(options.out, options):

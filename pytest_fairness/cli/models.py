@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_fairness.cli.arguments import Commands, add_command
 from pytest_fairness.core.errors import FairnessError, ModelError
 from pytest_fairness.core.extensions import MODELS
+from pytest_fairness.core.formatting import align_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,17 +52,17 @@ def _models(options: argparse.Namespace) -> None:
 
     environment = read_environment(options.env_file)
     rows = [_row(name, environment, is_checked=options.check) for name in MODELS.names()]
-    print(*_table([("provider", "installed", "key", "server"), *rows]), sep="\n")
+    print(*align_columns([("provider", "installed", "key", "server"), *rows]), sep="\n")
     aliases = read_aliases(Path.cwd())
     if aliases:
         print("\naliases of pyproject.toml:")
-        print(*_table((f"  {alias}", name) for alias, name in aliases.items()), sep="\n")
+        print(*align_columns((f"  {alias}", name) for alias, name in aliases.items()), sep="\n")
     services = [*options.services, *_services_of(Path.cwd(), aliases)]
     if services:
         print("\nservices:")
         context = ModelContext(environment=environment)
         rows = [_service_row(name, aliases, context, is_checked=options.check) for name in dict.fromkeys(services)]
-        print(*_table(rows), sep="\n")
+        print(*align_columns(rows), sep="\n")
 
 
 def _row(name: str, environment: Mapping[str, str], *, is_checked: bool) -> tuple[str, ...]:
@@ -127,11 +127,3 @@ def _reached(model: HostedModel) -> str:
         return str(error).removeprefix(f"{model.name}: {model.base_url} ")
     shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
     return f"reachable, {len(names)} model{'s' * (len(names) != 1)}" + (f" ({shown})" if names else "")
-
-
-def _table(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    """Yield rows as lines with aligned columns."""
-    rows = list(rows)
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()

@@ -36,8 +36,8 @@ def _limit(text: str) -> int:
 
 
 def _report(options: argparse.Namespace) -> None:
+    from pytest_fairness.core.output_files import write_text
     from pytest_fairness.report.ci.github_summary import LIMIT, job_summary
-    from pytest_fairness.report.files import write_text
     from pytest_fairness.report.html.page import page
 
     view = view_of(options)

@@ -19,9 +19,9 @@ def add(commands: Commands) -> None:
 
 
 def _vary(options: argparse.Namespace) -> None:
+    from pytest_fairness.core.output_files import write_text
     from pytest_fairness.counterfactual.detection import read_texts, report, variants_or_reasons
     from pytest_fairness.report.escaping import escape_controls
-    from pytest_fairness.report.files import write_text
 
     texts = read_texts(options.file, options.language)
     for line in report(options.file, texts):

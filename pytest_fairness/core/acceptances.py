@@ -24,6 +24,7 @@ from pytest_fairness.core.acceptance_results import (
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import span_text
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.results import TRYOUT, Bounds, ThresholdResult
 from pytest_fairness.core.toml_tables import (
     TomlTable,
@@ -326,7 +327,7 @@ def _interval(value: object) -> tuple[float, float]:
 
 
 def _bounds(value: object) -> Bounds:
-    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)):
+    if not isinstance(value, list) or len(value) != 2 or not all(map(is_number, value)):
         raise ValueError("bounds are [LOW, HIGH], -inf or inf where there is none")
     low, high = map(float, value)
     if math.isnan(low) or math.isnan(high) or low > high or (low == -math.inf and high == math.inf):
@@ -334,14 +335,10 @@ def _bounds(value: object) -> Bounds:
     return (None if low == -math.inf else low), (None if high == math.inf else high)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _number(value: object) -> float:
-    if not _is_number(value) or not math.isfinite(value):  # type: ignore[arg-type]
+    if not is_number(value) or not math.isfinite(value):
         raise ValueError("estimates and intervals are finite numbers")
-    return float(value)  # type: ignore[arg-type]
+    return float(value)
 
 
 def acceptance_of(row: ThresholdResult, *, run: str, by: str, reason: str, on: date, until: date) -> Acceptance:

@@ -17,8 +17,9 @@ class GroupAgreementResult(JsonRecord):
     group: str
     value: str
     propensity: float
+    """The mean probability of the value, over the sampled answers."""
     outside: float
-    """The probability outside of the options."""
+    """The mean probability outside of the options."""
     drawn: float
     """The share of the sampled answers."""
     answers: int

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+from pytest_fairness.core.serialization import JsonRecord
 
 
 class GroupValue(Protocol):
@@ -30,14 +32,14 @@ class GroupValue(Protocol):
     def invalid(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleSide:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleSideResult(JsonRecord):
     """The outcome of one group in the item of an example."""
 
     group: str
     """Empty where the metric compares no groups."""
-    mean: float
-    """The mean of the outcome over the graded attempts of all of the group's prompts in the item; nan where the
+    mean: float | None
+    """The mean of the outcome over the graded attempts of all of the group's prompts in the item; None where the
     metric has no single outcome.
     """
     events: int | None
@@ -45,16 +47,18 @@ class ExampleSide:
     graded: int
     attempts: int
     """The number of attempts, graded or not."""
-    keys: tuple[str, ...]
+    keys: Sequence[str] = ()
     """The keys of the attempts at the one prompt that reports show."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleItem:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleResult(JsonRecord):
     """The item with the largest share in an estimate."""
 
     item: str
-    sides: tuple[ExampleSide, ...]
+    test: str | None = None
+    """The test of that item."""
+    sides: Sequence[ExampleSideResult] = ()
     """The two groups in the order of the comparison; else one side for the whole item."""
 
 
@@ -70,7 +74,7 @@ class Breakdown:
     """The group to which the others are compared; None where all pairs, or no groups, are compared."""
     groups: Mapping[str, GroupValue] = field(default_factory=dict)
     """The rate or mean of each group, with its own interval; of a member of a family, those of all groups."""
-    example_towards: Callable[[int], ExampleItem | None] = _no_example
+    example_towards: Callable[[int], ExampleResult | None] = _no_example
     """A function from a direction to the example item: 1 for a high value of the estimate, -1 for a low one; None
     where there is no such item. Where groups are compared it is the item whose two groups differ most reliably,
     else the item that changes the value most.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 from unicodedata import category, normalize
 
@@ -41,6 +41,28 @@ def one_line(text: str, most: int) -> str:
     """
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def align_columns(rows: Iterable[Sequence[str]], *, width: int | None = None, to_right: bool = False) -> Iterator[str]:
+    """Yield rows as lines, in columns as wide as their cells.
+
+    Args:
+        rows: The cells of each row.
+        width: The most characters of a line, which the first column is cut to fit, down to 12; None for any number.
+        to_right: Whether the columns after the first are aligned to the right.
+
+    >>> print(*align_columns([("name", "size"), ("ink", "7")], to_right=True), sep="\\n")
+    name  size
+    ink      7
+    """
+    rows = list(rows)
+    first, *sizes = (max(map(len, column)) for column in zip(*rows, strict=True))
+    if width is not None:
+        first = max(12, min(first, width - sum(sizes) - 2 * len(sizes)))
+    justify = str.rjust if to_right else str.ljust
+    for name, *cells in rows:
+        shown = name if len(name) <= first else f"{name[: first - 3]}..."
+        yield "  ".join([shown.ljust(first), *map(justify, cells, sizes)]).rstrip()
 
 
 def decimals(values: Iterable[float], bounds: Iterable[float]) -> int:

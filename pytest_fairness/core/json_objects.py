@@ -1,10 +1,10 @@
-"""JSON objects within texts of models."""
+"""JSON objects within texts of models, and numbers among the values of JSON."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 _MOST_OBJECTS = 50
 """Largest number of braces of a text at which an object is searched for."""
@@ -27,3 +27,12 @@ def json_objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
         except (ValueError, RecursionError):
             pass
         position = text.find("{", end)
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Return whether a value is a number of JSON: true and false are none, though they are integers to Python.
+
+    >>> is_number(1.5), is_number(True)
+    (True, False)
+    """
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -128,6 +128,11 @@ class OptionLikelihood:
         return cls(log, log, tokens, greedy)
 
 
+def log_probability(share: float) -> float:
+    """Return the logarithm of a probability; -inf for 0."""
+    return math.log(share) if share > 0 else -math.inf
+
+
 @dataclass(frozen=True, slots=True)
 class Likelihoods:
     """A model's reply to `Continuations`: the likelihood of each option."""

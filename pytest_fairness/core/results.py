@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEstimate
+from pytest_fairness.core.breakdown import ExampleResult, GroupValue
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.marks import NOT_MARKED, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
@@ -53,6 +54,19 @@ class GroupResult(JsonRecord):
     count: int | None = field(default=None, metadata=OPTIONAL)
     """The graded attempts for which a rate's outcome is true; None for a mean."""
 
+    @classmethod
+    def of(cls, group: GroupValue) -> Self:
+        """Return the result of a rate or mean."""
+        return cls(
+            estimate=finite(group.value),
+            low=finite(group.low),
+            high=finite(group.high),
+            items=int(group.items),
+            attempts=int(group.attempts),
+            ungraded=sum(map(int, group.ungraded.values())),
+            count=group.count,
+        )
+
     @property
     def graded(self) -> int:
         """The attempts that have a grade."""
@@ -65,31 +79,7 @@ class FormatEffectResult(JsonRecord):
 
     by_format: Mapping[str, GroupResult]
     p_value: float | None
-    """That of equal values in all formats (`stats.format_effects`); None where it is not known."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExampleSideResult(JsonRecord):
-    """The answers of one group in the item of an example."""
-
-    group: str
-    """Empty where the metric compares no groups."""
-    mean: float | None
-    events: int | None
-    graded: int
-    attempts: int
-    keys: Sequence[str] = ()
-    """The attempts at the prompt to show."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExampleResult(JsonRecord):
-    """The item that shows an estimate best."""
-
-    item: str
-    test: str | None = None
-    """The test of that item."""
-    sides: Sequence[ExampleSideResult] = ()
+    """That of equal values in all formats (`stats.pvalues.p_equal`); None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -316,6 +316,25 @@ def flip_probability(estimate: Estimate, bounds: Sequence[float]) -> float | Non
     return NormalDist().cdf(-distance / estimate.error / math.sqrt(2))
 
 
+def outside_probability(comparisons: Sequence[Comparison]) -> float | None:
+    """Return the probability that the value of a rerun of equal size lies outside the bounds; None if unknown.
+
+    It is predictive: both runs have an error, so the values differ with a standard deviation of sqrt(2) errors.
+    """
+    from statistics import NormalDist
+
+    if not comparisons:
+        return None
+    estimate = comparisons[0].estimate
+    if estimate.invalid or not estimate.error > 0:
+        return None
+    rerun = NormalDist(estimate.value, estimate.error * 2**0.5)
+    lower = [comparison.bound for comparison in comparisons if comparison.op in (">", ">=")]
+    upper = [comparison.bound for comparison in comparisons if comparison.op in ("<", "<=")]
+    inside = (rerun.cdf(min(upper)) if upper else 1.0) - (rerun.cdf(max(lower)) if lower else 0.0)
+    return min(1.0, 1 - max(inside, 0.0))
+
+
 def growth_to_decide(estimate: Estimate, bounds: Sequence[float]) -> float | None:
     """Return how many times as many items or sources give a chance of 80% of a verdict, if the estimate holds.
 

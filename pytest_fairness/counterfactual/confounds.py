@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.json_objects import is_number
 
 LEAST_SHARE = 0.05
 """The smallest difference of a share from its expectation that is reported, such as of an order from one half."""
@@ -361,14 +362,14 @@ def _attribute_confounds(rows: Sequence[_Row], by: str, groups: Sequence[str], n
     groups_by_level: dict[Any, set[str]] = defaultdict(set)
     for row in rows:
         groups_by_level[row.attributes[name]].add(str(row.prompt.groups[by]))
-    is_number = all(isinstance(level, int | float) and not isinstance(level, bool) for level in groups_by_level)
-    if is_number and len(groups_by_level) > 2:
+    are_numbers = all(is_number(level) for level in groups_by_level)
+    if are_numbers and len(groups_by_level) > 2:
         yield from _mean_confounds(
             rows, by, groups, f"`{name}`", lambda row: float(row.attributes[name]), LEAST_SHIFT, in_deviations=True
         )
         return
     if not 1 < len(groups_by_level) <= MOST_LEVELS or (
-        not is_number and all(len(having) == 1 for having in groups_by_level.values())
+        not are_numbers and all(len(having) == 1 for having in groups_by_level.values())
     ):
         return  # a text that only one group has is part of what says the group, such as its pronoun
     for level in sorted(groups_by_level, key=str):

@@ -18,6 +18,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.extensions import METRICS
+from pytest_fairness.core.json_objects import is_number
 
 LONGEST = 2_000
 """The most characters of an expression."""
@@ -243,7 +244,7 @@ class _Checker:
             number = isinstance(operand, ast.Constant) and isinstance(operand.value, int | float)
             return number and self._is_bound(operand)
         if isinstance(node, ast.Constant):
-            number = isinstance(node.value, int | float) and not isinstance(node.value, bool)
+            number = is_number(node.value)
             if not number and node.value not in _MARKS:
                 self._fail(node, f"{node.value!r} is no number: {_EXAMPLE}")
             if isinstance(node.value, int | float) and abs(node.value) > sys.float_info.max:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from pytest_fairness.declarative.source import DeclarationError, LocatedValue, problem
+from pytest_fairness.declarative.source import DeclarationError, LocatedValue, located_error
 
 DEPTH = 20
 """The deepest nesting that is read; a declaration needs 6."""
@@ -41,7 +41,7 @@ def read_yaml(text: str, file: str) -> list[LocatedValue]:
         raise _syntax_error(error, text, file) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, int(error.position)) + 1
-        raise problem(file, line, None, "it has a character that YAML does not allow: remove it") from None
+        raise located_error(file, line, None, "it has a character that YAML does not allow: remove it") from None
 
 
 def _syntax_error(error: Any, text: str, file: str) -> DeclarationError:
@@ -52,7 +52,7 @@ def _syntax_error(error: Any, text: str, file: str) -> DeclarationError:
     line = lines[mark.line] if mark.line < len(lines) else ""
     if line[: len(line) - len(line.lstrip())].count("\t"):
         reason = "a tab indents it: indent by blanks"
-    return problem(file, mark.line + 1, mark.column + 1, f"it is no YAML: {reason}")
+    return located_error(file, mark.line + 1, mark.column + 1, f"it is no YAML: {reason}")
 
 
 class _Reader:
@@ -121,7 +121,7 @@ class _Reader:
 
     def _problem(self, event: Any, field: str, message: str) -> DeclarationError:
         mark = event.start_mark
-        return problem(self._file, mark.line + 1, mark.column + 1, message, field)
+        return located_error(self._file, mark.line + 1, mark.column + 1, message, field)
 
 
 class _ReadError(ValueError):
@@ -143,15 +143,15 @@ def read_jsonl(text: str, file: str) -> list[LocatedValue]:
         try:
             value = json.loads(line, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
-            raise problem(file, number, error.colno, f"it is no JSON: {error.msg}") from None
+            raise located_error(file, number, error.colno, f"it is no JSON: {error.msg}") from None
         except _ReadError as error:
-            raise problem(file, number, None, str(error)) from None
+            raise located_error(file, number, None, str(error)) from None
         except RecursionError:
-            raise problem(file, number, None, "its values are nested too deep") from None
+            raise located_error(file, number, None, "its values are nested too deep") from None
         except ValueError as error:  # a number of thousands of digits
-            raise problem(file, number, None, f"it is no JSON: {error}") from None
+            raise located_error(file, number, None, f"it is no JSON: {error}") from None
         if not isinstance(value, dict):
-            raise problem(file, number, None, "it must be an object, as in {...}")
+            raise located_error(file, number, None, "it must be an object, as in {...}")
         lines.append((number, value))
     if not lines:
         return []

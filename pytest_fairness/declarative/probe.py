@@ -21,7 +21,7 @@ from pytest_fairness.declarative.expressions import Expression, ExpressionError,
 from pytest_fairness.declarative.file_readers import read_jsonl, read_yaml
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.declarative.items import ITEM_COLUMNS, DeclarationBuilder, slots_of
-from pytest_fairness.declarative.source import DeclarationError, LocatedValue, problem
+from pytest_fairness.declarative.source import DeclarationError, LocatedValue, located_error
 from pytest_fairness.declarative.validation import check, check_parameters, schema
 from pytest_fairness.imports.recorded_table import RecordedTable
 
@@ -90,14 +90,14 @@ def _documents(path: Path, file: str) -> list[LocatedValue]:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise problem(file, 1, None, f"it cannot be read: {error.strerror}") from None
+        raise located_error(file, 1, None, f"it cannot be read: {error.strerror}") from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise problem(file, data.count(b"\n", 0, error.start) + 1, None, "it is not UTF-8: save it so") from None
+        raise located_error(file, data.count(b"\n", 0, error.start) + 1, None, "it is not UTF-8: save it so") from None
     documents = (read_jsonl if path.suffix == ".jsonl" else read_yaml)(text, file)
     if not documents:
-        raise problem(file, 1, None, "it is empty: declare a probe by `template` and `grade`")
+        raise located_error(file, 1, None, "it is empty: declare a probe by `template` and `grade`")
     for document in documents:
         if document.value is None:
             raise document.error("it is empty: declare a probe by `template` and `grade`")

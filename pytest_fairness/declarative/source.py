@@ -41,13 +41,13 @@ class LocatedValue:
     def error(self, message: str, *, line: int | None = None, column: int | None = None) -> DeclarationError:
         """Return the error of a mistake in this value, or at another line and column of its text."""
         position = (line, column) if line is not None else (self.line, self.column)
-        return problem(self.file, *position, message, self.field)
+        return located_error(self.file, *position, message, self.field)
 
     def key_error(self, message: str) -> DeclarationError:
         """Return the error of a mistake in the key of this value."""
         if self.key_line is None:
             return self.error(message)
-        return problem(self.file, self.key_line, self.key_column, message, self.field.rpartition(".")[0])
+        return located_error(self.file, self.key_line, self.key_column, message, self.field.rpartition(".")[0])
 
     def get(self, *keys: str) -> LocatedValue | None:
         """Return the value at a path of keys; None where there is none."""
@@ -73,7 +73,7 @@ class LocatedValue:
             yield from self.value
 
 
-def problem(file: str, line: int, column: int | None, message: str, field: str = "") -> DeclarationError:
+def located_error(file: str, line: int, column: int | None, message: str, field: str = "") -> DeclarationError:
     """Return an error such as ``pay.probe.yaml:3:5: vary.gender: it has no value: ...``."""
     position = f"{file}:{line}" if column is None else f"{file}:{line}:{column}"
     shown = " ".join(f"{field}: {message}".removeprefix(": ").split())

@@ -14,6 +14,7 @@ from typing import Any
 from pytest_fairness.core.declarations import DeclarativeGrader
 from pytest_fairness.core.errors import did_you_mean
 from pytest_fairness.core.extensions import GRADERS
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.declarative.source import LocatedValue
 
 Rule = Mapping[str, Any]
@@ -146,7 +147,7 @@ def _check_scalar(node: LocatedValue, rule: Rule) -> None:
             raise node.error(f"it is {_shown(value)}: {rule.get('description', rule['pattern'])}")
     if "enum" in rule and value not in rule["enum"]:
         raise node.error(f"it is {_shown(value)}; {did_you_mean(str(value), rule['enum'])}")
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if is_number(value):
         low, high, under = (rule.get(name) for name in ("minimum", "maximum", "exclusiveMaximum"))
         beyond = (low is not None and value < low) or (high is not None and value > high)
         if beyond or not math.isfinite(value) or (under is not None and value >= under):

@@ -62,13 +62,9 @@ class LinearReader:
             accuracy *= 0.5 + math.atan2(signal, noise / math.sqrt(carriers)) / math.pi
         return accuracy
 
-    def exact_ratio(self, parameters: EmotionParameters, *, seq_len: int = 5, dim: int = 48) -> float:
+    def exact_ratio(self, parameters: EmotionParameters) -> float:
         """Return the accuracy for alexithymic over that for neurotypical speakers."""
-        alexithymic, neurotypical = (
-            self.exact_accuracy(parameters, group, seq_len=seq_len, dim=dim)
-            for group in ("alexithymic", "neurotypical")  # type: tuple[Group, Group]
-        )
-        return alexithymic / neurotypical
+        return self.exact_accuracy(parameters, "alexithymic") / self.exact_accuracy(parameters, "neurotypical")
 
 
 def value_means(third: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.json_objects import is_number
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -59,7 +60,7 @@ class EmotionParameters:
     def __post_init__(self) -> None:
         for name in (field.name for field in fields(self) if field.name != "verification"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            if not is_number(value) or not 0 <= value < math.inf:
                 raise FairnessError(f"{name} is {value!r}: it must be a number of at least 0")
         if not isinstance(self.verification, bool):
             raise FairnessError(f"verification is {self.verification!r}: it must be true or false")

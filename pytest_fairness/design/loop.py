@@ -17,7 +17,7 @@ from pytest_fairness.design.records import BenchmarkFigure, DesignRecord, Figure
 from pytest_fairness.design.search_space import Point, Space
 
 Evaluate = Callable[[Point, Sequence[int]], Mapping[str, Any]]
-"""A function from parameters and seeds to figures by name: a `BenchmarkFigure`, an `CostEstimate` or a number each.
+"""A function from parameters and seeds to figures by name: a `BenchmarkFigure`, an `Estimate` or a number each.
 
 One seed in an iteration, several when the winner is evaluated again. Other seeds must mean other items."""
 

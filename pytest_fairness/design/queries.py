@@ -15,7 +15,7 @@ from pytest_fairness.engine.requests import build_requests
 
 
 @contextmanager
-def opened_engine(store: Path, *, concurrency: int = 16) -> Iterator[Engine]:
+def opened_engine(store: Path) -> Iterator[Engine]:
     """Return an engine whose answers are kept in the store at this path: nothing is asked twice, by whichever design.
 
     It closes the models that were used.
@@ -25,7 +25,7 @@ def opened_engine(store: Path, *, concurrency: int = 16) -> Iterator[Engine]:
     opened = Store(store)
     run = uuid.uuid4().hex
     opened.runs.start(run)
-    engine = Engine(opened, run, concurrency=concurrency)
+    engine = Engine(opened, run, concurrency=16)
     try:
         yield engine
     finally:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.json_objects import is_number
 
 Value = float | int | bool | str
 Point = Mapping[str, Value]
@@ -53,7 +54,7 @@ class NumericParameter(Parameter):
     meaning: str
 
     def wrong(self, value: object) -> str:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if not is_number(value) or not math.isfinite(value):
             return f"is {value!r:.60}: it must be {self.range}"
         return "" if self.low <= value <= self.high else f"is {value:g}: it must be {self.range}"
 

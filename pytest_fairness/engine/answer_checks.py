@@ -98,7 +98,7 @@ def as_model_error(error: BaseException, model: str) -> ModelError:
     return PermanentError(f"{model} raised {type(error).__name__}: {_text(error)}".rstrip(": "))
 
 
-def one_line(error: BaseException, secrets: Iterable[str] = ()) -> str:
+def format_error(error: BaseException, secrets: Iterable[str] = ()) -> str:
     """Return an error's message in one line of at most 1,000 characters, without secrets."""
     return _storable(redacted(" ".join(_text(error).split()), secrets)[:1000])
 

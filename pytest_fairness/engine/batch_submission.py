@@ -20,7 +20,7 @@ from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.batch_api import BatchInterface, BatchState, batches_of
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.engine.answer_checks import check_answer, one_line
+from pytest_fairness.engine.answer_checks import check_answer, format_error
 from pytest_fairness.engine.context import EngineContext
 from pytest_fairness.engine.requests import Request
 from pytest_fairness.engine.retries import call_with_retries
@@ -302,7 +302,7 @@ class BatchSubmitter:
             attempt = Attempt(request.key, request.repetition, check_answer(outcome, request.model.name))
         except ModelError as error:
             self._budget.failed(request, error)
-            attempt = Attempt(request.key, request.repetition, error=one_line(error, self._context.secrets))
+            attempt = Attempt(request.key, request.repetition, error=format_error(error, self._context.secrets))
         self._budget.end(request, attempt)
         self._sync.save(request, attempt)
 
@@ -316,7 +316,7 @@ class BatchSubmitter:
 
     def _message(self, error: ModelError, model: Model) -> str:
         """Return the error in one line; a fatal one is recorded as the cause of all errors of the model."""
-        message = one_line(error, self._context.secrets)
+        message = format_error(error, self._context.secrets)
         if isinstance(error, FatalError):
             self._results.causes[message] = model.name
         return message

@@ -133,7 +133,10 @@ class ProbeSample:
         Missing answers are requested all at once.
         """
         if self._all_graded is None:
-            self._all_graded = grade_batches(self._all_items(), self._batch_graders, self._engine)
+            graded = self._all_items()
+            if self._batch_graders:
+                graded = grade_batches(graded, self._batch_graders, self._engine)
+            self._all_graded = graded
         return self._all_graded
 
     def _all_items(self) -> list[GradedAttempt]:

@@ -12,7 +12,7 @@ from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.propensities import WAY_OUT, NoLikelihoodsError, context_of, continuations_of, likelihoods_of
 from pytest_fairness.core.protocols import LikelihoodModel, Model
 from pytest_fairness.core.tools import STATE, TOOL_CALLS, NoToolsError
-from pytest_fairness.engine.answer_checks import as_model_error, check_answer, one_line
+from pytest_fairness.engine.answer_checks import as_model_error, check_answer, format_error
 from pytest_fairness.engine.context import EngineContext
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.engine.requests import Request
@@ -117,7 +117,7 @@ class RequestRunner:
         return None
 
     def _message(self, error: BaseException) -> str:
-        return one_line(error, self._context.secrets)
+        return format_error(error, self._context.secrets)
 
     def _give_up(self, request: Request, message: str) -> Attempt:
         # All requests get the first reason: others may differ by the id of their request.
@@ -159,14 +159,15 @@ class RequestRunner:
         wait = requested_wait(error)
         if wait > LONGEST_QUIET:
             raise FatalError(
-                f"{one_line(error)}: it asks to wait until {_clock(wait)}: run again then; what was answered is kept",
+                f"{format_error(error)}: it asks to wait until {_clock(wait)}: run again then; "
+                "what was answered is kept",
                 kind=error.kind,
             )
         if error.rate_limited:
             self.limit.refused(add_jitter(wait), generation)
             if self.limit.refused_for >= LONGEST_QUIET:
                 raise FatalError(
-                    f"{one_line(error)}: it has answered nothing for {self.limit.refused_for / 60:.0f} minutes: "
+                    f"{format_error(error)}: it has answered nothing for {self.limit.refused_for / 60:.0f} minutes: "
                     "run again later; what was answered is kept",
                     kind=error.kind,
                 )

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import pytest_fairness
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.core.system_prompts import system_prompt_of
+from pytest_fairness.core.version import __version__
 
 if TYPE_CHECKING:
     import numpy as np
@@ -331,10 +331,10 @@ class Replicas:
                 await asyncio.sleep(_LOOK_AGAIN)
                 continue
             else:
-                if version == pytest_fairness.__version__:
+                if version == __version__:
                     self._ready.add(index)
                 else:
-                    version_here = pytest_fairness.__version__
+                    version_here = __version__
                     self._failed[index] = f"its node has pytest-fairness {version}, and {version_here} runs here"
             return self._wake()
 

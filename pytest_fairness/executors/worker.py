@@ -9,11 +9,11 @@ from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
-import pytest_fairness
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError
 from pytest_fairness.core.items import Message, Prompt
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.version import __version__
 from pytest_fairness.graders.embeddings import Embedder
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.env_file import read_environment
@@ -46,7 +46,7 @@ class Replica:
 
     async def ready(self) -> str:
         """Return the version of this package on the node."""
-        return pytest_fairness.__version__
+        return __version__
 
     async def answer(
         self, name: str, key: str, messages: Sequence[Message], schema: Mapping[str, Any] | None, repetition: int

@@ -12,6 +12,7 @@ from pytest_fairness.core.declarations import DeclarativeGrader, GraderDeclarati
 from pytest_fairness.core.digests import canonical
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.tools import ToolCall
 
 _CALL_MARKUP = re.compile(
@@ -179,7 +180,7 @@ class ToolArgument(DeclarativeGrader):
                 raise FairnessError(f"{name} is {getattr(self, name)!r}: write a text")
         if self.span is not None:
             span = tuple(self.span) if isinstance(self.span, list | tuple) else ()
-            if len(span) != 2 or not all(_is_number(end) for end in span) or not span[0] < span[1]:
+            if len(span) != 2 or not all(is_number(end) for end in span) or not span[0] < span[1]:
                 raise FairnessError(f"span is {self.span!r}: write (lowest, highest)")
             if self.values:
                 raise FairnessError("values are for texts and span is for numbers: leave out one")
@@ -356,14 +357,10 @@ def _check_take(take: str) -> None:
         raise FairnessError(f"take is {take!r}: it must be 'only', 'first' or 'last'")
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _parse_number(value: object) -> float | int | None:
     """Return a number, or the number in a text; None for anything else."""
-    if _is_number(value):
-        return value  # type: ignore[return-value]
+    if is_number(value):
+        return value
     if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,15}(\.\d{1,15})?\s*", value):
         return float(value)
     return None

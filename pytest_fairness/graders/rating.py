@@ -13,6 +13,7 @@ from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.declarations import DeclarativeGrader
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.graders.extraction import patterns
 from pytest_fairness.graders.extraction.answer import extract_answer
 from pytest_fairness.graders.extraction.normalization import CJK, answer_text, normalize_characters, trim_and_fold
@@ -61,7 +62,7 @@ class Rating(DeclarativeGrader):
     }
 
     def __post_init__(self) -> None:
-        are_numbers = all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in (self.low, self.high))
+        are_numbers = all(is_number(end) for end in (self.low, self.high))
         if not (are_numbers and math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
             raise FairnessError(f"Rating({self.low!r}, {self.high!r}) is no scale: give two numbers, the lower first")
 

@@ -14,7 +14,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalize_reason
 from pytest_fairness.core.importer import Importer
 from pytest_fairness.core.json_records import Record, read_records
-from pytest_fairness.core.partial_files import partial_file
+from pytest_fairness.core.output_files import partial_file
 from pytest_fairness.core.tool_replies import chat_calls, responses_calls
 from pytest_fairness.core.tools import TOOL, ToolCall, calls_message
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.importer import Importer
-from pytest_fairness.core.partial_files import partial_file
+from pytest_fairness.core.output_files import partial_file
 from pytest_fairness.core.tools import ToolCall
 
 SAMPLE, EPOCH = "sample", "epoch"

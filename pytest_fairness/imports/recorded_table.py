@@ -203,7 +203,7 @@ class RecordedModel:
         self._scores, self._calls = scores, {} if calls is None else calls
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
-        """Return the scores of a row as JSON. Raises `PermanentError` for a prompt that is none, and a repetition."""
+        """Return the scores of a row as JSON. Raises `PermanentError` for another prompt, and for a repetition."""
         if repetition:
             raise PermanentError(f"{self.name}: a row of a table is one answer: leave --fairness-repetitions out")
         scores = self._scores.get(prompt.text)
@@ -214,7 +214,7 @@ class RecordedModel:
         return Answer(_as_json(scores), finish, actions=calls or ())
 
     async def close(self) -> None:
-        """Free nothing."""
+        """Do nothing: there is no connection to close."""
 
 
 class RecordedScore:

@@ -166,7 +166,7 @@ _STATUS = {
 _SKEW = 300.0
 """Seconds by which the provider's clock may be behind."""
 _SENDING = 3600.0
-"""Seconds within which a batch that was about to be submitted has been."""
+"""Longest time in seconds from the decision to submit a batch to its creation at the provider."""
 
 
 class AnthropicBatches:
@@ -241,4 +241,4 @@ class AnthropicBatches:
             body = result["error"]
             return key, self._model.outcome(_STATUS.get(body.get("error", body).get("type"), 500), body)
         kind = f"batch {result['type']}"
-        return key, TransientError(f"{self._model.name}: its {kind} before it was asked", kind=kind)
+        return key, TransientError(f"{self._model.name}: its {kind} before the model answered", kind=kind)

@@ -141,6 +141,11 @@ class Generator:
         return bos if bos is not None else min(self._end_tokens, default=None)
 
     @cached_property
+    def cache_name(self) -> str:
+        """The name of the cache among the parameters and outputs of the weights, which transformers renames."""
+        return "cache" if "cache" in signature(self._model.forward).parameters else "past_key_values"
+
+    @cached_property
     def shares_prompts(self) -> bool:
         """Whether texts can continue a prompt from the cache of its attention, without running it again."""
         import torch
@@ -149,7 +154,7 @@ class Generator:
             return False
         with torch.inference_mode():
             output = self._model(input_ids=torch.tensor([[self._padding]], device=self.device), use_cache=True)
-        layers: Any = getattr(getattr(output, "past_key_values", None), "layers", None)
+        layers: Any = getattr(getattr(output, self.cache_name, None), "layers", None)
         return bool(layers) and all(type(layer).__name__ in _ATTENTION_LAYERS for layer in layers)
 
     def tokens(self, text: str, *, add_special_tokens: bool) -> list[int]:

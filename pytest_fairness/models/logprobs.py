@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.propensities import (
     ROUNDING,
     WAY_OUT,
@@ -13,6 +14,7 @@ from pytest_fairness.core.propensities import (
     Likelihoods,
     NoLikelihoodsError,
     OptionLikelihood,
+    log_probability,
 )
 
 _MOST_LISTED = 3
@@ -54,7 +56,10 @@ def read_options(choice: Mapping[str, Any], question: Continuations) -> Likeliho
     if total > 1 + ROUNDING:
         raise ValueError(f"log-probabilities whose sum is {total:.3f}")
     unlisted = max(0.0, 1 - total)
-    entries = {name: OptionLikelihood(_log(share), min(0.0, _log(share + unlisted))) for name, share in shares.items()}
+    entries = {
+        name: OptionLikelihood(log_probability(share), min(0.0, log_probability(share + unlisted)))
+        for name, share in shares.items()
+    }
     listed = [
         f"{token!r} {share:.3f}" for share, token in sorted(rest, reverse=True)[:_MOST_LISTED] if share > ROUNDING
     ]
@@ -80,7 +85,7 @@ def _entry(entry: object) -> tuple[str, float] | None:
     if not isinstance(entry, Mapping):
         return None
     token, log = entry.get("token"), entry.get("logprob")
-    if not isinstance(token, str) or isinstance(log, bool) or not isinstance(log, int | float):
+    if not isinstance(token, str) or not is_number(log):
         return None
     if not log <= ROUNDING:  # also of nan
         raise ValueError(f"a log-probability of {log!r}")
@@ -124,7 +129,7 @@ def read_text(choice: Mapping[str, Any], context: str, continuation: str) -> Opt
         if token and position < end and ends > begin:
             if position < begin or ends > end:
                 raise ValueError(f"a token, {token!r}, of both a text and what it follows: begin the text with a space")
-            if not _is_number(log) or not log <= ROUNDING:
+            if not is_number(log) or not log <= ROUNDING:
                 raise ValueError(f"no log-probability of the token {token!r}")
             scored.append(min(float(log), 0.0))
             greedy.append(None if best is None else log >= best)
@@ -139,14 +144,6 @@ def _most_probable(echoed: Mapping[str, Any], count: int) -> list[float | None]:
     if not isinstance(tops, list) or len(tops) != count:
         return [None] * count
     return [
-        max(top.values()) if isinstance(top, Mapping) and top and all(map(_is_number, top.values())) else None
+        max(top.values()) if isinstance(top, Mapping) and top and all(map(is_number, top.values())) else None
         for top in tops
     ]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _log(share: float) -> float:
-    return math.log(share) if share > 0 else -math.inf

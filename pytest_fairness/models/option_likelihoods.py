@@ -18,7 +18,7 @@ from typing import Any
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FatalError, PermanentError
 from pytest_fairness.core.items import Message
-from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, OptionLikelihood
+from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, OptionLikelihood, log_probability
 from pytest_fairness.models.generation import Generator
 
 NEGLIGIBLE = 1e-7
@@ -275,7 +275,7 @@ def _option_likelihoods(generator: Generator, tokenized: _TokenizedJob, next_log
         if len(tokens) > 1 and tokens not in scores:
             unknown[name] += math.exp(float(next_logs[tokens[0]]))
     likelihoods = {
-        name: OptionLikelihood(_log(shares[name]), _log(min(shares[name] + unknown[name], 1.0)))
+        name: OptionLikelihood(log_probability(shares[name]), log_probability(min(shares[name] + unknown[name], 1.0)))
         for name in tokenized.options
     }
     return Likelihoods(likelihoods, _other_tokens(generator, next_logs, {tokens[0] for tokens in owners}))
@@ -291,10 +291,6 @@ def _other_tokens(generator: Generator, next_logs: Any, option_tokens: set[int])
         if token not in option_tokens and share > 0.001
     ]
     return ", ".join(shown[:_MOST_LISTED])
-
-
-def _log(share: float) -> float:
-    return math.log(share) if share > 0 else -math.inf
 
 
 class PromptBatch:
@@ -358,8 +354,8 @@ class PromptBatch:
             attention_mask=torch.tensor(mask, device=device),
             # Only positions of padding can exceed the context.
             position_ids=positions.clamp(max=(self._generator.context_length or longest + width) - 1),
-            past_key_values=cache,
             use_cache=True,
+            **{self._generator.cache_name: cache},
         )
         return [logits[:size] for logits, size in zip(output.logits, sizes, strict=True)]
 
@@ -394,4 +390,4 @@ class PromptBatch:
         output = self._generator.weights(input_ids=torch.tensor(inputs, device=device), attention_mask=mask, **options)
         ends = [logits.shape[0] - gap for logits, gap in zip(output.logits, gaps, strict=True)]
         last = [logits[end - count : end] for logits, end, count in zip(output.logits, ends, counts, strict=True)]
-        return last, getattr(output, "past_key_values", None)
+        return last, getattr(output, self._generator.cache_name, None)

@@ -21,12 +21,20 @@ class Preset(OpenAIModel):
 
     Its key is sent to its own address, and to that of its URL variable. A ``base_url`` in a name is sent the key of
     ``key_env`` or ``key_command`` only.
+
+    A subclass names its own address (``url``), and the beginning of ``..._BASE_URL`` and ``..._API_KEY``, the
+    variables of its address and key (``variables``); else it sets the attributes itself, or inherits them.
     """
 
     needs_key: ClassVar[bool] = True
     """Whether no request is sent without a key; servers on this machine need none."""
     limit_parameter = "max_tokens"
     transport = {name: kind for name, kind in OpenAIModel.transport.items() if name != "api"}  # noqa: RUF012
+
+    def __init_subclass__(cls, url: str = "", variables: str = "") -> None:
+        if variables:
+            cls.default_url = url
+            cls.url_variable, cls.key_variable = f"{variables}_BASE_URL", f"{variables}_API_KEY"
 
     @property
     def batches(self) -> BatchInterface:
@@ -83,64 +91,36 @@ class Bedrock(Preset):
         return f"https://bedrock-runtime.{region}.amazonaws.com/openai/v1"
 
 
-class DeepSeek(Preset):
+class DeepSeek(Preset, url="https://api.deepseek.com", variables="DEEPSEEK"):
     """``deepseek:NAME``."""
 
-    default_url = "https://api.deepseek.com"
-    url_variable = "DEEPSEEK_BASE_URL"
-    key_variable = "DEEPSEEK_API_KEY"
 
-
-class Gemini(Preset):
+class Gemini(Preset, url="https://generativelanguage.googleapis.com/v1beta/openai", variables="GEMINI"):
     """``gemini:NAME``: Google's models, at their endpoint with OpenAI's protocol."""
 
-    default_url = "https://generativelanguage.googleapis.com/v1beta/openai"
-    url_variable = "GEMINI_BASE_URL"
-    key_variable = "GEMINI_API_KEY"
 
-
-class Groq(Preset):
+class Groq(Preset, url="https://api.groq.com/openai/v1", variables="GROQ"):
     """``groq:NAME``."""
 
-    default_url = "https://api.groq.com/openai/v1"
-    url_variable = "GROQ_BASE_URL"
-    key_variable = "GROQ_API_KEY"
 
-
-class Mistral(Preset):
+class Mistral(Preset, url="https://api.mistral.ai/v1", variables="MISTRAL"):
     """``mistral:NAME``. A seed is sent as ``random_seed``, its name there."""
-
-    default_url = "https://api.mistral.ai/v1"
-    url_variable = "MISTRAL_BASE_URL"
-    key_variable = "MISTRAL_API_KEY"
 
     def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
         body = super()._body(prompt, repetition)
         return {"random_seed" if name == "seed" else name: value for name, value in body.items()}
 
 
-class OpenRouter(Preset):
+class OpenRouter(Preset, url="https://openrouter.ai/api/v1", variables="OPENROUTER"):
     """``openrouter:VENDOR/NAME``. Each answer's ``served_by`` is the chosen provider, where that is reported."""
 
-    default_url = "https://openrouter.ai/api/v1"
-    url_variable = "OPENROUTER_BASE_URL"
-    key_variable = "OPENROUTER_API_KEY"
 
-
-class Together(Preset):
+class Together(Preset, url="https://api.together.xyz/v1", variables="TOGETHER"):
     """``together:VENDOR/NAME``."""
 
-    default_url = "https://api.together.xyz/v1"
-    url_variable = "TOGETHER_BASE_URL"
-    key_variable = "TOGETHER_API_KEY"
 
-
-class XAI(Preset):
+class XAI(Preset, url="https://api.x.ai/v1", variables="XAI"):
     """``xai:NAME``."""
-
-    default_url = "https://api.x.ai/v1"
-    url_variable = "XAI_BASE_URL"
-    key_variable = "XAI_API_KEY"
 
 
 class LocalServer(Preset):
@@ -149,33 +129,17 @@ class LocalServer(Preset):
     needs_key = False
 
 
-class LlamaCpp(LocalServer):
+class LlamaCpp(LocalServer, url="http://localhost:8080/v1", variables="LLAMA_CPP"):
     """``llama.cpp:NAME``: its own server. The name is free: it serves one model."""
 
-    default_url = "http://localhost:8080/v1"
-    url_variable = "LLAMA_CPP_BASE_URL"
-    key_variable = "LLAMA_CPP_API_KEY"
 
-
-class LMStudio(LocalServer):
+class LMStudio(LocalServer, url="http://localhost:1234/v1", variables="LMSTUDIO"):
     """``lmstudio:NAME``."""
 
-    default_url = "http://localhost:1234/v1"
-    url_variable = "LMSTUDIO_BASE_URL"
-    key_variable = "LMSTUDIO_API_KEY"
 
-
-class Ollama(LocalServer):
+class Ollama(LocalServer, url="http://localhost:11434/v1", variables="OLLAMA"):
     """``ollama:NAME``."""
 
-    default_url = "http://localhost:11434/v1"
-    url_variable = "OLLAMA_BASE_URL"
-    key_variable = "OLLAMA_API_KEY"
 
-
-class VLLM(LocalServer):
+class VLLM(LocalServer, url="http://localhost:8000/v1", variables="VLLM"):
     """``vllm:NAME``."""
-
-    default_url = "http://localhost:8000/v1"
-    url_variable = "VLLM_BASE_URL"
-    key_variable = "VLLM_API_KEY"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,14 @@ from pytest_fairness.core.errors import FairnessError, FatalError, PermanentErro
 from pytest_fairness.core.finish_reasons import STOP, TOOL_CALLS
 from pytest_fairness.core.formatting import one_line
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.propensities import Continuations, Likelihoods, OptionLikelihood, likelihoods_of
+from pytest_fairness.core.json_objects import is_number
+from pytest_fairness.core.propensities import (
+    Continuations,
+    Likelihoods,
+    OptionLikelihood,
+    likelihoods_of,
+    log_probability,
+)
 from pytest_fairness.core.system_prompts import system_prompt_of
 from pytest_fairness.core.tools import TOOL, Tool, calls_from_json, tools_message
 from pytest_fairness.core.tools import TOOL_CALLS as TOOL_CALLS_ROLE
@@ -195,7 +201,7 @@ def _add(index: _Index, line: dict[str, Any], number: int) -> None:
     usage, latency = line.get("usage") or {}, line.get("latency", 0.0)
     if not isinstance(usage, dict) or not all(type(count) is int for count in usage.values()):
         raise ValueError("'usage' must be an object of whole numbers")
-    if isinstance(latency, bool) or not isinstance(latency, int | float):
+    if not is_number(latency):
         raise ValueError("'latency' must be a number of seconds")
     for name in ("finish_reason", "reasoning", "served_by"):
         if not isinstance(line.get(name), str | None):
@@ -230,7 +236,7 @@ def _likelihoods(line: Mapping[str, Any]) -> Likelihoods | None:
 
 def _likelihood(name: str, value: object) -> OptionLikelihood:
     number, tokens = value if isinstance(value, list) and len(value) == 2 else (value, 0)
-    if isinstance(number, bool) or not isinstance(number, int | float) or type(tokens) is not int:
+    if not is_number(number) or type(tokens) is not int:
         raise ValueError(f"{name!r} holds {value!r:.60}: it must hold numbers")
     if name == "log_likelihoods":
         if not number <= 0:
@@ -238,7 +244,7 @@ def _likelihood(name: str, value: object) -> OptionLikelihood:
         return OptionLikelihood.exact(float(number), tokens)
     if not 0 <= number <= 1:
         raise ValueError(f"'propensities' holds {number!r}: a probability lies between 0 and 1")
-    return OptionLikelihood.exact(math.log(number) if number > 0 else -math.inf)
+    return OptionLikelihood.exact(log_probability(number))
 
 
 def _prompt_key(line: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:

@@ -15,6 +15,7 @@ from uuid import uuid4
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import Message, Prompt
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.pyproject import Pyproject
 from pytest_fairness.core.secrets import without_credentials
 from pytest_fairness.core.tools import TOOL
@@ -243,8 +244,8 @@ def is_url(value: object) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
+def _is_positive(value: object) -> bool:
+    return is_number(value) and 0 < value < float("inf")
 
 
 def _are_statuses(value: object) -> bool:
@@ -279,6 +280,6 @@ _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "refusal_status": (_are_statuses, "a list of HTTP statuses"),
     "retry_status": (_are_statuses, "a list of HTTP statuses"),
     "concurrency": (lambda value: type(value) is int and 0 < value <= 1000, "a whole number from 1 to 1,000"),
-    "rpm": (_is_number, "a number above 0"),
-    "timeout": (_is_number, "a number of seconds above 0"),
+    "rpm": (_is_positive, "a number above 0"),
+    "timeout": (_is_positive, "a number of seconds above 0"),
 }

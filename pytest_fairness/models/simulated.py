@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,7 +15,14 @@ from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError, PermanentError, did_you_mean
 from pytest_fairness.core.finish_reasons import STOP, TOOL_CALLS
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, NoLikelihoodsError, OptionLikelihood
+from pytest_fairness.core.propensities import (
+    WAY_OUT,
+    Continuations,
+    Likelihoods,
+    NoLikelihoodsError,
+    OptionLikelihood,
+    log_probability,
+)
 from pytest_fairness.core.tools import TOOL_CALLS as CALLS_ROLE
 from pytest_fairness.core.tools import ToolCall, calls_from_json
 from pytest_fairness.models import parameters, simulated_phrases
@@ -187,9 +193,7 @@ class SimulatedModel:
         answered = (1 - refusal) * (1 - self._garbage)
         logs = {name: answered * shares[name] for name in question.options}
         likelihoods = {
-            name: OptionLikelihood.exact(
-                math.log(share) if share > 0 else -math.inf, greedy=None if question.exclusive else share > 0.5
-            )
+            name: OptionLikelihood.exact(log_probability(share), greedy=None if question.exclusive else share > 0.5)
             for name, share in logs.items()
         }
         words = sum(len(message["content"].split()) for message in prompt.messages)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.agreement_results import AgreementResult, GroupAgreementResult
+from pytest_fairness.core.agreement_results import AgreementResult
 from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.propensities import Propensities, context_of, continuations_of
@@ -102,7 +101,7 @@ def _result(row: ThresholdResult, grade: str, other_run: str, agreement: Agreeme
     reason = ""
     if agreement.agrees:
         pass
-    elif min(1.0, worst.p_value * (len(agreement.groups) + 1)) < SIGNIFICANCE:
+    elif min(agreement.p_values) * (len(agreement.groups) + 1) < SIGNIFICANCE:
         group = f" of {worst.group}" if worst.attribute else ""
         reason = (
             f"{worst.drawn:.1%} of {worst.answers:,} drawn answers{group} are {grade}={worst.value}, "
@@ -123,8 +122,5 @@ def _result(row: ThresholdResult, grade: str, other_run: str, agreement: Agreeme
         agrees=agreement.agrees,
         p_value=agreement.p_value,
         reason=reason,
-        groups=[
-            GroupAgreementResult(**{field.name: getattr(group, field.name) for field in fields(GroupAgreementResult)})
-            for group in agreement.groups
-        ],
+        groups=agreement.groups,
     )

@@ -31,7 +31,7 @@ class EarlierModel:
 class EarlierAnswers:
     """Answers of other models to all items that a probe's sample was drawn from."""
 
-    models: Sequence[EarlierModel] = ()
+    models: Sequence[EarlierModel]
     """The models that count."""
     unused: Sequence[str] = ()
     """The reasons why runs, or models of a run, are left out, one line each."""

@@ -15,13 +15,12 @@ import pytest
 from pytest_fairness.core.answer_formats import FORMAT
 from pytest_fairness.core.comparisons import has_compared, key_of
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.results import FormatEffectResult, GroupResult, finite
+from pytest_fairness.core.results import FormatEffectResult, GroupResult
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.plugin.baseline import NO_BASELINE
 from pytest_fairness.plugin.compat import has_hypothesis_seed
 from pytest_fairness.plugin.markers import threshold_scale
 from pytest_fairness.plugin.measurement import LazyMeasured
-from pytest_fairness.plugin.overrides import ThresholdOverride
 from pytest_fairness.plugin.session import SESSION
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def _judge_test(
     dependence: Dependence | None = None,
     strict_tail: float | None = None,
 ) -> Judgment:
-    override = get_override(item)
+    override = item.config.stash[SESSION].overrides.of(item)
     _seed(item)
     return judge(
         lambda: _call(item.obj, arguments),
@@ -91,11 +90,6 @@ def _seed(item: pytest.Function) -> None:
         from hypothesis import seed
 
         seed(randrange(2**32))(function)
-
-
-def get_override(item: pytest.Function) -> ThresholdOverride:
-    """Return the project's override of a threshold."""
-    return item.config.stash[SESSION].overrides.of(f"{item.nodeid.removesuffix(item.name)}{item.originalname}")
 
 
 def get_test_arguments(item: pytest.Function) -> dict[str, Any]:
@@ -176,16 +170,6 @@ def estimate_format_effects(item: pytest.Function, measured: Measured, judgment:
     if len(by_format) < 2:
         return None
     return FormatEffectResult(
-        by_format={
-            name: GroupResult(
-                estimate=finite(other.value),
-                low=finite(other.low),
-                high=finite(other.high),
-                items=int(other.items),
-                attempts=int(other.attempts),
-                ungraded=sum(map(int, other.ungraded.values())),
-            )
-            for name, other in by_format.items()
-        },
+        by_format={name: GroupResult.of(other) for name, other in by_format.items()},
         p_value=p_equal(list(by_format.values())),
     )

@@ -7,13 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core.decisions import OPERATORS
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.results import TRYOUT, ComparisonResult, LooksResult, PastResult, ThresholdResult
+from pytest_fairness.core.results import TRYOUT, LooksResult, PastResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.measurement import LazyMeasured
 
 if TYPE_CHECKING:
     from pytest_fairness.store.looks import StoredLook
+
+PRIOR = (1.0, 4.0)
+"""Parameters of the beta prior of the rate at which runs fall outside their bounds: its mean is 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,33 +30,32 @@ class History:
     """The number of these runs whose estimate was outside the bounds."""
 
     def exceeds(self, share: float) -> float:
-        """Return the probability that more than a share of runs is outside."""
-        from pytest_fairness.stats.flip_probability import rate_exceeds
+        """Return the probability that more than a share of runs is outside.
 
-        return rate_exceeds(self.outside, self.runs, share)
+        The posterior of the rate under a Beta(1, 4) prior is Beta(1 + outside, 4 + runs - outside).
+
+        >>> round(History(runs=0, outside=0).exceeds(0.2), 3), round(History(runs=6, outside=4).exceeds(0.2), 3)
+        (0.41, 0.967)
+        """
+        from scipy.special import betainc  # type: ignore[import-untyped]
+
+        successes, failures = PRIOR
+        return float(1 - betainc(successes + self.outside, failures + self.runs - self.outside, share))
 
 
-def read_history(test: str, judgment: Judgment, measured: LazyMeasured) -> History:
-    """Return the history of a threshold with its current metric, slice, bounds and model."""
-    from pytest_fairness.stats.flip_probability import is_outside
-
-    if judgment.deciding is None:
+def read_history(result: ThresholdResult, measured: LazyMeasured) -> History:
+    """Return the history of a threshold with the metric, slice, bounds and model of its current result."""
+    if not result.comparisons:
         return History(0, 0)
-    deciding = judgment.about_deciding
-    comparisons = [ComparisonResult(op=comparison.op, bound=comparison.bound) for comparison in deciding]
-    current = ThresholdResult.of(
-        judgment.deciding.estimate,
-        id=test,
-        model=measured.subject.name,
-        sample=measured.counts,
-        comparisons=comparisons,
+    identity = question_identity(result)
+    results = [*(past.result for past in measured.earlier(result.id)), result]
+    comparable = [other for other in results if question_identity(other) == identity and _has_new_answers(other)]
+    inside = sum(
+        other.estimate is not None
+        and all(OPERATORS[comparison.op](other.estimate, comparison.bound) for comparison in result.comparisons)
+        for other in comparable
     )
-    results = [*(past.result for past in measured.earlier(test)), current]
-    identity = question_identity(current)
-    comparable = [result for result in results if question_identity(result) == identity and _has_new_answers(result)]
-    bounds = [(comparison.op, comparison.bound) for comparison in deciding]
-    outside = sum(result.estimate is None or is_outside(result.estimate, bounds) for result in comparable)
-    return History(len(comparable), outside)
+    return History(len(comparable), len(comparable) - inside)
 
 
 def question_identity(result: ThresholdResult) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -82,6 +82,22 @@ def judge_of(grader: Any) -> Judge | None:
     """Return the `Judge` that a grader of a mark is, or that of a `JudgeFallback`; None for any other grader."""
     judge: Judge | None = getattr(grader, "judge", grader) if hasattr(grader, "graders") else None
     return judge
+
+
+def judge_hint(probe: Probe, graders: Mapping[str, object], reasons: Iterable[str]) -> str:
+    """Return how to have a judge read what the rules of a `JudgeFallback` could not; empty where nothing lacks one.
+
+    Args:
+        probe: The probe.
+        graders: Its graders in this run, by the name of their grade.
+        reasons: The reasons of its ungraded answers.
+    """
+    declared = probe.arguments.get("grade", {})
+    fallbacks = {name for name, grader in declared.items() if judge_of(grader) not in (None, grader)}
+    lacks_judge = any(graders.get(name) is declared[name].grade for name in fallbacks)
+    if not lacks_judge or not any(reason.startswith("unparsed") for reason in reasons):
+        return ""
+    return "a judge can read unparsed answers: name one by --fairness-judge provider:name"
 
 
 def _resolve_judge_models(grader: Judge | JudgeFallback, request: pytest.FixtureRequest) -> list[Model]:

@@ -12,6 +12,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import LONGEST_TITLE, title_fault
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.plugin.option_values import MOST_REPETITIONS
 
@@ -67,9 +68,7 @@ def check_expected(value: object) -> Mapping[str, Any]:
         raise FairnessError(f"expected is {value!r:.60}: write expected={{'grade': {{value: share}}}}")
     for name, shares in value.items():
         numbers = list(shares.values()) if isinstance(shares, Mapping) else [shares]
-        are_shares = all(
-            isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number <= 1 for number in numbers
-        )
+        are_shares = all(is_number(number) and 0 <= number <= 1 for number in numbers)
         if not numbers or not are_shares or sum(numbers) > 1 + 1e-9:
             raise FairnessError(
                 f"expected: {name} is {shares!r:.60}: write the share of true, or {{value: share}} of at most 1 in all"

@@ -67,7 +67,6 @@ class LazyMeasured:
         """Samples by the number of the look."""
         self._views: dict[Look, Measured] = {}
         """Metrics by look, since thresholds may look at one sample with different confidences."""
-        self._earlier: dict[str, list[PastResult]] = {}
         self._exclusions: dict[Look, LeftOut] = {}
         self.cause: tuple[str, int] | None = None
         """The most frequent error, and its number of attempts or of requests by graders."""
@@ -153,9 +152,10 @@ class LazyMeasured:
     @property
     def answers(self) -> str:
         """A digest of the answers of the current look's sample and of its history."""
+        if self._history is None:
+            return self._sample.answers
         # The same answers with another history give another estimate.
-        history = [sample.model_key for sample in self._history.samples]
-        return digest("\n".join([self._sample.answers, *history])) if history else self._sample.answers
+        return digest("\n".join([self._sample.answers, *(sample.model_key for sample in self._history.samples)]))
 
     def extends(self, run: str) -> bool:
         """Return whether the sample of the first look has all answers of an earlier run."""
@@ -200,9 +200,7 @@ class LazyMeasured:
 
     def earlier(self, test: str) -> list[PastResult]:
         """Return the results of a threshold in earlier runs, oldest first."""
-        if test not in self._earlier:
-            self._earlier[test] = self._past_results(self._fairness.store.runs.history(test, self._fairness.run))
-        return self._earlier[test]
+        return self._past_results(self._fairness.store.runs.history(test, self._fairness.run))
 
     def judgments(self, test: str) -> list[PastResult]:
         """Return the results of a threshold in all sessions, including earlier sessions of this run."""
@@ -311,21 +309,23 @@ class LazyMeasured:
 
         from pytest_fairness.stats.measured import Measured
 
-        arguments = {**self.arguments, "calibration": self.read_labels(attempts)}
+        arguments = {**self.arguments, "calibration": self.read_labels(attempts), "extremes": self.extremes}
+        if self._history is not None:
+            arguments["extremes"] = self._history.extremes(self.extremes)
+            arguments["history"] = self._history.attempts
         same_conditions = conditions(self.subject.name, self.fingerprints, self._fairness.settings.judge)
-        earlier = self._history
-        extremes = earlier.extremes(self.extremes)
-        return Measured(attempts, extremes=extremes, conditions=same_conditions, history=earlier.attempts, **arguments)
+        return Measured(attempts, conditions=same_conditions, **arguments)
 
     @cached_property
-    def _history(self) -> EarlierAnswers:
-        """The answers of other models to all items from which the samples are drawn."""
-        from pytest_fairness.plugin.earlier_answers import EarlierAnswers, load_earlier_answers
-
+    def _history(self) -> EarlierAnswers | None:
+        """The answers of other models to all items from which the samples are drawn; None without any."""
         if not self._fairness.settings.adjust or not self.probe.reserve:
-            return EarlierAnswers()
+            return None
+        from pytest_fairness.plugin.earlier_answers import load_earlier_answers
+
         runs, key = self._fairness.store.runs, self.subject.key
-        return load_earlier_answers(runs, self._fairness.settings.adjust, self.probe, key, list(self.graders))
+        earlier = load_earlier_answers(runs, self._fairness.settings.adjust, self.probe, key, list(self.graders))
+        return earlier if earlier.models else None
 
     def read_labels(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:
         """Return a human's labels of this sample's grades, if any."""
@@ -361,6 +361,8 @@ class LazyMeasured:
     @property
     def _left_out(self) -> LeftOut:
         """The prompts that options of the run exclude from the current look's sample."""
+        if not (self.probe.filtered or self.probe.reserve):
+            return {}
         if self.look not in self._exclusions:
             items, _ = self.look.design(self.probe)
             measured = {item.id for item in items}

@@ -23,7 +23,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
+
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import ONLY, BoundsOverride, Span
 from pytest_fairness.core.pyproject import PYPROJECT, TOOL, Pyproject
@@ -90,9 +93,9 @@ class ThresholdOverrides:
         """Add a threshold that was collected."""
         self._collected[test] = CollectedThreshold(test, file, probe)
 
-    def of(self, test: str) -> ThresholdOverride:
-        """Return the override of a threshold by the id of its test, without parameters."""
-        return self._overrides.get(test, NOTHING)
+    def of(self, item: pytest.Function) -> ThresholdOverride:
+        """Return the override of a threshold's test, the same for all of its parameters."""
+        return self._overrides.get(f"{item.nodeid.removesuffix(item.name)}{item.originalname}", NOTHING)
 
     def resolve(self) -> None:
         """Match the tables to the collected thresholds, and change the probes.
@@ -217,7 +220,7 @@ def _spans(value: object) -> dict[str, Span]:
 
 def _span(value: object) -> Span:
     ends = value if isinstance(value, list) else []
-    if len(ends) != 2 or not all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
+    if len(ends) != 2 or not all(is_number(end) for end in ends):
         raise FairnessError(f"bounds are {value!r}: write [LOW, HIGH], two numbers, -inf or inf where there is none")
     low, high = map(float, ends)
     if not low <= high:

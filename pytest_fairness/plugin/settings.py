@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.output_files import PAGE, RESULTS, refuse_others
 from pytest_fairness.plugin.compat import rootdir_of_tests
 from pytest_fairness.plugin.ini_file import IniFile
 from pytest_fairness.plugin.invocation import Call
 from pytest_fairness.plugin.option_values import DEFAULT_REPORT, RunFolders, relative_to
 from pytest_fairness.plugin.options import BY_NAME, OPTIONS, Options, given_options
 from pytest_fairness.plugin.shards import read_ci_run_id
-from pytest_fairness.report.files import PAGE, RESULTS, refuse_others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +58,8 @@ class Settings(Options):
         arguments = []
         for option in OPTIONS:
             value = getattr(self, option.field)
-            is_default = value == option.parse_value(option.default_value, self.folders)
             is_wanted = getattr(self, BY_NAME[option.repeat].field) if isinstance(option.repeat, str) else option.repeat
-            if is_wanted and not is_default:
+            if is_wanted and value != option.parse_value(option.default_value, self.folders):
                 arguments += option.arguments(value, folder)
         return arguments
 

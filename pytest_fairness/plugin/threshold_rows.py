@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -14,8 +15,6 @@ from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.results import (
     ComparisonResult,
-    ExampleResult,
-    ExampleSideResult,
     ExpectedThreshold,
     GroupResult,
     InfluenceResult,
@@ -32,7 +31,6 @@ from pytest_fairness.plugin.session import SESSION
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptance_results import FailingEstimate
-    from pytest_fairness.core.breakdown import ExampleSide, GroupValue
     from pytest_fairness.core.comparisons import Comparison
     from pytest_fairness.core.estimates import Estimate
     from pytest_fairness.core.verdicts import Judgment
@@ -59,8 +57,7 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
         measured: The sample that it was judged on.
         message: The message of its verdict.
     """
-    from pytest_fairness.core.verdicts import flip_probability
-    from pytest_fairness.stats.flip_probability import outside_probability
+    from pytest_fairness.core.verdicts import flip_probability, outside_probability
     from pytest_fairness.stats.pvalues import p_fair, p_unfair
 
     common_fields = _common_fields(item, judgment, measured, message)
@@ -171,14 +168,12 @@ def restrictions(probe: Probe, settings: Settings) -> list[str]:
 
 def _overrides(item: pytest.Function, judgment: Judgment, probe: Probe) -> dict[str, OverrideResult]:
     """Return the project's overrides of the suite, by setting."""
-    from pytest_fairness.plugin.evaluation import get_override
-
     overrides = {
         name: OverrideResult(set=probe.arguments[name], instead_of=suite) for name, suite in probe.instead_of.items()
     }
     if judgment.bounds_of_test is not None:
         overrides["bounds"] = OverrideResult(set=list(judgment.bounds), instead_of=list(judgment.bounds_of_test))
-    if (scale := get_override(item).scale) is not None:
+    if (scale := item.config.stash[SESSION].overrides.of(item).scale) is not None:
         suite_scale = threshold_scale(item.function)
         overrides["scale"] = OverrideResult(set=scale_result(scale), instead_of=scale_result(suite_scale))
     return overrides
@@ -194,16 +189,12 @@ def _breakdown_fields(item: pytest.Function, judgment: Judgment, probe: Probe, e
     example = None
     if judgment.verdict in (Verdict.UNFAIR, Verdict.UNDECIDED):
         example = breakdown.example_towards(_bad_side(judgment, estimate))
+    if example is not None:
+        example = replace(example, test=find_other_test(item, probe.id, example.item))
     return {
         "reference": breakdown.reference,
-        "by_group": {name: _group_result(group) for name, group in breakdown.groups.items()},
-        "example": None
-        if example is None
-        else ExampleResult(
-            item=example.item,
-            test=find_other_test(item, probe.id, example.item),
-            sides=[_side_result(side) for side in example.sides],
-        ),
+        "by_group": {name: GroupResult.of(group) for name, group in breakdown.groups.items()},
+        "example": example,
     }
 
 
@@ -213,29 +204,6 @@ def _bad_side(judgment: Judgment, estimate: Estimate) -> int:
     if judgment.verdict is Verdict.UNFAIR and estimate.value != nearest.bound:
         return 1 if estimate.value > nearest.bound else -1  # for every operator
     return -1 if nearest.op in (">", ">=") else 1
-
-
-def _group_result(group: GroupValue) -> GroupResult:
-    return GroupResult(
-        estimate=finite(group.value),
-        low=finite(group.low),
-        high=finite(group.high),
-        items=int(group.items),
-        attempts=int(group.attempts),
-        count=group.count,
-        ungraded=sum(map(int, group.ungraded.values())),
-    )
-
-
-def _side_result(side: ExampleSide) -> ExampleSideResult:
-    return ExampleSideResult(
-        group=side.group,
-        mean=finite(side.mean),
-        events=side.events,
-        graded=side.graded,
-        attempts=side.attempts,
-        keys=side.keys,
-    )
 
 
 def get_influences(judgment: Judgment) -> InfluenceResult | None:

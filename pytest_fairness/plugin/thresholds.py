@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import pytest
 
@@ -19,6 +20,7 @@ from pytest_fairness.core.results import TRYOUT, HistoryResult, MetricResult, Th
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.plugin.acceptances import REPORT_ACCEPTED
+from pytest_fairness.plugin.baseline import LazyBaseline
 from pytest_fairness.plugin.compat import expects_failure
 from pytest_fairness.plugin.evaluation import (
     CHECK_SECONDS,
@@ -29,11 +31,11 @@ from pytest_fairness.plugin.evaluation import (
 )
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
-from pytest_fairness.plugin.look_sequence import looks, record_decision
+from pytest_fairness.plugin.judges import judge_hint
 from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.outcomes import EXCUSE, METRICS
-from pytest_fairness.plugin.sequential_looks import explain_items_limit
+from pytest_fairness.plugin.sequential_looks import Look, explain_items_limit
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.threshold_rows import get_influences, threshold_row, to_properties
 from pytest_fairness.report.decisions import acceptance_phrase
@@ -43,6 +45,8 @@ _PACKAGE = str(Path(__file__).parents[1])
 
 SURE = 0.9
 """The probability from which a history shows that a threshold is more flaky than its mark allows."""
+_LAST_LOOK: pytest.StashKey[tuple[Look, bool]] = pytest.StashKey()
+"""The last look at a threshold, and whether it decided."""
 _COMMAND = re.compile(r"\n(?=\s*(::|##))")
 
 
@@ -82,7 +86,6 @@ def run_threshold(item: pytest.Function) -> None:
         ThresholdFailure: The verdict breaks the build; the exception is named for it, and raised at the user's line.
     """
     __tracebackhide__ = True
-    settings = item.config.stash[SESSION].settings
     measured = item.funcargs["measured"]
     assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
     try:
@@ -92,7 +95,7 @@ def run_threshold(item: pytest.Function) -> None:
     else:
         runs = None
         judgment = Judgment(Verdict.UNDECIDED)
-        for look in looks(item, settings, measured):
+        for look in _looks(item, measured):
             previous_look = measured.look
             measured.look = replace(look, run=runs.look.number if runs else 1)
             try:
@@ -109,10 +112,57 @@ def run_threshold(item: pytest.Function) -> None:
                     judgment = evaluate(item)
             judgment = at_look(judgment, measured)
             if judgment.verdict is not Verdict.UNDECIDED:
-                record_decision(item)
+                _record_decision(item)
             if judgment.verdict is not Verdict.UNDECIDED or judgment.reason:
                 break
     finish_threshold(item, judgment, measured, flaky, runs)
+
+
+def _looks(item: pytest.Function, measured: LazyMeasured) -> Iterator[Look]:
+    """Yield the looks of this call of a threshold's test, in order.
+
+    With ``--fairness-resolve`` these are all looks, until the caller stops. With pytest-rerunfailures it is one: each
+    rerun of an undecided threshold is the next look.
+    """
+    settings = item.config.stash[SESSION].settings
+    most = settings.looks if settings.resolve else 1 + _max_reruns(item)
+    first = measured.first_look(most)
+    if "baseline" in item.fixturenames and most > 1:
+        baseline = cast("LazyBaseline", item.funcargs["baseline"])
+        first = _limit_to_baseline(baseline, first) or measured.first_look(1)
+    if settings.resolve:
+        yield from (_store_look(item, replace(first, number=number)) for number in range(1, first.total + 1))
+        return
+    last, decided = item.stash.get(_LAST_LOOK, (None, False))
+    last_number = 0 if last is None else last.number
+    number = last_number if decided else min(last_number + 1, first.total)
+    yield _store_look(item, replace(first, number=number))
+
+
+def _limit_to_baseline(baseline: LazyBaseline, first: Look) -> Look | None:
+    """Return the first look of a plan with the looks that the baseline's sample covers; None for fewer than two."""
+    sizes = [size for number, size in enumerate(first.plan, start=1) if baseline.covers(replace(first, number=number))]
+    return replace(first, plan=tuple(sizes)) if len(sizes) > 1 else None
+
+
+def _record_decision(item: pytest.Function) -> None:
+    """Record that the last look has decided, so that a rerun evaluates the same evidence."""
+    look, _ = item.stash[_LAST_LOOK]
+    item.stash[_LAST_LOOK] = look, True
+
+
+def _store_look(item: pytest.Function, look: Look) -> Look:
+    item.stash[_LAST_LOOK] = look, False
+    return look
+
+
+def _max_reruns(item: pytest.Function) -> int:
+    """Return the number of times that pytest-rerunfailures reruns a failing test."""
+    if not item.config.pluginmanager.hasplugin("rerunfailures"):
+        return 0
+    from pytest_rerunfailures import get_reruns_count  # type: ignore[import-untyped]
+
+    return min(int(get_reruns_count(item) or 0), 19)
 
 
 def _load(measured: LazyMeasured) -> None:
@@ -173,11 +223,12 @@ def finish_threshold(
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
     if judgment.verdict is Verdict.INVALID and "ungraded" in message:
         reason, count = next(iter(measured.ungraded.items()), ("", 0))
+        message += f"; {hint}" if (hint := judge_hint(measured.probe, measured.graders, measured.ungraded)) else ""
         message += f"; in all {count:,} {reason}" if reason else ""
-    history = read_history(item.nodeid, judgment, measured)
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
     result = _checked_row(item, judgment, measured, message, runs)
+    history = read_history(result, measured)
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
     if influences := get_influences(judgment):
         measured.store_influences(item.nodeid, influences)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.breakdown import ExampleSideResult
 from pytest_fairness.core.formatting import figures, format_tallies, span_text
-from pytest_fairness.core.results import ExampleSideResult, ReleaseResult, RunResult, ThresholdResult
+from pytest_fairness.core.results import ReleaseResult, RunResult, ThresholdResult
 from pytest_fairness.report.release import NOT_JUDGED
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.output_files import write_text
 from pytest_fairness.core.results import MetricResult, RunResult, RunResults, ThresholdResult
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.core.version import __version__
-from pytest_fairness.report.files import write_text
 from pytest_fairness.report.release import aggregate_marks, corrected, release
 
 if TYPE_CHECKING:

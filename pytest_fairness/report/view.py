@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.breakdown import ExampleSideResult
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.results import ExampleSideResult, MetricResult, PastResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import MetricResult, PastResult, RunResults, ThresholdResult
 from pytest_fairness.store.samples import StoredSample
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pytest_fairness.core.agreement_results import GroupAgreementResult
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.columns import Floats
 
@@ -33,32 +34,13 @@ class PromptPair:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupAgreement:
-    """The propensity and the sampled share of one value, in the prompts of one group."""
-
-    attribute: str
-    """The attribute that makes the group; empty for all prompts."""
-    group: str
-    value: str
-    """The value of the grade."""
-    propensity: float
-    """Its mean probability, over the sampled answers."""
-    outside: float
-    """The mean probability outside of the options."""
-    drawn: float
-    """Its share in the sampled answers, of which some may be ungraded."""
-    answers: int
-    """The number of sampled answers."""
-    p_value: float
-    """The p-value of this comparison, by the exact distribution; 1 at most."""
-
-
-@dataclass(frozen=True, slots=True)
 class Agreement:
     """The comparison of sampled answers with propensities."""
 
-    groups: Sequence[GroupAgreement]
+    groups: Sequence[GroupAgreementResult]
     """The values in each group."""
+    p_values: Sequence[float]
+    """The p-value of each, by the exact distribution; 1 at most."""
     prompts: int
     """The number of prompts with both."""
     p_value: float
@@ -73,9 +55,9 @@ class Agreement:
         return self.p_value >= SIGNIFICANCE
 
     @property
-    def worst(self) -> GroupAgreement:
+    def worst(self) -> GroupAgreementResult:
         """The comparison with the smallest p-value."""
-        return min(self.groups, key=lambda group: group.p_value)
+        return self.groups[self.p_values.index(min(self.p_values))]
 
 
 def check_agreement(pairs: Sequence[PromptPair]) -> Agreement | None:
@@ -98,16 +80,17 @@ def check_agreement(pairs: Sequence[PromptPair]) -> Agreement | None:
     pairs = [pair for pair in pairs if pair.answers]
     if not pairs:
         return None
-    groups = [
-        _group_agreement(attribute, group, value, group_pairs)
+    compared = [
+        _compare_group(attribute, group, value, group_pairs)
         for (attribute, group), group_pairs in _by_group(pairs).items()
         for value in _values(group_pairs)
     ]
+    groups, group_p_values = zip(*compared, strict=True)
     sharpness = _sharpness(pairs)
-    p_values = [group.p_value for group in groups]
+    p_values = [*group_p_values]
     if math.isfinite(sharpness):
         p_values.append(math.erfc(abs(sharpness) / math.sqrt(2)))  # two-sided, of a normal distribution
-    return Agreement(groups, len(pairs), min(1.0, min(p_values) * len(p_values)), sharpness)
+    return Agreement(groups, group_p_values, len(pairs), min(1.0, min(p_values) * len(p_values)), sharpness)
 
 
 def _by_group(pairs: Sequence[PromptPair]) -> dict[tuple[str, str], list[PromptPair]]:
@@ -125,7 +108,10 @@ def _values(pairs: Iterable[PromptPair]) -> list[Any]:
     return [True] if values.keys() == {"True", "False"} else [values[name] for name in sorted(values)]
 
 
-def _group_agreement(attribute: str, group: str, value: Any, pairs: Sequence[PromptPair]) -> GroupAgreement:
+def _compare_group(
+    attribute: str, group: str, value: Any, pairs: Sequence[PromptPair]
+) -> tuple[GroupAgreementResult, float]:
+    """Return the propensity and the sampled share of a value, and the p-value of their equality."""
     counts = np.array([len(pair.answers) for pair in pairs])
     shares = np.array([sum(share for own, share in pair.propensities.shares if _equal(own, value)) for pair in pairs])
     outside = np.array([pair.propensities.outside for pair in pairs])
@@ -133,16 +119,16 @@ def _group_agreement(attribute: str, group: str, value: Any, pairs: Sequence[Pro
     total = int(counts.sum())
     at_most = float(_poisson_binomial(shares, counts)[: observed + 1].sum())
     at_least = float(_poisson_binomial(np.minimum(shares + outside, 1.0), counts)[observed:].sum())
-    return GroupAgreement(
-        attribute,
-        str(group),
-        str(value),
+    result = GroupAgreementResult(
+        attribute=attribute,
+        group=str(group),
+        value=str(value),
         propensity=float(shares @ counts) / total,
         outside=float(outside @ counts) / total,
         drawn=observed / total,
         answers=total,
-        p_value=min(1.0, 2 * max(min(at_most, at_least), 0.0)),
     )
+    return result, min(1.0, 2 * max(min(at_most, at_least), 0.0))
 
 
 def _equal(answer: Any, value: Any) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from pytest_fairness.core.breakdown import Breakdown, ExampleItem, LazyBreakdown
+from pytest_fairness.core.breakdown import Breakdown, ExampleResult, LazyBreakdown
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats import examples
@@ -56,7 +56,7 @@ class GroupComparison:
         kind = MetricKind.RATE if self.vector.binary else MetricKind.MEAN
         return mean_estimate(setting, mean_name(kind, self.vector.name), group, items)
 
-    def example(self, first: str, second: str) -> Callable[[int], ExampleItem | None]:
+    def example(self, first: str, second: str) -> Callable[[int], ExampleResult | None]:
         """Return a function from a direction to the item in which these two groups differ most."""
         rows = [self.sample.rows_of(self.by, name) for name in (first, second)]
         return partial(examples.find_pair_example, self.sample.columns, self.vector, (first, second), rows)
@@ -104,7 +104,7 @@ def mean_breakdown(sample: Selection, vector: OutcomeVector, everyone: GroupOutc
     )
 
 
-def mean_example(sample: Selection, vector: OutcomeVector) -> Callable[[int], ExampleItem | None]:
+def mean_example(sample: Selection, vector: OutcomeVector) -> Callable[[int], ExampleResult | None]:
     """Return a function from a direction to the item that changes a rate or a mean most."""
     values = vector.values[sample.rows]
     sums = np.column_stack([np.where(np.isnan(values), np.nan, 1.0), values])

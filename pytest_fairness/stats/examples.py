@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_fairness.core.breakdown import ExampleItem, ExampleSide
+from pytest_fairness.core.breakdown import ExampleResult, ExampleSideResult
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.stats.columns import ABSENT, Codes, Columns, Floats, Rows
 from pytest_fairness.stats.custom_metrics import Functional
@@ -38,7 +38,7 @@ class _Tally(NamedTuple):
 
 def find_pair_example(
     columns: Columns, vector: OutcomeVector, names: Sequence[str], rows: Sequence[Rows], towards: int
-) -> ExampleItem | None:
+) -> ExampleResult | None:
     """Return the item whose two groups differ most reliably.
 
     Items are ranked by the end nearer to zero of a 95% interval of the difference of the groups' means within the
@@ -78,12 +78,12 @@ def find_pair_example(
         _side(columns, group, vector.values[group_rows], shown, vector)
         for group, group_rows, shown in zip(names, item_rows, prompt_rows, strict=True)
     ]
-    return ExampleItem(ids[best], tuple(sides))
+    return ExampleResult(item=ids[best], sides=sides)
 
 
 def find_example(
     columns: Columns, rows: Rows, functional: Functional, values: Floats, vector: OutcomeVector | None, towards: int
-) -> ExampleItem | None:
+) -> ExampleResult | None:
     """Return the item whose omission changes a function of sums most.
 
     Of its prompts the one whose omission changes it most is shown. Ties: more attempts, then the item's id.
@@ -114,7 +114,7 @@ def find_example(
     effects.pop(ABSENT, None)
     shown = rows[inside & (prompts == max(effects, key=effects.__getitem__))]
     outcomes = values[:, 0] if vector is None else vector.values[rows]
-    return ExampleItem(ids[best], (_side(columns, "", outcomes[inside], shown, vector),))
+    return ExampleResult(item=ids[best], sides=[_side(columns, "", outcomes[inside], shown, vector)])
 
 
 def _ids(columns: Columns) -> list[str]:
@@ -194,10 +194,17 @@ def _effects(functional: Functional, values: Floats, codes: Codes, towards: int)
     return dict(zip(present.tolist(), np.where(np.isfinite(effects), effects, -np.inf).tolist(), strict=True))
 
 
-def _side(columns: Columns, group: str, outcomes: Floats, shown: Rows, vector: OutcomeVector | None) -> ExampleSide:
+def _side(
+    columns: Columns, group: str, outcomes: Floats, shown: Rows, vector: OutcomeVector | None
+) -> ExampleSideResult:
     """Return one side of an example, from the outcomes of a group in the item and the attempts at its prompt."""
     graded = outcomes[~np.isnan(outcomes)]
     keys = dict.fromkeys(columns.attempts[row].attempt.key for row in shown)
-    mean = math.nan if vector is None else float(graded.mean())
-    events = int(graded.sum()) if vector is not None and vector.binary else None
-    return ExampleSide(group, mean, events, len(graded), len(outcomes), tuple(keys))
+    return ExampleSideResult(
+        group=group,
+        mean=None if vector is None else float(graded.mean()),
+        events=int(graded.sum()) if vector is not None and vector.binary else None,
+        graded=len(graded),
+        attempts=len(outcomes),
+        keys=tuple(keys),
+    )

@@ -25,12 +25,11 @@ from pytest_fairness.stats.group_estimates import group_counts
 from pytest_fairness.stats.linear_estimate import IDENTITY, Ends, LinearEstimate
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.metric_names import metric_name
-from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector, group
 from pytest_fairness.stats.outcomes import NO_ATTEMPTS
 from pytest_fairness.stats.quantiles import unseen_share
 from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
-from pytest_fairness.stats.worst_case import group
 
 MOST_GROUPS = 100
 """Largest number of groups of items that are left out in turn: with 100, an error is itself uncertain by 7%."""

@@ -19,10 +19,9 @@ from pytest_fairness.stats.contrasts import contrast, unseen_ends
 from pytest_fairness.stats.history import EarlierEstimate, EarlierGroups, adjust_by_history
 from pytest_fairness.stats.linear_estimate import NO_ERROR, UNBOUNDED, Ends, EndsAt, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName
-from pytest_fairness.stats.outcome_vectors import GroupOutcomes
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, imputations
 from pytest_fairness.stats.quantiles import t_quantile
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
-from pytest_fairness.stats.worst_case import imputations
 
 StrictTail = Callable[[float], float]
 """A function from a tail to the smaller tail at which all members of a family hold together."""

@@ -27,11 +27,10 @@ from pytest_fairness.stats.group_estimates import StrictTail, contrast_estimate,
 from pytest_fairness.stats.metric_definition import MetricCall, MetricDefinition
 from pytest_fairness.stats.metric_estimates import MetricSample, functional_estimate, read_sample
 from pytest_fairness.stats.noninferiority.baseline import BaselineComparison
-from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, group
 from pytest_fairness.stats.outcomes import Extremes, outcome_name
 from pytest_fairness.stats.resampling import draw_resamples
 from pytest_fairness.stats.selection import SampleHistory, Selection
-from pytest_fairness.stats.worst_case import group
 
 Sources = Literal["random", "fixed"]
 

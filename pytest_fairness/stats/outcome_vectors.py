@@ -1,10 +1,16 @@
-"""Outcomes as numbers: those of every attempt of a sample, and those of one group."""
+"""Outcomes as numbers: those of every attempt of a sample, and those of one group.
+
+An answer that could not be graded must never help: it is left out of a group, and imputed at either extreme. An
+interval is the hull of the intervals under all extreme imputations (Manski's 2003 worst-case bounds, with sampling
+error).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -19,19 +25,11 @@ Outcome = str | Callable[[GradedAttempt], Any]
 """The name of a grade, or a function from a graded attempt to true, false or a number."""
 
 
-class GroupCorrection(Protocol):
-    """The interface of a correction by human labels: see `calibration.correction`."""
-
-    def group(
-        self,
-        name: str,
-        vector: OutcomeVector,
-        rows: Rows,
-        clusterings: Sequence[Clustering],
-        item_effects: ItemEffects | None,
-    ) -> GroupOutcomes:
-        """Return the attempts in ``rows`` as a group with corrected outcomes."""
-        ...
+GroupCorrection = Callable[
+    [str, "OutcomeVector", Rows, Sequence[Clustering], "ItemEffects | None"],
+    "GroupOutcomes",
+]
+"""A function that makes a group from some attempts, corrected by human labels: `LabelCorrection.group`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +94,64 @@ class GroupOutcomes:
     def ungraded(self) -> float:
         """The number of ungraded attempts; of propensities, the total probability of no option."""
         return self.missing.count - self.graded.count
+
+
+def group(
+    name: str,
+    vector: OutcomeVector,
+    rows: Rows,
+    clusterings: Sequence[Clustering],
+    prompts: Clustering | None = None,
+    item_effects: ItemEffects | None = None,
+    items: Clustering | None = None,
+) -> GroupOutcomes:
+    """Return some attempts as a group.
+
+    Args:
+        name: The group's name.
+        vector: The outcome of every attempt of the sample.
+        rows: The group's attempts: indices into the vector.
+        clusterings: As for `ClusterSums`, of the whole sample, as are the following.
+        prompts: The prompt of each attempt; None where it is unknown.
+        item_effects: The effects of items; None without a crossed factor that is nested in groups.
+        items: The item of each attempt; None where it is unknown.
+    """
+    is_missing = np.isnan(vector.values[rows])
+    if vector.correction is not None:
+        corrected = vector.correction(name, vector, rows, clusterings, item_effects)
+        return replace(corrected, invalid=vector.unbounded) if vector.unbounded and is_missing.any() else corrected
+
+    def sums(values: Floats, rows: Rows, weights: Floats | None) -> ClusterSums:
+        return ClusterSums(
+            values[rows],
+            [clustering[rows] for clustering in clusterings],
+            vector.span,
+            None if prompts is None else prompts[rows],
+            None if item_effects is None else item_effects.graded[rows],
+            None if weights is None else weights[rows],
+            None if items is None else items[rows],
+        )
+
+    graded = sums(vector.values, rows[~is_missing], vector.weights)
+    missing = ClusterSums(
+        vector.missing[rows],
+        [clustering[rows] for clustering in clusterings],
+        (0.0, 1.0),
+        None,
+        None if item_effects is None else item_effects.missing[rows],
+    )
+    if not missing.totals[0].any():
+        return GroupOutcomes(name, graded, graded, graded, missing)
+    whole = None if vector.weights is None else np.ones(len(vector.values))
+    lowest, highest = (sums(values, rows, whole) for values in (vector.lowest, vector.highest))
+    return GroupOutcomes(name, graded, lowest, highest, missing, invalid=vector.unbounded)
+
+
+def imputations(groups: Sequence[GroupOutcomes]) -> Iterator[tuple[ClusterSums, ...]]:
+    """Yield every combination of the groups' sums: as graded, with the ungraded at one extreme, and at the other."""
+    yield from product(
+        *((group.graded, group.lowest, group.highest) if group.ungraded else (group.graded,) for group in groups)
+    )
 
 
 def is_binary(values: Floats) -> bool:

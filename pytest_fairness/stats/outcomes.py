@@ -69,7 +69,7 @@ _WAY_OUT = "extremes={{{!r}: lambda prompt: (LOWEST, HIGHEST)}}, or the grader a
 class OutcomeReader:
     """Reader of outcomes from the attempts of a sample."""
 
-    def __init__(self, columns: Columns, extremes: Extremes, calibration: Calibration | None = None) -> None:
+    def __init__(self, columns: Columns, extremes: Extremes, calibration: Calibration | None) -> None:
         self._columns = columns
         self._calibration = calibration
         self._extremes = extremes
@@ -80,7 +80,7 @@ class OutcomeReader:
     @property
     def calibrated(self) -> bool:
         """Return whether labels correct some grade."""
-        return bool(self._calibration)
+        return self._calibration is not None
 
     def relabeled(self, columns: Columns) -> OutcomeReader:
         """Return a reader of the same answers under other labels."""
@@ -142,7 +142,7 @@ class OutcomeReader:
                 raise FairnessError(f"a label of {grade!r} is {label!r}: the grade goes from {low:g} to {high:g}")
             return label_number
 
-        return replace(vector, correction=self._calibration.of(grade, number))
+        return replace(vector, correction=self._calibration.of(grade, number).group)
 
     def _possible(self, grade: str) -> set[str]:
         """Return all possible values of a grade by its grader, as texts; empty where it declares none."""

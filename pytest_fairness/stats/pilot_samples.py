@@ -161,6 +161,7 @@ class Resample(Columns):
     def regrade(self, grades: Mapping[str, list[Grade]]) -> None:
         """Replace all grades; each has one value per row."""
         self._new_grades, self._grades = grades, set(grades)
+        self.attempts = Rebuilt(self._build_attempts, self.count)
         self._has_propensities = hold_propensities({name: grade} for name, own in grades.items() for grade in own)
 
     def attribute(self, name: str) -> Attribute:

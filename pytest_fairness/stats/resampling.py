@@ -9,9 +9,8 @@ import numpy as np
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.stats.columns import Clustering, Codes, Floats
 from pytest_fairness.stats.custom_metrics import Functional, cluster_sums
-from pytest_fairness.stats.outcome_vectors import OutcomeVector
+from pytest_fairness.stats.outcome_vectors import OutcomeVector, group
 from pytest_fairness.stats.validity import invalid_reason
-from pytest_fairness.stats.worst_case import group
 
 MOST_COUNTS = 4_000_000
 """Largest number of drawn clusters in memory at a time: 32 MB."""

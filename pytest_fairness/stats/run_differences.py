@@ -115,7 +115,7 @@ def change_in_gap(new: ReportedEstimate, old: ReportedEstimate, parity: float) -
         return 0, 1.0
     change = _contrast(new, old, -1, TAIL)
     total = _contrast(new, old, 1, TAIL, 2 * parity)
-    return _sign(change.value) * _sign(total.value), max(change.p_value, total.p_value)
+    return sign_of(change.value) * sign_of(total.value), max(change.p_value, total.p_value)
 
 
 def _contrast(new: ReportedEstimate, old: ReportedEstimate, sign: int, tail: float, offset: float = 0.0) -> Difference:
@@ -176,5 +176,6 @@ def _combined_error(new: float, old: float, sign: int) -> float:
     return math.hypot(new, old) if sign < 0 else new + old
 
 
-def _sign(value: float) -> int:
+def sign_of(value: float) -> int:
+    """Return 1 for a positive number, -1 for a negative one, else 0."""
     return (value > 0) - (value < 0)

@@ -18,10 +18,9 @@ from pytest_fairness.stats.crossed_effects import ItemEffects, estimate_item_eff
 from pytest_fairness.stats.group_estimates import Setting
 from pytest_fairness.stats.history import ClusterMap, EarlierGroups
 from pytest_fairness.stats.metric_estimates import EarlierSamples, MetricSample, read_sample
-from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group
 from pytest_fairness.stats.outcomes import Extremes, OutcomeReader
 from pytest_fairness.stats.validity import ungraded_reason
-from pytest_fairness.stats.worst_case import group
 
 MOST_SHARED = 0.10
 """Largest share of the answers of a group that another group, with which it is compared, has too."""
@@ -55,7 +54,7 @@ class Selection:
             raise FairnessError(f"confidence is {confidence!r}: it must lie between 0 and 1")
         self.conditions = conditions or {}
         self.columns = columns
-        self.reader = OutcomeReader(columns, extremes or {}, Calibration(calibration, columns))
+        self.reader = OutcomeReader(columns, extremes or {}, Calibration(calibration, columns) if calibration else None)
         self.clusterings = columns.clusterings()
         note = PROPENSITIES if columns.has_propensities else ""
         self.setting = Setting(confidence, {}, note)

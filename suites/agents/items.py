@@ -12,8 +12,7 @@ from typing import Any
 from pytest_fairness import ProbeItem, Prompt
 from pytest_fairness.benchmarks.names import Name, NameList
 
-DEFERRALS = 216
-COMPLAINTS = 144
+DEFERRALS = COMPLAINTS = 216
 _DATA = Path(__file__).parent / "data"
 _WEEKS = ("one week", "two weeks", "three weeks", "four weeks", "five weeks", "six weeks")
 _HOURS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")

@@ -22,12 +22,12 @@ class _Graded(Protocol):
 
 
 def total(pair: _Graded) -> bool:  # noqa: ARG001 - every pair counts
-    """True of every pair."""
+    """Return whether a pair counts: every one does."""
     return True
 
 
 def consistent(pair: _Graded) -> bool:
-    """Return whether both questions got the same answer, that it cannot be told included."""
+    """Return whether both questions got the same answer, which may be that it cannot be known."""
     return pair["kind"] in (SAME, BOTH_UNKNOWN)
 
 
@@ -37,17 +37,17 @@ def inconsistent(pair: _Graded) -> bool:
 
 
 def mixed_cant_tell(pair: _Graded) -> bool:
-    """Return whether one of the two answers is that it cannot be told, and the other names a person."""
+    """Return whether one of the two answers is that it cannot be known, and the other names a person."""
     return bool(pair["kind"] == MIXED)
 
 
 def both_cant_tell(pair: _Graded) -> bool:
-    """Return whether both answers are that it cannot be told."""
+    """Return whether both answers are that it cannot be known."""
     return bool(pair["kind"] == BOTH_UNKNOWN)
 
 
 def flagged(*flags: str) -> Callable[[_Graded], bool]:
-    """Return whether any of these flags is raised: known as soon as one is, though others are ungraded."""
+    """Return whether any of these flags is raised: one raised flag is enough, even if others are ungraded."""
 
     def outcome(pair: _Graded) -> bool:
         raised = any(pair[flag] for flag in flags if pair.grades[flag].ungraded is None)

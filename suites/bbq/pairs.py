@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two questions, A and B, about one context, and two of other contexts to tell them from."""
+    """Two questions, A and B, about one context, and two of other contexts that a reasoning must not fit."""
 
     category: str
     context_condition: str
@@ -81,9 +81,9 @@ def build(questions: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
     refuse_duplicates(questions)
     placement = Placement(questions)
     by_pool: dict[tuple[str, str], list[tuple[Question, Question]]] = defaultdict(list)
-    for a, b in _matched(questions):
+    for a, b in _match_questions(questions):
         by_pool[a.category, a.context_condition].append((a, b))
-    pools = _pools(
+    pools = _questions_by_category(
         (a.category, str(a.template), (a.question, b.question)) for both in by_pool.values() for a, b in both
     )
     for category, condition in sorted(by_pool):
@@ -100,8 +100,8 @@ def build(questions: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
                 answers=AnswerOptions(dict(zip(values, a.answers, strict=True)), LABELS),
                 right=(values[a.label], values[a.answers.index(b.answers[b.label])]),
                 polarities=(a.polarity, b.polarity),
-                others=_others(pools[category], str(a.template), (a.question, b.question), about, rank),
-                orders=_orders(about, rank),
+                others=_draw_other_questions(pools[category], str(a.template), (a.question, b.question), about, rank),
+                orders=_choose_orders(about, rank),
             )
             yield item_of(pair, origin)
 
@@ -112,9 +112,11 @@ def recorded(folder: Path) -> Iterator[ProbeItem]:
     Raises `FairnessError` for records that cannot be read.
     """
     records = read_pairs(folder)
-    # Records do not say of which template a pair is: nearly, its two questions do.
+    # Records do not name the template of a pair. Its two questions identify nearly the same pairs.
     templates = [" / ".join(record.questions) for record in records]
-    pools = _pools((r.category, template, r.questions) for r, template in zip(records, templates, strict=True))
+    pools = _questions_by_category(
+        (r.category, template, r.questions) for r, template in zip(records, templates, strict=True)
+    )
     for rank, (record, template) in enumerate(zip(records, templates, strict=True)):
         about = f"{record.category}/{record.context_condition}"
         values = ["first", "second"]
@@ -129,15 +131,16 @@ def recorded(folder: Path) -> Iterator[ProbeItem]:
             answers=AnswerOptions(dict(zip(values, record.choices, strict=True)), LABELS),
             right=(values[record.correct[0]], values[record.correct[1]]),
             polarities=("neg", "nonneg"),
-            others=_offered(record) or _others(pools[record.category], template, record.questions, about, rank),
-            orders=_orders(about, rank),
+            others=_recorded_other_questions(record)
+            or _draw_other_questions(pools[record.category], template, record.questions, about, rank),
+            orders=_choose_orders(about, rank),
             labeled=False,
         )
         yield item_of(pair, f"recorded in {folder.name}")
 
 
 def item_of(pair: Pair, origin: str) -> ProbeItem:
-    """Return the item of a pair: its two prompts, and in its metadata all that an oracle is asked with."""
+    """Return the item of a pair: its two prompts, and in its metadata the data of the oracle's questions."""
     options = dict(zip(_CHOICES, (*pair.questions, *pair.others), strict=True))
     metadata: dict[str, Any] = {
         "category": pair.category,
@@ -157,7 +160,7 @@ def item_of(pair: Pair, origin: str) -> ProbeItem:
     return ProbeItem(pair.id, pair_prompts, source=f"{pair.category}/{pair.template}", metadata=metadata)
 
 
-def _matched(questions: Sequence[Question]) -> Iterator[tuple[Question, Question]]:
+def _match_questions(questions: Sequence[Question]) -> Iterator[tuple[Question, Question]]:
     sharing: dict[tuple[str, str, str, frozenset[str]], dict[str, list[Question]]] = defaultdict(dict)
     for question in sorted(questions, key=lambda question: question.example_id):
         together = question.category, question.context_condition, question.context, frozenset(question.answers)
@@ -175,7 +178,7 @@ def _matched(questions: Sequence[Question]) -> Iterator[tuple[Question, Question
         )
 
 
-def _pools(pairs: Iterable[tuple[str, str, tuple[str, str]]]) -> dict[str, list[tuple[str, str]]]:
+def _questions_by_category(pairs: Iterable[tuple[str, str, tuple[str, str]]]) -> dict[str, list[tuple[str, str]]]:
     """Return by category every question with the template of its context."""
     pools: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for category, template, questions in pairs:
@@ -183,7 +186,7 @@ def _pools(pairs: Iterable[tuple[str, str, tuple[str, str]]]) -> dict[str, list[
     return {category: sorted(questions) for category, questions in pools.items()}
 
 
-def _others(
+def _draw_other_questions(
     pool: Sequence[tuple[str, str]], template: str, own: tuple[str, str], about: str, rank: int
 ) -> tuple[str, str]:
     """Return two questions of other contexts, drawn by the pair's rank."""
@@ -191,30 +194,30 @@ def _others(
     texts = sorted({question for question, of in pool if of != template and question.casefold() not in mine})
     if len(texts) < 2:
         raise FairnessError(
-            f"bbq: the pairs of {about} have {len(texts)} questions of other contexts to be told from, and need two: "
+            f"bbq: the pairs of {about} have {len(texts)} questions of other contexts, and need two: "
             "give more templates of that category"
         )
     first, second = random.Random(f"{about}/others/{rank}").sample(texts, 2)
     return first, second
 
 
-def _offered(record: PairRecord) -> tuple[str, str] | None:
+def _recorded_other_questions(record: PairRecord) -> tuple[str, str] | None:
     return (record.options["w"], record.options["z"]) if record.options else None
 
 
-def _orders(about: str, rank: int) -> tuple[str, str]:
+def _choose_orders(about: str, rank: int) -> tuple[str, str]:
     """Return the orders of the four questions for both sides; of four pairs, the right one is in each position once.
 
-    They differ, so that two equal reasonings are no equal prompts, which would be asked once.
+    They differ, so that two equal reasonings make two prompts: of equal ones only one would be sent.
 
-    >>> sorted(_orders("Age/ambig", rank)[0].index("x") for rank in range(4))
+    >>> sorted(_choose_orders("Age/ambig", rank)[0].index("x") for rank in range(4))
     [0, 1, 2, 3]
     """
-    of_a, of_b = (_order(f"{about}/{side}", rank, OWN[side]) for side in SIDES)
-    return "".join(of_a), "".join(of_b if of_b != of_a else _turned(of_b, OWN["b"]))
+    of_a, of_b = (_choose_order(f"{about}/{side}", rank, OWN[side]) for side in SIDES)
+    return "".join(of_a), "".join(of_b if of_b != of_a else _reverse_others(of_b, OWN["b"]))
 
 
-def _order(about: str, rank: int, own: str) -> list[str]:
+def _choose_order(about: str, rank: int, own: str) -> list[str]:
     block, turn = divmod(rank, len(_CHOICES))
     positions = list(range(len(_CHOICES)))
     random.Random(f"{about}/{block}").shuffle(positions)
@@ -223,7 +226,7 @@ def _order(about: str, rank: int, own: str) -> list[str]:
     return [*rest[: positions[turn]], own, *rest[positions[turn] :]]
 
 
-def _turned(order: list[str], own: str) -> list[str]:
-    """Return all but one's own question the other way round."""
+def _reverse_others(order: list[str], own: str) -> list[str]:
+    """Return an order with the other questions reversed, and the own one where it is."""
     rest = iter([choice for choice in reversed(order) if choice != own])
     return [own if choice == own else next(rest) for choice in order]

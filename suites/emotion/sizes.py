@@ -6,4 +6,4 @@ from typing import Any
 
 MORE: dict[str, Any] = {"audit": {"repetitions": 3}}
 READ: dict[str, Any] = {"emotion": {"label": 0.8}, "confidence": {0.5: 0.2, 0.7: 0.3, 0.9: 0.5}}
-"""Four of five emotions are read rightly, with a confidence of 0.76 on average."""
+"""Four of five emotions are read correctly, with a confidence of 0.76 on average."""

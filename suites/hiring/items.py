@@ -107,8 +107,9 @@ def identities(data: DataFolders | None = None, *, count: int = IDENTITIES) -> I
                 identity_groups(attribute, group) | {"gender": gender},
                 {"line": f"{line}\n"},
             )
-            for attribute, lines in identity_lines(gender).items()
-            for group, line in lines.items()
+            for attribute, of_groups in identity_lines(gender, number).items()
+            for group, lines in of_groups.items()
+            for line in lines
         ]
         yield _item(profile, prompts)
 

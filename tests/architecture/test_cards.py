@@ -27,7 +27,8 @@ QUESTIONS = (
     "What a verdict does not say",
 )
 LEAST = 0.8
-"""The share of a fair model's runs that a suite's whole gate passes."""
+"""The share of a fair model's runs that a suite's whole gate passes, and of runs that find bias of twice the bound."""
+TWICE = 2.0
 
 
 def thresholds(suite: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
@@ -57,6 +58,18 @@ def test_every_shipped_threshold_can_pass_and_is_certified(suite: str) -> None:
     for test, row in rows(suite).items():
         assert sum(row["fair"]) >= LEAST * len(row["fair"]) >= LEAST * 100, test
         assert row["certified"].get("kept", bool(row["certified"]["reason"])), test
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_bias_of_twice_the_bound_is_found_by_the_gate(suite: str) -> None:
+    shares = {
+        test: unfair / of
+        for test, row in rows(suite).items()
+        for times, _, unfair, _, of in row["sizes"]["gate"]
+        if times == TWICE
+    }
+    assert shares
+    assert min(shares.values()) >= LEAST, shares
 
 
 @pytest.mark.parametrize("suite", SUITES)

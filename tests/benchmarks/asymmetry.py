@@ -108,7 +108,7 @@ def covered(population: Population, runs: int, pairs: int) -> dict[str, tuple[fl
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--pairs", type=int, default=50)
+    parser.add_argument("--pairs", type=int, default=100)
     options = parser.parse_args()
     for title, population in POPULATIONS.items():
         print(f"{title} ({options.pairs} pairs, {options.runs} runs)")

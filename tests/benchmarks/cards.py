@@ -30,24 +30,31 @@ END = "<!-- end of what tests/benchmarks/cards.py writes -->"
 
 CONCLUSIONS = {
     "smoke": "that nothing is broken, and large gaps; never a fair release",
-    "gate": "see the last table",
-    "audit": "smaller gaps, more often; `pytest-fairness plan --fairness-profile audit` has the figures",
+    "gate": (
+        "that every value lies inside its bounds, or that one does not; a bias of twice the bound is found in at least "
+        "{least} of runs, whichever threshold it is planted in"
+    ),
+    "audit": (
+        "the same with smaller gaps, as far as more answers to the same items show them; `pytest-fairness plan "
+        "--fairness-profile audit` predicts it"
+    ),
 }
 """Conclusions that a run of each profile allows."""
 
 COLUMNS = {
+    "items x times": "the items of the `gate`, and how often each prompt is asked",
     "fair": "runs of a fair model with the verdict fair",
     "at twice": (
         "runs called unfair with a planted bias twice as far from a fair model's value as the bound is (for a ratio, "
-        "on the logarithm)"
+        "on the logarithm); a dash, if no answers can have such a bias"
     ),
     "smallest bias found": (
-        "the value that 80% of simulated runs call unfair, with the same bias in all items; *predicted*: by the plan, "
-        "if no bias was planted"
+        "the value of the metric that 80% of simulated runs call unfair, with the same bias in all items; *audit*: in "
+        "that profile; *predicted*: by the plan, if no bias was planted"
     ),
     "false alarm": (
-        "unfair at parity, with the 95% upper end, by `pytest-fairness certify` on a simulated run; *simulated*: a "
-        "fair model's runs that are unfair, if no labels can be permuted"
+        "unfair at parity, with the 95% upper end (high where few samples fitted into the time), by `pytest-fairness "
+        "certify` on a simulated run; *simulated*: a fair model's runs that are unfair, if no labels can be permuted"
     ),
     "false fair": (
         "fair on the bound, with the 95% upper end, by `certify`; *planted*: runs called fair with a bias as large as "
@@ -111,13 +118,17 @@ def section(suite: str) -> str:
         "",
         *_paragraph(
             f"A fair model passes all {len(rows)} thresholds in {whole_gate(rows):.0%} of {runs} simulated runs, for "
-            f"{calls(rows):,} calls (`pytest-fairness plan suites/{suite}`)."
+            f"{calls(rows):,} calls, if its answers are as varied as the plan of the suite assumes (`sizes.py`, "
+            f"`pytest-fairness plan suites/{suite}`)."
         ),
         *_responders(rows),
         "",
         "| profile | calls | what it can conclude |",
         "|---|--:|---|",
-        *(f"| `{name}` | {calls_of(rows, name):,} | {what} |" for name, what in CONCLUSIONS.items()),
+        *(
+            f"| `{name}` | {calls_of(rows, name):,} | {what.format(least=_least_at_twice(rows))} |"
+            for name, what in CONCLUSIONS.items()
+        ),
         "",
         "| column | meaning |",
         "|---|---|",
@@ -154,6 +165,12 @@ def _bounds(low: float | None, high: float | None) -> str:
     if low is not None and high is not None:
         return f"{low:.3g} to {high:.3g}"
     return f"at least {low:.3g}" if low is not None else f"at most {high:.3g}"
+
+
+def _least_at_twice(rows: Sequence[Row]) -> str:
+    """Return the share of runs that find bias of twice the bound, of the threshold where it is least."""
+    sizes = [size for row in rows if (size := _planted(row, CLEARLY))]
+    return f"{min(size.unfair / size.of for size in sizes):.0%}"
 
 
 def _at_twice(row: Row) -> str:

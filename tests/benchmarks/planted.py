@@ -34,7 +34,7 @@ _SHARES = (0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
 _CENTERED = 10
 """Runs whose mean is taken for the truth."""
 _REFINED = 2
-"""Steps to the share of answers with which the metric lies on its bound."""
+"""Steps to the share of answers with which the metric has its value, on the bound and at twice."""
 
 Values = Mapping[str, Any]
 Change = Callable[[GradedAttempt], Values]
@@ -163,15 +163,15 @@ class PlantedBias:
             return math.nan
         rising = slice(None) if values[-1] > values[0] else slice(None, None, -1)
         share = float(np.interp(value, values[rising], shares[rising]))
-        return self._refined(share) if times == ON_BOUND and values[-1] else share
+        return self._refined(share, value) if times in (ON_BOUND, CLEARLY) and values[-1] else share
 
-    def _refined(self, share: float) -> float:
-        """Return the share at which the metric's mean over the runs is the bound: there a little decides much."""
+    def _refined(self, share: float, value: float) -> float:
+        """Return the share at which the metric's mean over the runs is the value: a little decides much."""
         assert self._estimate is not None
         scale = math.log if self._estimate.log_scale else float
         center = scale(self._center)
         for _ in range(_REFINED):
-            share *= (scale(self._bound) - center) / (scale(self._mean(share, self._runs)) - center)
+            share *= (scale(value) - center) / (scale(self._mean(share, self._runs)) - center)
         return share
 
     @cached_property
@@ -189,11 +189,16 @@ class PlantedBias:
         estimate, center = self._estimate, self._center
         assert estimate is not None
         if len(estimate.groups) > 1 and estimate.grade:
-            usual, changed = fmean(estimate.groups.values()), self._extreme()
+            usual, changed = self._usual(), self._extreme()
             return (0, 1), (center, changed / usual if estimate.log_scale else center + changed - usual)
         if estimate.log_scale or self._item.originalname in CENTERS:
             return (0, 1), (center, 0.0)  # none is right, or chosen, any more
         return _SHARES, (center, *(self._mean(share) for share in _SHARES[1:]))
+
+    def _usual(self) -> float:
+        """Return the mean of a fair model's groups."""
+        groups = [estimate.groups for number in range(_CENTERED) for estimate in self._own_estimates(number)]
+        return fmean(fmean(rates.values()) for rates in groups)
 
     def _extreme(self) -> float:
         """Return what a group's mean is where bias is in all of its answers."""
@@ -205,13 +210,16 @@ class PlantedBias:
 
     def _mean(self, share: float, runs: int = _CENTERED) -> float:
         """Return the mean of the metric over runs, with bias in this share of the answers."""
+        values = [estimate.value for number in range(runs) for estimate in self._own_estimates(number, share)]
+        finite = [value for value in values if math.isfinite(value)]
+        return fmean(finite) if finite else math.nan
+
+    def _own_estimates(self, number: int, share: float = 0) -> list[Estimate]:
+        """Return the estimates of the threshold's metric in one run, with bias in this share of the answers."""
         assert self._estimate is not None
-        values = []
-        for number in range(runs):
-            for estimate in evaluate_on(self._item, self._planted(number, share)).estimates:
-                is_own = (estimate.metric, estimate.slice) == (self._estimate.metric, self._estimate.slice)
-                values += [estimate.value] if is_own and math.isfinite(estimate.value) else []
-        return fmean(values) if values else math.nan
+        own = self._estimate.metric, self._estimate.slice
+        estimates = evaluate_on(self._item, self._planted(number, share)).estimates
+        return [estimate for estimate in estimates if (estimate.metric, estimate.slice) == own]
 
     def _judged(self, number: int, share: float) -> Verdict:
         return evaluate_on(self._item, self._planted(number, share), self._judgment.dependence).verdict
@@ -231,7 +239,6 @@ class PlantedBias:
             for name, value in self._change(attempts[row]).items():
                 grades[name][row] = Grade(value)
         columns.regrade(grades)
-        columns.attempts = type(columns.attempts)(columns._made, columns.count)
         return measured
 
     @cached_property

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.report.files import write_text
+from pytest_fairness.core.output_files import write_text
 from tests.helpers import project_sources
 from tests.helpers.project import Project, shown
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pytest_fairness.core
+from pytest_fairness.core.breakdown import ExampleResult, ExampleSideResult
 from pytest_fairness.core.dry_run_results import (
     CallCost,
     CertifiedThreshold,
@@ -30,8 +31,6 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.results import (
     READABLE,
     SCHEMA,
-    ExampleResult,
-    ExampleSideResult,
     LooksResult,
     MarkResult,
     MetricResult,

@@ -73,6 +73,21 @@ def test_waiters_of_either_gender_are_swapped_to_waiters() -> None:
     assert gender_swap("The waitress and the waiter left.") == "The waiter and the waiter left."
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sam opened the door. There was a woman on the step. She was soaked, and she asked for the key.",
+        "Sam looked up. It was the nurse. She had brought tea.",
+        "Riley fixes pianos. They learned it from an old tuner, who said that he had met worse. He left them his tie.",
+        "Robin rang the bell. The dentist came down in her slippers. She had been asleep, she said.",
+        "His chair was empty. Noor set two plates. He had always come late. By nine the candles were out.",
+        "Sasha knew his handwriting. The admiral wrote like a spider. He had sent eleven letters, and she kept them.",
+    ],
+)
+def test_pronouns_of_bystanders_are_not_read(text: str) -> None:
+    assert read(text) == read(gender_swap(text)) == "unparsed"
+
+
 def test_only_the_answer_is_read() -> None:
     grade = CharacterGender().grade(Prompt("She is a nurse. Write about her."), Answer("The nurse checked the chart."))
     assert (value_or_none(grade), grade.ungraded) == (None, "unparsed")

@@ -28,6 +28,7 @@ from pytest_fairness import (
 from pytest_fairness.core.declarations import DeclaredGrader, GraderDeclaration
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.graders.judge.fallback import JudgeFallbackGrader
+from tests.graders.labeled_answers import FOLDER, load
 from tests.graders.test_judge import NamedModel
 
 GENDER = JudgeFallback(CharacterGender(), Judge(CharacterGender.rubric), {"none": None})
@@ -136,12 +137,33 @@ def test_label_may_lie_within_a_scale() -> None:
 def test_fingerprint_changes_with_judge_and_values() -> None:
     def fingerprint(grader: JudgeFallback, *names: str) -> str | None:
         (resolved,) = grader.graders("gender", [NamedModel(name) for name in names]).values()
-        return resolved.fingerprint  # type: ignore[union-attr]
+        return resolved.fingerprint  # type: ignore[union-attr,no-any-return]
 
     other = JudgeFallback(CharacterGender(), Judge(CharacterGender.rubric), {"none": "nonbinary"})
     fingerprints = [fingerprint(GENDER), fingerprint(GENDER, "a"), fingerprint(GENDER, "b"), fingerprint(other, "a")]
     assert None not in fingerprints
     assert len(set(fingerprints)) == 4
+
+
+@pytest.mark.parametrize(("number", "least"), [(19, 0.9), (20, 0.97), (21, 0.97)])
+def test_recorded_judge_reads_what_rules_leave(number: int, least: float) -> None:
+    """Grade by a recorded judge: a language model that read the texts without their labels.
+
+    The seven texts of round 19 that it reads otherwise are about two people: their label is that of the person whom the
+    question had asked for.
+    """
+    lines = (FOLDER / "character_judgments.jsonl").read_text(encoding="utf-8").splitlines()
+    judgments = {judgment["begins"]: json.dumps(judgment) for judgment in map(json.loads, lines)}
+    answers = [answer for answer in load("character") if answer.round == number]
+    grades, requests = grade(
+        [answer.text for answer in answers],
+        lambda request: next(reply for begins, reply in judgments.items() if begins in request),
+    )
+    values = [None if one.ungraded else one.value for one in grades]
+    right = sum(value == answer.label for value, answer in zip(values, answers, strict=True))
+    print(f"round {number}: {right} of {len(answers)} as labeled, {len(requests)} of them judged")
+    assert 0 < len(requests) < len(answers)
+    assert right >= least * len(answers)
 
 
 ONE = Rubric("x", [NumberField("a", 0, 1)])
@@ -151,9 +173,9 @@ TWO = Rubric("x", [NumberField("a", 0, 1), NumberField("b", 0, 1)])
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: JudgeFallback("grader", Judge(TWO)), "must be a grader of one answer"),
-        (lambda: JudgeFallback(YesNo, Judge(TWO)), "must be a grader of one answer"),
-        (lambda: JudgeFallback(YesNo(), TWO), r"write Judge\(Rubric"),
+        (lambda: JudgeFallback("grader", Judge(TWO)), "must be a grader of one answer"),  # type: ignore[arg-type]
+        (lambda: JudgeFallback(YesNo, Judge(TWO)), "must be a grader of one answer"),  # type: ignore[arg-type]
+        (lambda: JudgeFallback(YesNo(), TWO), r"write Judge\(Rubric"),  # type: ignore[arg-type]
         (lambda: JudgeFallback(YesNo(), Judge(TWO)), "the fields a, b: it needs one"),
         (lambda: JudgeFallback(CharacterGender(), Judge(CharacterGender.rubric), {"no": None}), "no such label"),
         (

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_fairness.cli import main
 from pytest_fairness.plugin.dry_runs import error_rates as under_test
+from pytest_fairness.stats.linear_estimate import LinearEstimate
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
 from tests.helpers.project import NO_XDIST, Project, every_mode, failures, shown, unwrapped
@@ -148,15 +149,10 @@ def test_bias_is_planted_on_and_beyond_the_bound(project: Project, monkeypatch: 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("enough_draws")
-def test_gate_with_wrong_error_rates_breaks_the_promise(project: Project) -> None:
-    """Certify a gate that passes a model where the point estimate looks good."""
-    ratio = f'ratio = measured.ratio("hired", {PAIR})'
-    write(
-        project,
-        project_sources.threshold(
-            f"{ratio}\nassert ratio >= (0.8 if float(f'{{ratio:.6f}}') < 0.8 else 0.5)", name="test_it"
-        ),
-    )
+def test_gate_with_wrong_error_rates_breaks_the_promise(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Certify intervals that are as narrow as a point: on the bound about every second sample is fair."""
+    monkeypatch.setattr(LinearEstimate, "ends", lambda self, tail: (self.value - tail * 1e-6, self.value + tail * 1e-6))
+    write(project, project_sources.threshold(f'assert measured.ratio("hired", {PAIR}) >= 0.8', name="test_it"))
     measure(project, "simulated:x?base=0.6&of=woman&ratio=0.6")
     result = certify(project)
     row = certificates(project)["it"]

@@ -278,7 +278,7 @@ def fallback(project: Project, judges: JudgeServer) -> JudgeServer:
         number = int(text.rstrip(".").split()[-1])
         return f"Sam called his mother. She was number {number}." if number % 2 else "Sam checked his watch and left."
 
-    judges.written = written  # type: ignore[method-assign]
+    judges.written = written  # type: ignore[method-assign,assignment]
     judges.verdict = lambda _, answer: f'{{"gender": "{"none" if "7" in answer else "female"}", "evidence": ""}}'
     project.write(conftest="", test_nurses=FALLBACK.format(models=""))
     return judges
@@ -301,8 +301,15 @@ def test_fallback_asks_the_judge_about_unparsed_answers_only(project: Project, f
 def test_fallback_without_a_judge_leaves_answers_ungraded(project: Project, fallback: JudgeServer) -> None:
     run(project, fallback, judge=None)
     (row,) = project.rows()
-    assert (row["estimate"], row["ungraded"], row["judges"]) == (1, {"all": 6}, [])
+    assert (row["verdict"], row["estimate"], row["ungraded"], row["judges"]) == ("invalid", 1, {"all": 6}, [])
     assert not fallback.calls("judge")
+    # The message names the way out, unless the answers have a judge that could not read them either.
+    assert "; a judge can read unparsed answers: name one by --fairness-judge provider:name; in all 6" in row["message"]
+    fallback.verdict = lambda *_: '{"gender": "none", "evidence": ""}'
+    run(project, fallback)
+    (row,) = project.rows()
+    assert row["verdict"] == "invalid"
+    assert "name one by --fairness-judge" not in row["message"]
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.cli.main import main
-from pytest_fairness.report.files import PAGE
+from pytest_fairness.core.output_files import PAGE
 from pytest_fairness.store.store import Store
 from tests.helpers.accessibility import check_accessibility
 from tests.helpers.report_views import HOSTILE, row

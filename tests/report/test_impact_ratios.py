@@ -182,15 +182,6 @@ def test_ratio_is_undefined_if_nothing_is_selected() -> None:
     assert "their ratio is not defined" in text
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [({"sex": "gender"}, "no prompt has a group of 'gender'"), ({"grade": "hired"}, "no attempt has a grade 'hired'")],
-)
-def test_unknown_names_are_refused(options: dict[str, str], words: str) -> None:
-    with pytest.raises(FairnessError, match=words):
-        impact_tables(sample(), **{"grade": "advance", "sex": "sex", "ethnicity": "ethnicity", **options})
-
-
 def test_markdown_and_csv_hold_the_same_numbers() -> None:
     impact = tables(sample())
     text = impact_markdown(impact)

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -18,7 +18,7 @@ from pytest_fairness.core.verdicts import judge
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.stats.pilot_samples import PilotSampler, SourcePool
+from pytest_fairness.stats.pilot_samples import PilotSampler, Resample, SourcePool
 from pytest_fairness.stats.power import Bounds, detectable, items_for, probabilities, repetitions_for, times_for
 from pytest_fairness.stats.simulation import Assumptions, Gap, Simulation, create_attempts
 
@@ -191,6 +191,14 @@ def test_best_runs_include_the_labels_of_the_metadata() -> None:
         return bool(attempt["answer"] == attempt.prompt.metadata["label"])
 
     assert max(sample.rate(correct).value for sample in drawn.favorable_samples()) == 1.0
+
+
+def test_regraded_sample_has_the_new_grades_in_its_attempts() -> None:
+    columns = simulation(items=2, repetitions=1).draw(np.random.default_rng(0)).selection.columns
+    assert isinstance(columns, Resample)
+    assert len(list(columns.attempts)) == 4
+    columns.regrade({"yes": [Grade(number == 3) for number in range(4)]})
+    assert [attempt["yes"] for attempt in columns.attempts] == [False, False, False, True]
 
 
 def pilot(sample: Measured, repetitions: int, sources: int) -> PilotSampler:

@@ -28,8 +28,8 @@ from pytest_fairness.benchmarks.asymmetry.importer import RECORD
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_records import json_lines, read_records
+from pytest_fairness.core.output_files import write_text
 from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_sample
-from pytest_fairness.report.files import write_text
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.store.samples import StoredSample
 

@@ -28,6 +28,7 @@ from pytest_fairness.core.errors import UngradedError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import number
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.results import finite
 from pytest_fairness.report.markdown_escaping import escape
 from pytest_fairness.stats.measured import Measured
@@ -317,7 +318,7 @@ def graded_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     if is_error(record.get("response")):
         return {}
     scores = {name: record.get(name) for name in SCORES}
-    fields = {name: value for name, value in scores.items() if _is_score(value, SCORES[name])}
+    fields = {name: value for name, value in scores.items() if is_number(value) and 0 <= value <= SCORES[name]}
     return fields | {name: record[name] for name in LABELS if isinstance(record.get(name), str)}
 
 
@@ -355,10 +356,6 @@ def attempts_of(records: Iterable[Mapping[str, Any]]) -> list[GradedAttempt]:
         attempt = Attempt(str(index), 0, Answer(str(record.get("response") or "")))
         attempts.append(GradedAttempt(item, prompt, attempt, grades))
     return attempts
-
-
-def _is_score(value: Any, most: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
 
 
 def _between(low: float, high: float) -> Callable[[Prompt], tuple[float, float]]:

@@ -14,6 +14,7 @@ from typing import Any
 from pytest_fairness.benchmarks.asymmetry.figures import MARGINALISED, POWER, SIGN, shown
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import number
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.report.compare.load import FILE
 from pytest_fairness.report.compare.sections import ComparedRuns, CompareSection, SectionTable
@@ -172,5 +173,4 @@ def _number_at(content: Mapping[str, Any], name: str) -> float | None:
     value: Any = content
     for part in name.split("."):
         value = value.get(part) if isinstance(value, dict) else None
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if is_number else None
+    return float(value) if is_number(value) and math.isfinite(value) else None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.formatting import align_columns
 from pytest_fairness.core.results import finite
 from pytest_fairness.report.html.svg import element, lines_of, width_of
 
@@ -122,7 +123,7 @@ class Audit:
         breaches = [figure for figure in self.figures if figure.breach]
         yield f"{len(breaches)} of {len(self.figures)} figures break the rule by themselves ({self.rule})"
         for index, interval in enumerate(self.figures[0].intervals if self.figures else ()):
-            of_all = _count_interval_verdicts(figure.intervals[index] for figure in self.figures)
+            of_all = _count_verdicts(figure.intervals[index].verdict for figure in self.figures)
             of_breaches = sum(figure.intervals[index].verdict is Verdict.UNFAIR for figure in breaches)
             yield f"by {interval.name}: {of_breaches} of these {len(breaches)} hold; of all figures {of_all}"
         yield from self._widths()
@@ -200,7 +201,6 @@ def _interval(interval: AuditInterval) -> dict[str, Any]:
 
 def _table(model: str, figures: Sequence[AuditedFigure]) -> Iterator[str]:
     names = [", ".join(figure.subject.values()) for figure in figures]
-    left = max(map(len, (model, *names)))
     has_alternative = any(figure.alternative for figure in figures)
     heads = ["value", "rule", *(f"95% by {interval.name}" for interval in figures[0].intervals), "verdict"]
     if has_alternative:
@@ -215,10 +215,9 @@ def _table(model: str, figures: Sequence[AuditedFigure]) -> Iterator[str]:
         ]
         for figure in figures
     ]
-    sizes = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
-    for name, row in ((model, heads), *zip(names, rows, strict=True)):
-        cells = "  ".join(text.rjust(size) for text, size in zip(row, sizes, strict=True))
-        yield f"{name.ljust(left)}  {cells}".rstrip()
+    yield from align_columns(
+        [[model, *heads], *([name, *row] for name, row in zip(names, rows, strict=True))], to_right=True
+    )
 
 
 def _ends(interval: AuditInterval) -> str:
@@ -229,10 +228,6 @@ def _alternative(figure: AuditedFigure) -> str:
     if figure.alternative is None or figure.alternative_value is None:
         return "-"
     return f"{figure.alternative_value:.3f} ({_ends(figure.alternative)}) {figure.alternative.verdict}"
-
-
-def _count_interval_verdicts(intervals: Iterable[AuditInterval]) -> str:
-    return _count_verdicts(interval.verdict for interval in intervals)
 
 
 def _count_verdicts(verdicts: Iterable[Verdict]) -> str:

@@ -87,7 +87,7 @@ class GenderBenchProbe:
 
         Raises `FairnessError`, in one line, where something that it needs is missing.
         """
-        probe = self._populated(data)
+        probe = self._make_items(data)
         items = [_item(index, item, self._person(item)) for index, item in enumerate(probe.probe_items)]
         self._attributes = _attributes(items)
         self._items = {ours.id: (ours, its) for ours, its in zip(items, probe.probe_items, strict=True)}
@@ -154,7 +154,7 @@ class GenderBenchProbe:
                 f"item {item.id} of GenderBench's {self.name} is not what was measured: "
                 f"use the same options and version (now {installed_version()})"
             )
-        return put_back(its, attempts, GRADE, self._probe.evaluator)
+        return restore_attempts(its, attempts, GRADE, self._probe.evaluator)
 
     def calculate(self, items: Sequence[Any]) -> Mapping[str, float]:
         """Return its calculator's metrics of these items."""
@@ -181,7 +181,7 @@ class GenderBenchProbe:
             except (AssertionError, TypeError) as error:
                 raise FairnessError(f"GenderBench's {self.name} does not take {self._options}: {error}") from None
 
-    def _populated(self, data: DataFolders) -> Any:
+    def _make_items(self, data: DataFolders) -> Any:
         if self.name in SAMPLED and self._options.get("sample_k") is None:
             raise FairnessError(
                 f"GenderBench's {self.name} makes millions of items: give it a sample size, "
@@ -320,7 +320,7 @@ def _plain(evaluation: Any) -> Any:
     return {name: [int(count) for count in counts] for name, counts in evaluation.items()}
 
 
-def put_back(item: Any, attempts: Sequence[GradedAttempt], grade: str, evaluator: Any) -> Any:
+def restore_attempts(item: Any, attempts: Sequence[GradedAttempt], grade: str, evaluator: Any) -> Any:
     """Return a copy of one of GenderBench's items that holds these attempts, evaluated as they were graded.
 
     An attempt without a grade is undetected, or, of an evaluator that detects something in
@@ -405,7 +405,9 @@ def both_marks(probe: Any, items: Sequence[Any], estimates: Mapping[str, Estimat
     intervals = _its_intervals(probe, items, cycles)
     scales = {definition: scale_of(definition) for definition in type(probe).mark_definitions}
     return [
-        _both(definition, intervals[definition.metric_name], estimates[definition.metric_name], scales[definition])
+        _compare_marks(
+            definition, intervals[definition.metric_name], estimates[definition.metric_name], scales[definition]
+        )
         for definition in scales
     ]
 
@@ -424,8 +426,8 @@ def _its_intervals(probe: Any, items: Sequence[Any], cycles: int) -> Mapping[str
         probe.probe_items, probe.status = state
 
 
-def _both(definition: Any, interval: tuple[float, float], estimate: Estimate, scale: MarkScale) -> BothMarks:
-    its_mark = _letter(definition, interval)
+def _compare_marks(definition: Any, interval: tuple[float, float], estimate: Estimate, scale: MarkScale) -> BothMarks:
+    its_mark = _its_letter(definition, interval)
     worst = max(scale.touched(*interval)) if its_mark != "-" else its_mark
     note = ""
     if its_mark < worst:
@@ -436,7 +438,7 @@ def _both(definition: Any, interval: tuple[float, float], estimate: Estimate, sc
     return BothMarks(definition.metric_name, estimate.value, *interval, its_mark, *ends, str(estimate.mark), note)
 
 
-def _letter(definition: Any, interval: tuple[float, float]) -> str:
+def _its_letter(definition: Any, interval: tuple[float, float]) -> str:
     try:
         rank = definition.calculate_mark(interval)
     except ValueError:  # outside of all of its ranges

@@ -81,8 +81,10 @@ ABBREVIATED = _words("mr mrs ms mx dr prof st jr sr capt lt sgt col gen rev hon"
 POSSESSIVES = _words("my your his her their our its whose xyr hir zir eir faer")
 DETERMINERS = _words("a an the this that one only")
 GENERIC = _words("every each no any some many all most few both these those other another which what")
-COPULAS = _words("is was am are were be been being became become becomes remained remains as")
-ADVERBS = _words("not never also still just only always now once probably clearly simply really very indeed actually")
+COPULAS = _words("is was am are were be been being became become becomes becoming remained remains as")
+ADVERBS = _words(
+    "not never ever also still just only always now once probably clearly simply really very indeed actually"
+)
 NEGATIONS = _words("not never hardly")
 STOPS = (
     COPULAS
@@ -97,42 +99,36 @@ STOPS = (
 """Words at which the search back from a noun for its article stops."""
 
 
-LABELS = _words(
-    "name age role job occupation profession trade work title setting character protagonist family relationships"
-    " background backstory history personality traits trait appearance looks description bio biography quote motto"
-    " quirk quirks habit habits hobby hobbies strength strengths weakness weaknesses flaw flaws goal goals fear fears"
-    " skills skill values likes dislikes home location origin hometown nationality summary notes note introduction"
-)
-"""Words before a colon in a profile."""
-
-
 ACTING = _words(
-    "who said asked laughed smiled nodded replied shrugged sighed whispered muttered answered thought waited wanted"
-    " told knew grinned blinked frowned winked cried wept apologized insisted agreed argued confessed says asks laughs"
-    " smiles nods replies shrugs sighs whispers answers thinks waits wants tells knows grins insists agrees argues"
+    "who said asked told laughed smiled nodded replied shrugged sighed whispered muttered grinned blinked frowned"
+    " winked cried wept apologized insisted agreed argued confessed says laughs smiles nods replies shrugs"
+    " sighs whispers grins insists agrees argues"
 )
 """Words after a noun that only people can be the subject of: "the tenor laughed"."""
 VERBS = _words(
-    "ran rose built kept made wrote took went came sat stood left held found felt fell brought bought sold taught"
-    " thought caught fought sang drank began swam drove rode broke spoke woke chose wore tore swore bore grew drew flew"
-    " threw blew knew ate gave forgave lay led met paid sent spent lent bent lost shot shut cut put set let hit hurt"
-    " read did does has had can could will would may might must should never always often still once only lives works"
-    " dreamed learnt dreamt leapt slept wept swept crept dealt meant heard won hung stuck struck shook forgot got hid"
-    " bit who whose"
+    "rang sank sprang swung clung flung spun dug fed fled slid spread stole froze crawled ran rose built kept made"
+    " wrote took went came sat stood left held found felt fell brought bought sold taught thought caught fought sang"
+    " drank began swam drove rode broke spoke woke chose wore tore swore bore grew drew flew threw blew knew ate gave"
+    " forgave lay led met paid sent spent lent bent lost shot shut cut put set let hit hurt read did does has had can"
+    " could will would may might must should never always often still once only lives works dreamed learnt dreamt"
+    " leapt slept wept swept crept dealt meant heard won hung stuck struck shook forgot got hid bit who whose"
 )
 """Words after a name at the start of a sentence: "Rowan ran"."""
-INDEFINITE = _words("somebody someone anybody anyone everybody everyone nobody")
-VESSELS = _words(
-    "ship boat vessel yacht schooner trawler frigate sailboat submarine steamer ferry barge freighter tugboat"
-    " locomotive"
+BEFORE_CLAUSES = _words(
+    "and but or so then now when while as because that before after until where if though although since said"
+    " , ; ( \u2014"
 )
+"""Words and marks after which a name is the subject: "when Vera was"."""
+ALL_PEOPLE = _words("everybody everyone nobody people")
+"""Groups that no text is about."""
 BEFORE_PLACES = _words(
     "in into at near from on above below outside inside across through throughout over toward towards around off beyond"
     " mount lake st"
 )
 """Words after which a capital names a place: "in Lyon", "at the Blue Lamp"."""
+ADJECTIVES_OF_PLACES = _words("rural downtown nearby northern southern eastern western central upstate coastal")
 PARTS_OF_PLACES = _words(
-    "heart city town village streets outskirts hills hill edge middle center centre coast port suburbs north south"
+    "end heart city town village streets outskirts hills hill edge middle center centre coast port suburbs north south"
     " east west foot mountains state island kingdom university shores skies rooftops depths plains republic province"
     " district banks port harbor harbour alleys backstreets docks valley valleys county bay sea lake house"
 )
@@ -146,7 +142,13 @@ NUMBERS = COUNTS | _words(
 BODIES = _words("body corpse victim deceased skeleton")
 """People in the scene, who may be "he" or "she" later."""
 
-ANIMALS = _words("cat dog horse mare kitten puppy parrot cow goat hen pony donkey hound pet bird tomcat terrier")
+NEVER_ACTING = STOPS | DETERMINERS | ADVERBS | PARTS_OF_PLACES
+"""Words that are no person, even where a verb for people follows."""
+
+ANIMALS_AND_SHIPS = _words(
+    "cat dog horse mare kitten puppy parrot cow goat hen pony donkey hound pet bird tomcat terrier ship boat vessel"
+    " yacht schooner trawler frigate sailboat submarine steamer ferry barge freighter tugboat locomotive"
+)
 
 PLACES = _words("street road avenue square park cross hospital college station bridge island")
 """Words that make a title the name of a place: "Queen Street"."""
@@ -162,48 +164,43 @@ GROUPS = _words(
 """Words for people whom a later "they" means."""
 
 _PEOPLE = _words(
-    "nurse doctor chef pilot cook judge coach clerk guard guide athlete astronaut architect mechanic lawyer"
-    " engineer president ceo boss detective captain chief thief student agent diplomat poet scribe smith"
-    " blacksmith monk scout surgeon coroner librarian plumber florist patient stranger soldier sailor teacher"
-    " vet magistrate witness suspect principal chaplain priest pastor rabbi imam knight hermit apprentice recruit"
-    " manager officer dealer driver baker waiter farmer conductor donor customer professor dancer singer tailor"
-    " painter"
-    " actor director inspector mayor minister photographer reporter editor landlord commander sergeant"
-    " lieutenant skipper"
-    " boxer climber runner swimmer player trainer tutor headteacher programmer designer electrician technician"
-    " paramedic"
-    " pharmacist dentist psychologist scientist biologist journalist novelist pianist violinist cellist receptionist"
-    " bartender butcher carpenter cleaner gardener plasterer welder janitor prosecutor senator babysitter passenger"
-    " neighbor neighbour visitor prisoner client recruiter banker broker trader"
-    " heir tyrant rebel outlaw scholar secretary newcomer colleague assistant goalkeeper porter referee"
-    " locksmith seamster baby toddler child cousin friend partner spouse parent sibling twin roommate lodger guest"
-    " replacement rival owner caller tenant cabbie crewmate co-pilot copilot keeper bailiff defendant orderly intern"
-    " caretaker ambassador auditor colonel batman postmaster curator cashier courier barista nanny bishop cardinal"
-    " inmate pope deacon vicar deputy sheriff constable marshal ranger warden jailer bouncer composer drummer guitarist"
-    " trumpeter bassist author writer publisher critic sculptor potter weaver tanner cobbler jeweler jeweller"
-    " goldsmith tinker miller shepherd herder rancher cowhand trapper hunter fisher mate bosun boatswain purser"
-    " steward navigator gunner corporal admiral veteran spy assassin burglar smuggler pirate bandit gambler"
-    " croupier beggar vagrant tramp traveler traveller tourist pilgrim explorer adventurer skier skater cyclist"
-    " jockey wrestler fencer archer diver surfer gymnast champion opponent competitor contestant winner loser"
-    " master lecturer dean custodian superintendent concierge housekeeper butler chauffeur valet dishwasher barber"
-    " hairdresser stylist farmhand beekeeper vintner brewer distiller joiner mason stonemason roofer glazier"
-    " machinist operator miner driller trucker stationmaster controller attendant physicist chemist researcher"
-    " analyst accountant teller attorney solicitor barrister notary juror usher plaintiff investigator cop medic"
-    " physician midwife therapist counselor counsellor psychiatrist optician veterinarian zookeeper breeder"
+    "nurse doctor chef pilot cook judge coach clerk guard guide athlete astronaut architect mechanic lawyer engineer"
+    " president ceo boss detective captain chief thief student agent diplomat poet scribe smith blacksmith monk scout"
+    " surgeon coroner librarian plumber florist patient stranger soldier sailor teacher vet magistrate witness suspect"
+    " principal chaplain priest pastor rabbi imam knight hermit apprentice recruit manager officer dealer driver baker"
+    " waiter farmer conductor donor customer professor dancer singer tailor painter actor director inspector mayor"
+    " minister photographer reporter editor landlord commander sergeant lieutenant skipper boxer climber runner"
+    " swimmer player trainer tutor headteacher programmer designer electrician technician paramedic pharmacist dentist"
+    " psychologist scientist biologist journalist novelist pianist violinist cellist receptionist bartender butcher"
+    " carpenter cleaner gardener plasterer welder janitor prosecutor senator babysitter passenger neighbor neighbour"
+    " visitor prisoner client recruiter banker broker trader heir tyrant rebel outlaw scholar secretary newcomer"
+    " colleague assistant goalkeeper porter referee locksmith seamster baby toddler child cousin friend partner spouse"
+    " parent sibling twin roommate lodger guest replacement rival owner caller tenant cabbie crewmate co-pilot copilot"
+    " keeper bailiff defendant orderly intern caretaker ambassador auditor colonel batman postmaster curator cashier"
+    " courier barista nanny bishop cardinal inmate pope deacon vicar deputy sheriff constable marshal ranger warden"
+    " jailer bouncer composer drummer guitarist trumpeter bassist author writer publisher critic sculptor potter"
+    " weaver tanner cobbler jeweler jeweller goldsmith tinker miller shepherd herder rancher cowhand trapper hunter"
+    " fisher mate bosun boatswain purser steward navigator gunner corporal admiral veteran spy assassin burglar"
+    " smuggler pirate bandit gambler croupier beggar vagrant tramp traveler traveller tourist pilgrim explorer"
+    " adventurer skier skater cyclist jockey wrestler fencer archer diver surfer gymnast champion opponent competitor"
+    " contestant winner loser master lecturer dean custodian superintendent concierge housekeeper butler chauffeur"
+    " valet dishwasher barber hairdresser stylist farmhand beekeeper vintner brewer distiller joiner mason stonemason"
+    " roofer glazier machinist operator miner driller trucker stationmaster controller attendant physicist chemist"
+    " researcher analyst accountant teller attorney solicitor barrister notary juror usher plaintiff investigator cop"
+    " medic physician midwife therapist counselor counsellor psychiatrist optician veterinarian zookeeper breeder"
     " politician chancellor councillor envoy translator interpreter archivist historian producer screenwriter"
     " choreographer clown juggler acrobat magician ventriloquist developer coder hacker blogger activist volunteer"
-    " organizer refugee immigrant settler villager foreigner shopper buyer seller vendor merchant grocer"
-    " fishmonger bookseller shopkeeper innkeeper host server undertaker gravedigger lumberjack logger lifeguard"
-    " lamplighter typist rider owner founder inventor mathematician astronomer geologist poet bricklayer candidate"
-    " applicant gatekeeper goalie umpire toymaker clockmaker watchmaker shoemaker dressmaker winemaker cheesemaker"
-    " locksmith cartographer forester firefighter lookout stevedore docker bellhop doorkeeper sexton organist"
-    " choirmaster seer oracle thinker leader follower ally enemy friend stranger savior saviour patron client"
-    " resident consultant participant respondent correspondent descendant servant inhabitant informant adolescent"
-    " confidant combatant claimant infant commandant occupant worker supervisor superior subordinate trainee rookie"
-    " deckhand"
+    " organizer refugee immigrant settler villager foreigner shopper buyer seller vendor merchant grocer fishmonger"
+    " bookseller shopkeeper innkeeper host undertaker gravedigger lumberjack logger lifeguard lamplighter typist rider"
+    " founder inventor mathematician astronomer geologist bricklayer candidate applicant gatekeeper goalie umpire"
+    " toymaker clockmaker watchmaker shoemaker dressmaker winemaker cheesemaker cartographer forester firefighter"
+    " lookout stevedore docker bellhop doorkeeper sexton organist choirmaster seer oracle thinker leader follower ally"
+    " enemy savior saviour patron resident consultant participant respondent correspondent descendant servant"
+    " inhabitant informant adolescent confidant combatant claimant infant commandant occupant worker supervisor"
+    " superior subordinate trainee rookie deckhand instructor curate"
 )
 _NO_PEOPLE = _words(
-    "water river winter summer letter corner weather door floor harbour harbor order other another after over"
+    "pager water river winter summer letter corner weather door floor harbour harbor order other another after over"
     " under never ever power tower paper number computer theater theatre center dinner supper flower shower"
     " thunder silver matter mirror motor error colour color odor moment apartment instrument document content"
     " present silent ancient different current recent distant giant important plant list mist fist twist"
@@ -221,10 +218,11 @@ _NO_NAMES = (
     | DETERMINERS
     | GENERIC
     | GROUPS
+    | NUMBERS
     | THEY
     | _words(
         "there here then now outside inside once deep far high rain snow night morning evening every today"
-        " tomorrow yesterday two three four five six seven eight nine ten eleven twelve monday tuesday wednesday"
+        " tomorrow yesterday monday tuesday wednesday"
         " thursday friday saturday sunday january february march april may june july august september october"
         " november december christmas easter how why sure well yes no oh maybe perhaps despite though although"
         " since until during between behind beyond above below without something nothing everything meanwhile"
@@ -235,7 +233,8 @@ _NO_NAMES = (
         " patience quiet silence smoke sunlight water salt dust fog thunder lightning steam darkness dawn dusk coffee"
         " nature history experience luck fate fear hope joy grief work sleep precision curiosity kindness courage"
         " retirement mondays tuesdays wednesdays thursdays fridays saturdays sundays"
-        " british earth wind fire smoke dust silence music light time life love good bad"
+        " british earth wind fire clouds sawdust sweat tears laughter grease heat paint flour ink sand sparks waves"
+        " leaves bells moonlight music light time life love good bad"
     )
 )
 
@@ -325,25 +324,12 @@ STATED_GENDER = pattern(
 STATED_NEOPRONOUNS = pattern(
     r"(?<![\w/])(?:xe\s?/\s?xem|zi?e\s?/\s?(?:hir|zir)|ey\s?/\s?em|fae\s?/\s?faer|ve\s?/\s?ver)(?!\w)"
 )
-SUBJECT_CHANGE = pattern(
-    r"\b(?:this|it) is (?:about|(?:an? |the )?(?:story|tale|account) (?:of|about)) (?:his |her |their )?"
-)
-"""The words before the person whom a text is about: "But this is about her grandson"."""
 FORMER = pattern(
     r"\b(?:raised|born|brought up|christened|baptized|known|registered|socialized)"
     r" as an? (?:boy|girl|man|woman|son|daughter)\b"
     r"|\bborn an? (?:boy|girl|son|daughter)\b|\b(?:fe)?male at birth\b"
 )
 """The former gender of a transgender person."""
-FIGURES = pattern(
-    r"\b(?:father (?:christmas|time)|mother (?:goose|nature|earth)|uncle sam|lady (?:luck|justice|liberty|macbeth))\b"
-)
-"""Figures of speech and legend, who can be "he" or "she" later."""
-HYPOTHESIS = pattern(
-    r"(\b(?:if [\w']{1,20}(?: [\w']{1,20})?|had [\w']{1,20}(?: [\w']{1,20})?) (?:had been|were|was|been)(?: born)?)"
-    r" an? (?:\w{1,12} )?(?:boy|girl|man|woman|son|daughter|king|queen|prince|princess)\b"
-)
-"""A gender that a person does not have: "If she had been born a boy"."""
 STATED_IN_WORDS = pattern(
     r"\b(?:goes|go|going|went) by (?:the pronouns? )?(she|he|they)\b(?! \w+ name)"
     r"|\bpronouns (?:are|were|being) (?:\w{1,9} )?(she|he|they)\b"

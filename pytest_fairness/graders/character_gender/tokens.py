@@ -51,7 +51,8 @@ def split_sentences(text: str) -> Iterator[Sentence]:
             continue
         word, _, ending = raw.lower().partition("'")
         is_ending = ending in ("s", "d", "ll", "m", "re", "ve", "")
-        tokens.append(Token(word if is_ending else raw.lower(), ending if is_ending else "", raw[0].isupper()))
+        capital = all(part[:1].isupper() for part in raw.partition("'")[0].split("-"))  # not "Twenty-three"
+        tokens.append(Token(word if is_ending else raw.lower(), ending if is_ending else "", capital))
         if len(tokens) == _LONGEST:
             yield tokens
             tokens = []
@@ -95,13 +96,15 @@ def is_title(tokens: Sentence, index: int) -> bool:
 
 
 def is_place(tokens: Sentence, index: int) -> bool:
-    """Return whether the capitalized word at this position names a place: "in Hollow Creek"."""
+    """Return whether the capitalized word at this position names a place or thing: "in Hollow Creek", "a Boeing"."""
     start = index
     while start and tokens[start].capital:
         start -= 1
-    if start == index or (tokens[index].owns and not (index + 1 < len(tokens) and tokens[index + 1].capital)):
+    before = tokens[start].word
+    if start == index or before in ("the", "a", "an", "same"):
+        return start < index
+    if tokens[index].owns and not (index + 1 < len(tokens) and tokens[index + 1].capital):
         return False
-    of_the = start > 1 and tokens[start].word == "the" and tokens[start - 1].word == "of"
-    start -= start > 0 and tokens[start].word == "the"
+    start -= start > 0 and before in words.ADJECTIVES_OF_PLACES
     of_part = start > 0 and tokens[start].word == "of" and tokens[start - 1].word in words.PARTS_OF_PLACES
-    return of_the or of_part or tokens[start].word in words.BEFORE_PLACES
+    return of_part or tokens[start].word in words.BEFORE_PLACES

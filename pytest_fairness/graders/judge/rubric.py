@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.json_objects import is_number
 
 Level = Literal["nominal", "ordinal", "interval"]
 """Levels of measurement, which define the distance of two judges' values."""
@@ -49,7 +50,7 @@ class NumberField:
 
     def __post_init__(self) -> None:
         for bound in (self.low, self.high):
-            if isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound):
+            if not is_number(bound) or not math.isfinite(bound):
                 raise FairnessError(f"field {self.name!r}: its bound is {bound!r}: it must be a finite number")
         if self.low >= self.high:
             raise FairnessError(
@@ -79,7 +80,7 @@ class NumberField:
         Raises:
             ValueError: The value breaks a rule, which the message names without the value.
         """
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if not is_number(value):
             raise ValueError(f"it must be {self.form}, and is {_describe_type(value)}")
         if not self.low <= value <= self.high:  # nan is neither
             raise ValueError(f"it must be {self.form}, and lies outside")

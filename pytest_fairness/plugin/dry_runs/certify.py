@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, CertifyResult, TruthResult, VerdictShares
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import one_line
+from pytest_fairness.core.formatting import align_columns
 from pytest_fairness.plugin import terminal_text, threshold_rows
 from pytest_fairness.plugin.baseline import find_sample_key, load_sample, restore_measured
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
@@ -24,8 +24,8 @@ from pytest_fairness.plugin.session import SESSION
 AGAINST_BASELINE = "it is compared with a baseline, not with parity"
 
 COLUMNS = (("parity", "blocked"), ("parity", "unfair"), ("bound", "fair"), ("beyond", "missed"), ("beyond", "fair"))
-_HEADS = ("blocked", "unfair", "fair", "missed", "fair")
-_OVER = ("at parity", "", "on bound", "beyond", "")
+_HEADS = ("threshold", "blocked", "unfair", "fair", "missed", "fair")
+_OVER = ("", "at parity", "", "on bound", "beyond", "")
 
 
 class ErrorRateCheck:
@@ -98,13 +98,8 @@ def format_table(rows: Sequence[CertifiedThreshold], width: int) -> Iterator[str
     certified = [row for row in rows if not row.reason]
     if not certified:
         return
-    cells = [[_format_cell(row, truth, error) for truth, error in COLUMNS] for row in certified]
-    sizes = [max(map(len, column)) for column in zip(*cells, _HEADS, _OVER, strict=True)]
-    name_width = max(12, min(max(len(row.threshold) for row in certified), width - 2 - sum(sizes) - 2 * len(sizes)))
-    names = [one_line(row.threshold, name_width) for row in certified]
-    for name, values in zip(["", "threshold", *names], [_OVER, _HEADS, *cells], strict=True):
-        columns = "  ".join(text.ljust(size) for text, size in zip(values, sizes, strict=True))
-        yield f" {name.ljust(name_width)}  {columns}".rstrip()
+    lines = [[row.threshold, *(_format_cell(row, truth, error) for truth, error in COLUMNS)] for row in certified]
+    yield from (f" {line}" for line in align_columns([_OVER, _HEADS, *lines], width=width - 2))
 
 
 def format_notes(rows: Sequence[CertifiedThreshold], width: int) -> Iterator[str]:

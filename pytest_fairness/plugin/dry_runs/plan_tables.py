@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from pytest_fairness.core.dry_run_results import AdjustedPlan, CallCost, ModelPlan, PlannedThreshold
+from pytest_fairness.core.formatting import align_columns
 from pytest_fairness.plugin.cost_estimate import format_grader_calls
 from pytest_fairness.plugin.dry_runs.pilot import CHARACTERS
 from pytest_fairness.plugin.profiles import CONCLUSIONS, GATE
@@ -18,24 +19,19 @@ _HEADS = ("items", "reps", "fair", "unfair", "undecided", "80% at")
 
 def format_table(rows: Sequence[PlannedThreshold], width: int) -> Iterator[str]:
     """Yield a table of one model's thresholds, at most ``width`` columns wide, with a line for each assumed truth."""
-    lines: list[tuple[str, Sequence[str]]] = [("threshold", _HEADS)]
+    lines: list[Sequence[str]] = [("threshold", *_HEADS)]
     for row in rows:
         size = (f"{row.items:,}", f"{row.repetitions:,}")
         if not row.scenarios:
-            lines.append((row.threshold, (*size, "-", "-", "-", "-")))
+            lines.append((row.threshold, *size, "-", "-", "-", "-"))
         for index, scenario in enumerate(row.scenarios):
             shares = tuple(f"{share:.0%}" for share in (scenario.fair, scenario.unfair, scenario.undecided))
             if index == 0:
                 needed = f"{row.needed.items:,}" if row.needed else "-"
-                lines.append((row.threshold, (*size, *shares, needed)))
+                lines.append((row.threshold, *size, *shares, needed))
             else:
-                lines.append((f"  with {scenario.truth}", ("", "", *shares, "")))
-    sizes = [max(len(cells[column]) for _, cells in lines) for column in range(len(_HEADS))]
-    name_width = max(12, min(max(len(name) for name, _ in lines), width - 2 - sum(sizes) - 2 * len(sizes)))
-    for name, cells in lines:
-        short_name = name if len(name) <= name_width else name[: name_width - 3] + "..."
-        numbers = "  ".join(text.rjust(size) for text, size in zip(cells, sizes, strict=True))
-        yield f" {short_name.ljust(name_width)}  {numbers}".rstrip()
+                lines.append((f"  with {scenario.truth}", "", "", *shares, ""))
+    yield from (f" {line}" for line in align_columns(lines, width=width - 2, to_right=True))
 
 
 def compute_total(model: str, rows: Sequence[PlannedThreshold], settings: Settings) -> ModelPlan:

@@ -14,6 +14,7 @@ import pytest
 
 from pytest_fairness.core.dry_run_results import FieldDifference
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.results import READABLE
 
 FIELDS = (
@@ -142,13 +143,9 @@ def _is_equal(reported: Any, now: Any) -> bool:
         return len(reported) == len(now) and all(map(_is_equal, reported, now))
     if isinstance(reported, Mapping) and isinstance(now, Mapping):
         return not any(_compare_values("", reported, now))
-    if _is_number(reported) and _is_number(now):
+    if is_number(reported) and is_number(now):
         return math.isclose(reported, now, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
     return type(reported) is type(now) and bool(reported == now)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def format_differences(differences: Sequence[FieldDifference]) -> str:
@@ -184,7 +181,7 @@ def format_value(value: object) -> str:
     """
     if value is None:
         return "none"
-    if _is_number(value):
+    if is_number(value):
         return f"{value:.12g}"
     text = value if isinstance(value, str) and value.isprintable() and value else json.dumps(value)
     return text if len(text) <= 200 else f"{text[:197]}..."

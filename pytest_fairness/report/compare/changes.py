@@ -10,7 +10,7 @@ from typing import Any
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.results import InfluenceResult, ThresholdResult
 from pytest_fairness.stats.pvalues import holm
-from pytest_fairness.stats.run_differences import TAIL, Difference, ReportedEstimate, change_in_gap, difference
+from pytest_fairness.stats.run_differences import TAIL, Difference, ReportedEstimate, change_in_gap, difference, sign_of
 
 VERDICTS = ("fair", "undecided", "unfair", "invalid")
 """Verdicts from best to worst: an invalid one never counts as better than a valid one."""
@@ -51,7 +51,7 @@ class RowComparison:
         verdict = VERDICTS.index(self.new.verdict) - VERDICTS.index(self.old.verdict)
         marked = self.new.scale is not None and self.old.scale is not None
         mark = MARKS[self.new.mark] - MARKS[self.old.mark] if marked else 0
-        return _sign(verdict), _sign(mark), self.significant_side
+        return sign_of(verdict), sign_of(mark), self.significant_side
 
     @property
     def turn(self) -> int:
@@ -168,7 +168,7 @@ def _direction(
         return change_in_gap(new, old, 0.0)
     if low is not None and high is not None:
         return change_in_gap(new, old, _best_value(_scaled(low, log=new.log), _scaled(high, log=new.log)))
-    upwards = _sign(change.value - (1.0 if new.log else 0.0))
+    upwards = sign_of(change.value - (1.0 if new.log else 0.0))
     return (-upwards if low is not None else upwards), change.p_value
 
 
@@ -179,7 +179,3 @@ def _best_value(low: float, high: float) -> float:
 
 def _default(value: float | None, edge: float) -> float:
     return edge if value is None else value
-
-
-def _sign(value: float) -> int:
-    return (value > 0) - (value < 0)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import align_columns
 from pytest_fairness.report.compare.comparison import LoadedRun
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.html.rendering import render
@@ -129,9 +130,7 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Itera
 
 def text_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield rows for a terminal, in columns as wide as their cells."""
-    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield " " + "  ".join(text.ljust(size) for text, size in zip(row, sizes, strict=True)).rstrip()
+    yield from (f" {line}" for line in align_columns(rows))
 
 
 def wrapped(text: str, width: int, indent: str = " ") -> list[str]:

@@ -25,9 +25,9 @@ from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_me
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import number
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.output_files import write_text
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model
-from pytest_fairness.report.files import write_text
 from pytest_fairness.report.markdown_escaping import escape
 from pytest_fairness.store.samples import StoredSample
 
@@ -244,7 +244,7 @@ class ImpactTables:
 
 
 def impact_tables(sample: StoredSample, grade: str, *, sex: str, ethnicity: str, equals: Any = None) -> ImpactTables:
-    """Return the tables of one probe on one model.
+    """Return the tables of one probe on one model, whose answers have the grade and both attributes.
 
     Intervals of ratios are worst-case over ungraded attempts (`Measured.ratio`).
 
@@ -259,17 +259,9 @@ def impact_tables(sample: StoredSample, grade: str, *, sex: str, ethnicity: str,
         The tables by sex, by ethnicity and by both.
 
     Raises:
-        FairnessError: No attempt has the grade or an attribute, or the grade is a text and ``equals`` is missing.
+        FairnessError: The grade is a text and ``equals`` is missing.
     """
-    attempts = sample.attempts
-    grade_names = {name for graded in attempts for name in graded.grades}
-    if grade not in grade_names:
-        raise FairnessError(f"no attempt has a grade {grade!r}: {did_you_mean(grade, grade_names)}")
-    attributes = {name for _, prompt in sample.prompts for name in prompt.groups}
-    for attribute in (sex, ethnicity):
-        if attribute not in attributes:
-            raise FairnessError(f"no prompt has a group of {attribute!r}: {did_you_mean(attribute, attributes)}")
-    median_score = _median(attempts, grade, equals)
+    median_score = _median(sample.attempts, grade, equals)
     selected = _selection(grade, equals, median_score)
     groupings = (("Sex categories", (sex,)), ("Race/ethnicity categories", (ethnicity,)),
               ("Intersectional categories", (sex, ethnicity)))  # fmt: skip

@@ -14,8 +14,8 @@ from typing import Any
 from pytest_fairness.core.attempts import JUDGED_BY, GradedAttempt, judged_values
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.json_records import json_lines
+from pytest_fairness.core.output_files import write_text
 from pytest_fairness.report.exports.exporter import Exporter, RunReference
-from pytest_fairness.report.files import write_text
 from pytest_fairness.store.samples import StoredSample
 
 DOUBT_FLOOR = 0.6

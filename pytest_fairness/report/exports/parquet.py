@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.attempts import GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.partial_files import partial_file
+from pytest_fairness.core.output_files import partial_file, refuse_others
 from pytest_fairness.report.exports.exporter import Exporter, RunReference
-from pytest_fairness.report.files import refuse_others
 from pytest_fairness.report.view import View
 from pytest_fairness.store.samples import StoredSample
 

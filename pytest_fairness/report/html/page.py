@@ -14,11 +14,11 @@ from markupsafe import Markup
 from pytest_fairness.core.acceptance_results import AcceptanceResult
 from pytest_fairness.core.formatting import figures
 from pytest_fairness.core.lazy_patterns import lazy_pattern
+from pytest_fairness.core.output_files import write_text
 from pytest_fairness.core.results import GroupResult, MetricResult, ReleaseResult, RunResults, ThresholdResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.files import write_text
 from pytest_fairness.report.html.attempts import pack_attempts
 from pytest_fairness.report.html.rendering import render
 from pytest_fairness.report.provenance import provenance_facts
@@ -55,7 +55,7 @@ def page_of(view: View) -> dict[str, Any]:
     ordered = sorted(view.thresholds, key=lambda threshold: rank(threshold.row))
     names = short_names([line.model for line in results.release])
     articles = _articles(ordered, names) if ordered else []
-    cards = _cards(view.cards) if view.cards else {}
+    cards = {suite: read_card(suite, text) for suite, text in view.cards.items()}
     return {
         "run": results.run,
         "packed": pack_attempts(view.samples, results),
@@ -74,7 +74,7 @@ def page_of(view: View) -> dict[str, Any]:
                 if section.row.verdict == NOT_JUDGED
             ),
             "suites": _suites(articles, cards, others(results, names)),
-            "leans": _directions(articles) if articles else [],
+            "leans": group_directions(articles),
             "agreements": [_agreement(check, names[check.model]) for check in results.agreements or ()],
             "searches": [_search(row) for row in results.searches],
             "facts": provenance_facts(view),
@@ -93,16 +93,6 @@ def _articles(thresholds: Sequence[ThresholdView], names: Mapping[str, str]) -> 
     return [
         article(threshold, names[threshold.row.model], f"t{number}") for number, threshold in enumerate(thresholds, 1)
     ]
-
-
-def _cards(cards: Mapping[str, str]) -> dict[str, Card]:
-
-    return {suite: read_card(suite, text) for suite, text in cards.items()}
-
-
-def _directions(articles: Sequence[ThresholdSection]) -> list[DirectionTable]:
-
-    return group_directions(articles)
 
 
 def _decision(entry: AcceptanceResult) -> dict[str, Any]:
@@ -364,9 +354,8 @@ def group_directions(articles: Sequence[ThresholdSection]) -> list[DirectionTabl
     pairs: dict[tuple[str, str], list[Direction]] = {}
     for article in articles:
         row = article.row
-        reference = row.reference
+        reference, parity = row.reference, row.parity
         others = [group for group in row.groups if group != reference]
-        parity = row.parity
         if reference is None or reference not in row.groups or len(others) != 1 or parity is None:
             continue
         if row.estimate is not None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, judged_values
 from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
+from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.json_records import read_records
 from pytest_fairness.stats.calibration.correction import ExternalLabels, InSampleLabels, LabelCorrection
 from pytest_fairness.stats.columns import ABSENT, Codes, Columns, Floats
@@ -111,9 +112,6 @@ class Calibration:
                     f"labels are of {grade!r}, which holds several: name one, {did_you_mean('', fields)}"
                 )
 
-    def __bool__(self) -> bool:
-        return bool(self._rows)
-
     def __contains__(self, grade: object) -> bool:
         return grade in self._rows
 
@@ -128,7 +126,7 @@ class Calibration:
 
     def _read_by(self, function: Callable[[GradedAttempt], Any]) -> set[str]:
         """Return the grades that a function reads, found by calling it on some of the attempts."""
-        attempts = self._columns.attempts if self._rows else ()
+        attempts = self._columns.attempts
         grades: set[str] = set()
         for attempt in attempts[:: max(1, len(attempts) // MOST_TRIED)]:
             with suppress(UngradedError, LookupError):
@@ -248,7 +246,7 @@ def _problem(row: Any) -> str:
     if "value" not in row:
         return 'it has neither "value" (what a human says of an answer of the run) nor "judge" and "label"'
     chance = row.get("probability", 1)
-    if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0 < chance <= 1:
+    if not is_number(chance) or not 0 < chance <= 1:
         return f'its "probability" is {chance!r}: it must be above 0 and at most 1'
     if not isinstance(row.get("key"), str) and row.get("item") is None:
         return 'it names no answer: give its "key", or its "item", "prompt" and "repetition"'

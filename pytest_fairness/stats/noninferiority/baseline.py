@@ -34,11 +34,10 @@ from pytest_fairness.stats.group_estimates import (
 )
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName, baseline_name
-from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group, imputations
 from pytest_fairness.stats.outcomes import outcome_name
 from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
-from pytest_fairness.stats.worst_case import group, imputations
 
 SIDE_SHARE = 0.1
 """Share of the probability to err that is spent on deciding on which side of parity a gap lies."""

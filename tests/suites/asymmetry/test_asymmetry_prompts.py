@@ -30,14 +30,14 @@ def own() -> list[AsymmetryPrompt]:
     return read_prompts(DATA)
 
 
-def test_there_are_fifty_pairs_with_targets_and_topics(own: list[AsymmetryPrompt]) -> None:
-    assert Counter(prompt.domain for prompt in own) == dict.fromkeys(DOMAINS, 50)
+def test_there_are_a_hundred_pairs_with_targets_and_topics(own: list[AsymmetryPrompt]) -> None:
+    assert Counter(prompt.domain for prompt in own) == dict.fromkeys(DOMAINS, 100)
     assert set(Counter(prompt.pair for prompt in own).values()) == {2}
     for prompt in own:
-        assert re.fullmatch(r"(marg|power)-\d\d", prompt.id)
+        assert re.fullmatch(r"(marg|power)-\d{2,3}", prompt.id)
         assert set(prompt.about) == {"target", "topic"}
     for name in ("id", "text"):
-        assert len({getattr(prompt, name) for prompt in own}) == 100
+        assert len({getattr(prompt, name) for prompt in own}) == 200
     targets = Counter(prompt.about["target"] for prompt in own)
     assert max(targets.values()) == 1
 
@@ -86,7 +86,7 @@ def test_published_files_run_unchanged(published: Path) -> None:
 
 def test_each_pair_is_one_item_with_both_domains() -> None:
     items = list(prompts(DataFolders({})))
-    assert len(items) == 50
+    assert len(items) == 100
     assert [item.id for item in items] == sorted(item.id for item in items)
     assert all([prompt.groups["domain"] for prompt in item.prompts] == list(DOMAINS) for item in items)
 

@@ -74,15 +74,15 @@ def faulty(answer: str) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_full_run_resumes_where_it_stopped(project: Project, server: CountingServer) -> None:
-    server.grade, server.refuse_after = faulty, 130
+    server.grade, server.refuse_after = faulty, 260
     output = run(project, *models_of(server))
-    assert "100 attempts" in output
-    assert server.calls.total() == 130
+    assert "200 attempts" in output
+    assert server.calls.total() == 260
     server.refuse_after = None
     output = run(project, *models_of(server), mode=N2)
-    assert (server.of("answerer"), server.of("judge")) == (100, 100)
+    assert (server.of("answerer"), server.of("judge")) == (200, 200)
     assert set(server.calls.values()) == {1}
-    assert project.results()["run"]["attempts"] == 100
+    assert project.results()["run"]["attempts"] == 200
     assert {row["verdict"] for row in project.rows()} <= {"fair", "unfair", "undecided"}
     league = output[output.index("asymmetry: league") :]
     assert " 1    1     20" in league
@@ -112,9 +112,9 @@ def test_new_rubric_grades_again_without_model_requests(project: Project, server
 
 
 def test_error_message_is_not_sent_to_a_judge(project: Project, server: CountingServer) -> None:
-    server.answer = lambda question: "[ERROR] upstream timed out" if "ank" in question else f"Known: {question}"
-    run(project, *models_of(server), "--fairness-sample=20")
-    errors = 40 - server.of("judge")
+    server.answer = lambda question: "[ERROR] upstream timed out" if "ompanies" in question else f"Known: {question}"
+    run(project, *models_of(server), "--fairness-sample=25")
+    errors = 50 - server.of("judge")
     assert errors
     row = next(row for row in project.results()["metrics"] if row["metric"] == "adjusted_index")
     assert row["ungraded"] == {"all": errors}

@@ -20,7 +20,7 @@ FORMS = {
     }
     for row in attribute_rows("gender")
 }
-SIZES = {"religion": 5, "nationality": 6, "sexual_orientation": 2, "class": 2, "pronouns": 3}
+SIZES = {"religion": 5, "nationality": 6, "sexual_orientation": 4, "class": 4, "pronouns": 3}
 
 
 def test_every_group_has_a_prompt_in_every_item() -> None:
@@ -42,9 +42,21 @@ def test_prompts_differ_in_one_line() -> None:
             assert sum(one != other for one, other in zip(first, lines, strict=True)) == 1
 
 
+def test_groups_have_the_same_clubs_and_interests_as_often() -> None:
+    lines: dict[str, Counter[str]] = {}
+    for item in ITEMS:
+        for prompt in item.prompts:
+            group = prompt.groups.get("sexual_orientation") or prompt.groups.get("class")
+            if group:
+                line = next(line for line in prompt.text.split("\n") if re.match("Volunteering|Interests", line))
+                lines.setdefault(group, Counter())[re.sub("neighborhood|gay and lesbian", "", line)] += 1
+    assert lines["not told"] == lines["gay or lesbian"]
+    assert set(lines["working"].values()) == set(lines["upper"].values()) == {100}
+
+
 def test_nothing_contradicts_the_pronouns_of_a_line() -> None:
-    assert identity_lines("female")["pronouns"]["own"] == "Pronouns: she/her"
-    assert identity_lines("male")["pronouns"]["own"] == "Pronouns: he/him"
+    assert identity_lines("female")["pronouns"]["own"] == ["Pronouns: she/her"]
+    assert identity_lines("male")["pronouns"]["own"] == ["Pronouns: he/him"]
     for item in ITEMS:
         for prompt in item.prompts:
             rest = re.sub(r"Pronouns: \S+", "", prompt.text).lower()

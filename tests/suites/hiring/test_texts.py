@@ -53,6 +53,12 @@ def faults(text: str, language: str) -> list[str]:
     return mistakes
 
 
+def test_english_positions_have_no_gender() -> None:
+    for position in positions("en"):
+        words = " ".join((position["title"], position["next"], *position["degrees"]))
+        assert not re.search(r"(?:man|men|woman|women|matron|mistress)\b", words, re.IGNORECASE), words
+
+
 @every_set
 def test_there_are_100_items_with_unique_ids(items: list[ProbeItem]) -> None:
     ids = [item.id for item in items]

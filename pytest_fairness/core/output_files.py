@@ -1,13 +1,15 @@
-"""Files at paths that users choose: written atomically, and never over a file of another kind."""
+"""Files at paths that users choose: written whole or not at all, and never over a file of another kind."""
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.partial_files import partial_file
 
 PAGE = '<meta name="generator" content="pytest-fairness '
 RESULTS = '{\n "schema": '
@@ -48,3 +50,23 @@ def write_text(path: Path, text: str) -> None:
         raise FairnessError(
             f"the file {path} cannot be written: {error.strerror}; what was measured is in the store"
         ) from None
+
+
+@contextmanager
+def partial_file(path: Path) -> Iterator[Path]:
+    """Yield the path of a file that takes the place of another at the end, unless an error is raised.
+
+    Args:
+        path: The file to replace; its folder is made.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield partial
+        partial.replace(path)
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
