@@ -227,10 +227,10 @@ def _current() -> ComparisonRecorder | None:
     return recorder if isinstance(recorder, ComparisonRecorder) else None
 
 
-def has_compared() -> bool:
-    """Return whether anything was compared since the recording began."""
+def has_result() -> bool:
+    """Return whether an estimate was compared, or a number of one was read, since the recording began."""
     record = _current()
-    return record is not None and bool(record.conditions)
+    return record is not None and bool(record.conditions or record.read)
 
 
 def for_threshold(estimate: Estimate) -> Estimate:

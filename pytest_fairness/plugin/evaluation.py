@@ -13,7 +13,7 @@ from unittest import SkipTest
 import pytest
 
 from pytest_fairness.core.answer_formats import FORMAT
-from pytest_fairness.core.comparisons import has_compared, key_of
+from pytest_fairness.core.comparisons import has_result, key_of
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import FormatEffectResult, GroupResult
 from pytest_fairness.core.verdicts import Judgment, judge
@@ -101,9 +101,9 @@ def _call(function: Callable[..., object], arguments: Mapping[str, Any]) -> None
     try:
         returned = function(**arguments)
     except (pytest.skip.Exception, pytest.xfail.Exception) as skip:
-        if not has_compared() or str(skip) == NO_BASELINE:  # the fixture skips without a baseline, not the test
+        if not has_result() or str(skip) == NO_BASELINE:  # the fixture skips without a baseline, not the test
             raise
-        raise FairnessError(f"it was skipped after it had compared an estimate: {skip}") from None
+        raise FairnessError(f"it was skipped after it had compared or read an estimate: {skip}") from None
     if inspect.isawaitable(returned):
         if inspect.iscoroutine(returned):
             returned.close()

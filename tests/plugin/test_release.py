@@ -170,12 +170,15 @@ def test_skip_after_a_comparison_is_invalid(project: Project) -> None:
     project.write(
         conftest=project_sources.application(project_sources.UNEVEN),
         test_hiring=project_sources.suite(
-            project_sources.threshold(body), project_sources.threshold(first, name="test_first")
+            project_sources.threshold(body),
+            project_sources.threshold(body.replace('("hired")', '("hired").value'), name="test_read"),
+            project_sources.threshold(first, name="test_first"),
         ),
     )
     assert project.run("-m", "threshold").ret == 1
     assert messages(project) == {
-        "test_threshold": ("invalid: it was skipped after it had compared an estimate: noisy", "failed"),
+        "test_threshold": ("invalid: it was skipped after it had compared or read an estimate: noisy", "failed"),
+        "test_read": ("invalid: it was skipped after it had compared or read an estimate: noisy", "failed"),
         "test_first": ("not judged: skipped: not today", "skipped"),
     }
 
