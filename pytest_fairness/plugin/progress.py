@@ -65,6 +65,11 @@ class Progress:
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether this process writes the display: else its hooks would do nothing at each report."""
+        return self._reporter is not None
+
     def tick(self) -> None:
         """Show the progress, if the last time is long enough ago; called while a test waits."""
         with self._lock:

@@ -98,7 +98,8 @@ class RunState:
         """Start the progress display of all processes of the run."""
         run = self.fairness.run
         self.progress = Progress(self.config, lambda: self.fairness.store.spent(run), calls)
-        self.config.pluginmanager.register(self.progress, "fairness-progress")
+        if self.progress.is_shown:
+            self.config.pluginmanager.register(self.progress, "fairness-progress")
         return self.progress
 
     def write_problem(self, terminalreporter: pytest.TerminalReporter) -> None:
