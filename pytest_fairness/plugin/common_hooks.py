@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import marshal
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +32,9 @@ from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.report.ci.junit import shown_properties
 from pytest_fairness.report.escaping import escape_controls
+
+_PACKED = "fairness_packed"
+"""The key of a worker's report under which its content is sent."""
 
 
 class CollectionHooks:
@@ -145,6 +150,21 @@ class ReportHooks:
         outcomes.annotate_report(item, report)
         attach_verdict(item, report)
         return report
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_report_to_serializable(self) -> Generator[None, dict[str, Any] | None, dict[str, Any] | None]:
+        """Pack a worker's report into bytes: xdist serializes each of its hundred values in Python."""
+        content = yield
+        if content is not None and self._state.is_worker and self._state.fairness.is_used:
+            with suppress(ValueError):  # a value of another plugin, which xdist may know or refuse
+                return {_PACKED: marshal.dumps(content, 4)}
+        return content
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_report_from_serializable(self, data: dict[str, Any]) -> Generator[None, object, object]:
+        if _PACKED in data:
+            data |= marshal.loads(data.pop(_PACKED))  # noqa: S302 - of a worker, which runs the code of this process
+        return (yield)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
         return outcomes.status(report) if isinstance(report, pytest.TestReport) else None

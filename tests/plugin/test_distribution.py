@@ -82,6 +82,31 @@ def test_distributed_run_ends_with_the_same_output(project: Project) -> None:
     assert output(N2) == output(NO_XDIST)
 
 
+OTHER_TESTS = """
+import pytest
+
+def test_fails(record_property):
+    record_property("parts", ("left", 2, None, b"raw"))
+    print("printed by the test")
+    assert "left" == "right"
+
+@pytest.mark.skip(reason="no such machine")
+def test_skipped():
+    pass
+"""
+
+
+def test_reports_of_other_tests_cross_unchanged(project: Project) -> None:
+    write(project)
+    project.write(test_other=OTHER_TESTS)
+    result = project.run("-rs", "--junit-xml=results.xml", mode=N2)
+    result.stdout.fnmatch_lines(
+        ["E*assert 'left' == 'right'*", "printed by the test", "SKIPPED * test_other.py:*: no such machine"]
+    )
+    junit = (project.path / "results.xml").read_text(encoding="utf-8")
+    assert """value="('left', 2, None, b'raw')\"""" in junit
+
+
 KILL = """
 def die(name):
     import os, signal
