@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -142,7 +143,8 @@ class ThresholdOutcomes:
     @property
     def searches(self) -> list[SearchResult]:
         """The searches of the tests with `flips`."""
-        rows = [row for _, counts in self._counts() for row in json.loads(counts.get("searches", "[]"))]
+        properties = chain.from_iterable(self._measured.values())
+        rows = [row for name, value in properties if name == PREFIX + "searches" for row in json.loads(value)]
         if not rows:
             return []
         from pytest_fairness.core.search_results import SearchResult
