@@ -17,7 +17,6 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.http_errors import transient_error
 from pytest_fairness.models.threads import DaemonThreads
 from pytest_fairness.models.tool_messages import chat_messages
 
@@ -143,6 +142,8 @@ class FunctionModel:
         """Return the model's error for any exception of the application, even one that would end the process."""
         if isinstance(error, ModelError):
             return error
+        from pytest_fairness.models.http_errors import transient_error
+
         reason = redacted(" ".join(str(error).split()), secrets_in(self._environment))
         message = f"{self.name} raised {type(error).__name__}: {reason}".rstrip(": ")
         return transient_error(error, message) or PermanentError(message)
