@@ -50,15 +50,15 @@ class CollectionHooks:
     def pytest_pycollect_makeitem(
         self, collector: pytest.Module | pytest.Class, name: str, obj: object
     ) -> list[pytest.Item] | None:
-        marks = [mark for mark in ("probe", "threshold") if get_mark(obj, mark)]
-        if not marks:
+        if not any(get_mark(obj, mark) for mark in ("probe", "threshold")):
             return None
         if is_imported(collector, obj):
             return []
-        # Another name of a test is no definition.
-        if name == getattr(obj, "__name__", "") and inspect.isfunction(obj) and not collector.istestfunction(obj, name):
+        is_definition = name == getattr(obj, "__name__", "") and inspect.isfunction(obj)
+        # A probe without a test of its own is measured by its thresholds, or designed. Nothing would judge a threshold.
+        if is_definition and get_mark(obj, "threshold") and not collector.istestfunction(obj, name):
             raise collector.CollectError(
-                f"{name} is marked as a {marks[0]}, and pytest collects no test of that name (see python_functions): "
+                f"{name} is marked as a threshold, and pytest collects no test of that name (see python_functions): "
                 f"rename it, such as test_{name}, or remove the mark"
             )
         return None
