@@ -141,6 +141,7 @@ def test_worst_ratio_agrees_with_its_family(of_rows: Make, rows: Rows, bound: fl
     assert (worst == "unfair") == (family == "unfair")
 
 
+@pytest.mark.slow
 @quickly
 @given(samples(ungraded=True), BOUNDS, BOUNDS)
 def test_fair_stays_fair_under_a_looser_bound(of_rows: Make, rows: Rows, one: float, other: float) -> None:

@@ -84,6 +84,7 @@ def published(folder: Path, run: str) -> dict[str, Any]:
     return statistics
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", ["Religion_ambig", "Sexual_orientation_ambig"])
 def test_ambiguous_pair_counts_match_the_published_ones(
     judged: dict[str, RunReadings], recorded_pairs: Path, run: str
@@ -95,6 +96,7 @@ def test_ambiguous_pair_counts_match_the_published_ones(
     assert counts["one can't tell"] == figures["mixed_cant_determine"]
 
 
+@pytest.mark.slow
 def test_disambiguated_pairs_are_classified_by_cant_tell(judged: dict[str, RunReadings]) -> None:
     """Check the published 187 pairs with both can't-tell: in them both answers are correct."""
     counts = judged["Sexual_orientation_disambig"].counts
@@ -111,6 +113,7 @@ def test_disambiguated_pairs_are_classified_by_cant_tell(judged: dict[str, RunRe
     }
 
 
+@pytest.mark.slow
 def test_records_without_a_valid_choice_are_listed(judged: dict[str, RunReadings]) -> None:
     notes = [note for note in judged["Sexual_orientation_disambig"].notes if "none of the 3 choices" in note]
     assert len(notes) == len(set(notes)) == 15
@@ -174,6 +177,7 @@ def test_replies_are_read_as_labeled_by_a_person(recorded_pairs: Path) -> None:
         assert read(text) == label["says"], label
 
 
+@pytest.mark.slow
 def test_replies_that_open_with_yes_or_no_are_read_so(recorded_pairs: Path) -> None:
     readings: Counter[tuple[str, str]] = Counter()
     for _, _, _, text in outputs(recorded_pairs):
