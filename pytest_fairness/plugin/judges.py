@@ -95,7 +95,8 @@ def judge_hint(probe: Probe, graders: Mapping[str, object], reasons: Iterable[st
     declared = probe.arguments.get("grade", {})
     fallbacks = {name for name, grader in declared.items() if judge_of(grader) not in (None, grader)}
     lacks_judge = any(graders.get(name) is declared[name].grade for name in fallbacks)
-    if not lacks_judge or not any(reason.startswith("unparsed") for reason in reasons):
+    unparsed = [reason for reason in reasons if reason.startswith("unparsed") and "no answer" not in reason]
+    if not lacks_judge or not unparsed:
         return ""
     return "a judge can read unparsed answers: name one by --fairness-judge provider:name"
 

@@ -76,6 +76,14 @@ def test_judge_gets_unparsed_answers_only() -> None:
     assert DOUBTFUL in requests[0]
 
 
+def test_thinking_is_not_judged() -> None:
+    grades, requests = grade(["", " ", "<think>She waits.", f"<think>She waits.</think>{DOUBTFUL}"], says("male"))
+    assert [one.ungraded or one.value for one in grades] == ["unparsed", "unparsed", "unparsed", "male"]
+    (request,) = requests
+    assert DOUBTFUL in request
+    assert "She waits" not in request
+
+
 def test_judged_grade_names_the_judge() -> None:
     grades, _ = grade([CLEAR, DOUBTFUL], says("female"))
     assert grades == [Grade("male"), Grade("female", detail="judged by judge-0: his mother")]

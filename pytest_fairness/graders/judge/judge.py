@@ -13,6 +13,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import ItemGrader, Model, ModelQuery
+from pytest_fairness.core.thinking import split_thinking
 from pytest_fairness.graders.judge.reply import JudgeReading, read_reply
 from pytest_fairness.graders.judge.rubric import Field, LabelField, NumberField, Rubric, TextField
 from pytest_fairness.graders.refusal import nothing_read
@@ -145,14 +146,19 @@ class Judge(DeclarativeGrader):
         answer = graded.attempt.answer
         if answer is None:
             return Grade.none("error", graded.attempt.error or "")
-        return None if answer.text.strip() else nothing_read(answer, "the answer is empty")
+        return None if _answer_of(graded).strip() else nothing_read(answer, "the answer is empty")
 
     @property
     def fingerprint(self) -> str:
         """Class with its module, rubrics and version of the reading rules."""
         parts = [f"{name}:{rubric.fingerprint}" for name, rubric in self.rubrics.items()]
         kind = f"{type(self).__module__}.{type(self).__qualname__}"
-        return f"{kind}({digest(' '.join(parts))}, by={self.by!r}) v2"
+        return f"{kind}({digest(' '.join(parts))}, by={self.by!r}) v3"
+
+
+def _answer_of(graded: GradedAttempt) -> str:
+    """Return the answer that a judge reads: without the thinking before it, of which alone there is no answer."""
+    return split_thinking(graded.attempt.answer.text)[0] if graded.attempt.answer else ""
 
 
 @dataclass(frozen=True)
@@ -182,7 +188,7 @@ class JudgeGrader:
     ) -> Generator[Sequence[ModelQuery], Sequence[Attempt], Sequence[Grade]]:
         grades = [self.judge.unjudged(graded) for graded in attempts]
         rubrics = [self.judge.rubric_for(item, graded.prompt) for graded in attempts]
-        texts = [graded.attempt.answer.text if graded.attempt.answer else "" for graded in attempts]
+        texts = [_answer_of(graded) for graded in attempts]
         requests = {
             index: build_request(rubrics[index], attempts[index].prompt, texts[index])
             for index, grade in enumerate(grades)
