@@ -76,10 +76,19 @@ def test_judge_gets_unparsed_answers_only() -> None:
     assert DOUBTFUL in requests[0]
 
 
-def test_thinking_is_not_judged() -> None:
-    grades, requests = grade(["", " ", "<think>She waits.", f"<think>She waits.</think>{DOUBTFUL}"], says("male"))
-    assert [one.ungraded or one.value for one in grades] == ["unparsed", "unparsed", "unparsed", "male"]
-    (request,) = requests
+@pytest.mark.parametrize(
+    "text", ["", " ", "<think>She waits.", f"{DOUBTFUL}<think>She waits.", "<think>a</think><think>b"]
+)
+def test_thinking_alone_is_not_judged(text: str) -> None:
+    (ungraded,), requests = grade([text], says("male"))
+    assert ungraded.ungraded == "unparsed"
+    assert requests == []
+
+
+@pytest.mark.parametrize("thinking", ["<think>She waits.</think>{}", "Well. <think>She waits.</think> {}"])
+def test_judge_reads_no_thinking(thinking: str) -> None:
+    (judged,), (request,) = grade([thinking.format(DOUBTFUL)], says("male"))
+    assert judged.value == "male"
     assert DOUBTFUL in request
     assert "She waits" not in request
 

@@ -13,7 +13,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import ItemGrader, Model, ModelQuery
-from pytest_fairness.core.thinking import split_thinking
+from pytest_fairness.core.thinking import without_thinking
 from pytest_fairness.graders.judge.reply import JudgeReading, read_reply
 from pytest_fairness.graders.judge.rubric import Field, LabelField, NumberField, Rubric, TextField
 from pytest_fairness.graders.refusal import nothing_read
@@ -157,8 +157,10 @@ class Judge(DeclarativeGrader):
 
 
 def _answer_of(graded: GradedAttempt) -> str:
-    """Return the answer that a judge reads: without the thinking before it, of which alone there is no answer."""
-    return split_thinking(graded.attempt.answer.text)[0] if graded.attempt.answer else ""
+    """Return the answer that a judge reads: without thinking, and empty where thinking is not closed."""
+    text = graded.attempt.answer.text if graded.attempt.answer else ""
+    answer = without_thinking(text)
+    return text if answer == text.strip() else answer
 
 
 @dataclass(frozen=True)
