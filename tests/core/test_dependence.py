@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.decisions import Verdict
@@ -18,6 +18,7 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pvalues import p_fair, p_unfair
+from tests.helpers.examples import examples
 
 
 def estimate(name: str, value: float, width: float = 0.1, **more: Any) -> Estimate:
@@ -133,7 +134,7 @@ WORLDS = st.fixed_dictionaries({name: st.sampled_from((0.2, 0.65, 0.9)) for name
 WIDTHS = st.sampled_from((0.01, 0.2))
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(bodies(), WORLDS, WIDTHS)
 def test_fair_verdict_implies_that_the_assertions_are_true(body: Body, world: dict[str, float], width: float) -> None:
     source, asserted = body
@@ -148,7 +149,7 @@ def test_fair_verdict_implies_that_the_assertions_are_true(body: Body, world: di
         assert not all(part.true(world) for part in asserted), source
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(atoms(), min_size=1, max_size=4), WORLDS)
 def test_plain_asserts_get_the_true_verdict(parts: list[Part], world: dict[str, float]) -> None:
     """Completeness: of conjunctions the verdict is the truth where intervals are narrow and no parts contradict."""
