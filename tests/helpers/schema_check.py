@@ -18,7 +18,7 @@ def matches_schema(file: Path, name: str, *options: str) -> bool:
     Returns:
         Whether it does; what it violates is printed.
     """
-    from check_jsonschema.cli.main_command import main
+    from check_jsonschema.cli.main_command import main  # type: ignore[import-untyped]
 
     with pytest.raises(SystemExit) as ended:
         main(["--builtin-schema", name, *options, str(file)])
