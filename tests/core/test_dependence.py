@@ -207,6 +207,13 @@ def test_comparison_that_cannot_fail_the_test_is_invalid(body: str) -> None:
     assert "\n" not in judgment.reason
 
 
+@pytest.mark.parametrize(("bound", "verdict"), [(0.4, "fair"), (1.1, "unfair")])
+def test_many_comparisons_of_which_none_may_hold_are_judged(bound: float, verdict: str) -> None:
+    """Two at a time decide, and there are too many to try all combinations of their answers."""
+    others = [number / 50 for number in range(20)]
+    assert judged(f"assert not any([good < one for one in {[*others, bound, bound + 0.1]}])").verdict == verdict
+
+
 def test_unasserted_comparison_is_named() -> None:
     assert judged("ok = low >= 0.8\nassert good >= 0.9").reason.startswith("low >= 0.8 (line 2) cannot fail the test")
     assert "write `family >= 0.8`" in judged("assert not family < 0.8").reason

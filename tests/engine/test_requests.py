@@ -14,6 +14,7 @@ from pytest_fairness.engine.budget import Budget, Caps
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.engine.probe_sample import ProbeSample
 from pytest_fairness.engine.requests import Request, build_requests
+from pytest_fairness.engine.retries import Retries
 from pytest_fairness.engine.scheduler import Priority, RequestScheduler
 from tests.engine.conftest import MakeEngine
 from tests.helpers.engine_models import CountingModel, prompts
@@ -112,9 +113,9 @@ def test_retries_are_limited_and_the_error_is_reported(make_engine: MakeEngine) 
         raise TransientError("HTTP 500")
 
     model = CountingModel(fails)
-    (attempt,) = make_engine().attempts(build_requests(prompts(1), model, 1))
-    assert attempt.error == "HTTP 500 (asked 3 times)"
-    assert model.requests == 3
+    (attempt,) = make_engine(retries=Retries(first_wait=0.001)).attempts(build_requests(prompts(1), model, 1))
+    assert attempt.error == "HTTP 500 (asked 6 times)"
+    assert model.requests == 6
 
 
 def test_permanent_error_costs_one_request_and_its_attempt_only(make_engine: MakeEngine) -> None:
