@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest  # type: ignore[import-untyped]
-from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
 
 from pytest_fairness.core.comparisons import compare
 from pytest_fairness.core.decisions import OPERATORS, OPPOSITES, Decision
@@ -171,6 +170,8 @@ def test_worse_of_two_bounds_counts() -> None:
 @examples(30)
 @given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_matches_statsmodels(p_values: list[float]) -> None:
+    from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
+
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1], abs=1e-12)
 
 
