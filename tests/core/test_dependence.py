@@ -191,6 +191,7 @@ def judged(body: str) -> Judgment:
         "ok = low >= 0.8\nassert good >= 0.9",
         "ok = open_ >= 0.8\nassert good >= 0.9",
         "assert low >= 0.8 or good >= 0.8",
+        "assert good >= 0.9 or not good >= 0.7",
         "assert any([good >= 0.8, good >= 0.7])",
         "if good >= 0.5:\n    assert low >= 0.2",
         "assert not family < 0.8",
