@@ -119,7 +119,7 @@ def test_mean_is_corrected_by_labels_of_the_run_only() -> None:
 
 @pytest.mark.parametrize("wrong", [0, 1])
 def test_scale_widens_a_mean_if_no_label_shows_an_error(wrong: int) -> None:
-    """A scale bounds the error that no label shows; labels that show errors need none."""
+    """Bound the error that no label shows by the scale; labels that show errors need none."""
     truth = np.random.default_rng(0).integers(0, 3, 800)
     rows = [{"item": n, "gender": "female", "severity": int(grade) + n % 2 * wrong} for n, grade in enumerate(truth)]
     labels = [{"grade": "severity", "key": f"row {n + 1}", "value": int(truth[n])} for n in range(200)]
