@@ -1,7 +1,7 @@
-"""Private API of pytest, pluggy and hypothesis, with the reason for each use.
+"""Private API of pytest, pluggy, xdist and hypothesis, with the reason for each use.
 
-Checked with pytest 8.4.2 and 9.2.0, pluggy 1.5.0 and 1.7.0, pytest-xdist 3.8.0, hypothesis 6.100.0 and 6.170.15. Of
-pytest-xdist only hooks and `workerinput` are used, which it documents. A test refuses such names in other modules.
+Checked with pytest 8.4.2 and 9.2.0, pluggy 1.5.0 and 1.7.0, pytest-xdist 3.8.0 with execnet 2.1.2, hypothesis
+6.100.0 and 6.170.15. A test refuses such names in other modules.
 """
 
 from __future__ import annotations
@@ -154,3 +154,13 @@ def set_hypothesis_settings(function: object, value: settings) -> None:
 def has_hypothesis_seed(function: object) -> bool:
     """Return whether a hypothesis test has a seed of its own."""
     return getattr(function, _SEED, None) is not None
+
+
+def worker_interactor(config: pytest.Config) -> Any:
+    """Return the object through which a worker of xdist talks to its controller; None in other processes.
+
+    xdist has hooks for reports, not for the other messages, nor for the end of the controller. Used are its `channel`,
+    `sendevent`, `session`, `torun` and `nextitem_index`, and `process_from_remote` of the controller's nodes.
+    """
+    plugins = config.pluginmanager.get_plugins()
+    return next((plugin for plugin in plugins if type(plugin).__name__ == "WorkerInteractor"), None)

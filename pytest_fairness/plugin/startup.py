@@ -51,6 +51,10 @@ def start(config: pytest.Config) -> None:
         raise pytest.UsageError(fairness.fault)
     config.stash[SESSION] = fairness
     state = RunState(config, fairness)
+    if state.is_worker:
+        from pytest_fairness.plugin.xdist_events import send_in_batches
+
+        send_in_batches(config, lambda: fairness.is_used)
     # Registered without names: `-p no:NAME` could else block one, and thresholds would pass without a verdict.
     for hooks in (*_optional_hooks(state), *_run_hooks(state)):
         config.pluginmanager.register(hooks)
