@@ -17,6 +17,7 @@ from pytest_fairness.plugin.common_hooks import (
     ReportHooks,
     SessionEndHooks,
 )
+from pytest_fairness.plugin.compat import WorkerQueue
 from pytest_fairness.plugin.declarative import DeclaredFiles
 from pytest_fairness.plugin.markers import MARKS
 from pytest_fairness.plugin.measurement_hooks import MeasurementHooks, ReleaseHooks
@@ -26,6 +27,7 @@ from pytest_fairness.plugin.run_context import RunContext
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.session import SESSION, FairnessSession
 from pytest_fairness.plugin.unused_options import UnusedFolders
+from pytest_fairness.plugin.work_plan import AssignedTests
 from pytest_fairness.plugin.xdist_crashes import CrashedThresholdReruns
 from pytest_fairness.report.escaping import escape_controls
 
@@ -51,10 +53,11 @@ def start(config: pytest.Config) -> None:
         raise pytest.UsageError(fairness.fault)
     config.stash[SESSION] = fairness
     state = RunState(config, fairness)
-    if state.is_worker:
+    if queue := WorkerQueue.find(config):
         from pytest_fairness.plugin.xdist_events import send_in_batches
 
-        send_in_batches(config, lambda: fairness.is_used)
+        send_in_batches(config, queue, lambda: fairness.is_used)
+        fairness.work.assigned = AssignedTests(queue)
     # Registered without names: `-p no:NAME` could else block one, and thresholds would pass without a verdict.
     for hooks in (*_optional_hooks(state), *_run_hooks(state)):
         config.pluginmanager.register(hooks)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.plugin.compat import worker_interactor
+from pytest_fairness.plugin.compat import WorkerQueue, worker_interactor
 
 _OFFER = "fairness_events"
 """The key of a worker's input that shows that its controller takes several events in one message."""
@@ -44,23 +44,25 @@ def receive_in_batches(node: Any) -> None:
     node.workerinput[_OFFER] = True
 
 
-def send_in_batches(config: pytest.Config, is_on: Callable[[], bool]) -> None:
+def send_in_batches(config: pytest.Config, queue: WorkerQueue, is_on: Callable[[], bool]) -> None:
     """Let a worker send several events in one message, if its controller takes that.
 
     Args:
         config: The configuration of a worker.
+        queue: Its tests.
         is_on: Whether the session has tests of this plugin: else xdist is left as it is.
     """
-    interactor = worker_interactor(config)
-    if getattr(config, "workerinput", {}).get(_OFFER) and hasattr(interactor, "sendevent"):
-        interactor.sendevent = _EventSender(interactor, is_on).send
+    if getattr(config, "workerinput", {}).get(_OFFER):
+        interactor = worker_interactor(config)
+        interactor.sendevent = _EventSender(interactor, queue, is_on).send
 
 
 class _EventSender:
     """Sender of the events of one worker, in their order."""
 
-    def __init__(self, interactor: Any, is_on: Callable[[], bool]) -> None:
-        self._interactor, self._send_alone, self._is_on = interactor, interactor.sendevent, is_on
+    def __init__(self, interactor: Any, queue: WorkerQueue, is_on: Callable[[], bool]) -> None:
+        self._channel, self._send_alone = interactor.channel, interactor.sendevent
+        self._queue, self._is_on = queue, is_on
         self._events: list[tuple[str, dict[str, Any]]] = []
         self._lock = Lock()  # xdist sends from two threads
 
@@ -68,7 +70,8 @@ class _EventSender:
         """Hold an event, or send it together with those that are held."""
         with self._lock:
             self._events.append((name, content))
-            if self._is_on() and (name in _HELD or (name == _TEST_END and self._continues())):
+            # A test that is stolen from the queue meanwhile is followed by an event, with which these are sent.
+            if self._is_on() and (name in _HELD or (name == _TEST_END and self._queue.continues())):
                 return
             events, self._events = self._events, []
             packed = io.BytesIO()
@@ -78,15 +81,7 @@ class _EventSender:
                 for one, its_content in events:
                     self._send_alone(one, **its_content)
             else:
-                self._interactor.channel.send(packed.getvalue())
-
-    def _continues(self) -> bool:
-        """Return whether the next test begins at once: it is known, and so is the one after it."""
-        interactor = self._interactor
-        if interactor.session.shouldfail or interactor.session.shouldstop:
-            return False
-        with interactor.torun.lock() as queued:
-            return bool(queued) and isinstance(interactor.nextitem_index, int)
+                self._channel.send(packed.getvalue())
 
 
 class _PlainPickler(pickle.Pickler):

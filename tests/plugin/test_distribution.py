@@ -163,6 +163,44 @@ def test_value_that_xdist_refuses_is_refused(project: Project) -> None:
     assert "can't serialize <class 'array.array'>" in shown(result)
 
 
+SENDERS = """
+import os
+import time
+import pytest
+
+WORKER = os.environ["PYTEST_XDIST_WORKER"] if "PYTEST_XDIST_WORKER" in os.environ else "controller"
+
+def application(text):
+    with open("sent.txt", "a") as file:
+        file.write(f"{WORKER} {'colleague' in text}\\n")
+    time.sleep(0.02)
+    return "yes"
+
+application.fairness_concurrency = 16
+
+@pytest.fixture(scope="session")
+def model():
+    return application
+
+def pytest_runtest_call(item):
+    with open("ran.txt", "a") as file:
+        file.write(f"{WORKER} {item.path.stem == 'test_promotion'}\\n")
+"""
+
+
+def test_worker_sends_the_requests_of_its_own_tests(project: Project) -> None:
+    """Regression: each worker sent the whole work list in order, and read the answers of the others' tests."""
+    suite = project_sources.suite(count=150)
+    other = suite.replace("profile", "colleague").replace("test_hiring", "test_promotion")
+    project.write(conftest=SENDERS, test_hiring=suite, test_promotion=other)
+    project.run("-k", "not alike", mode=distributed("-n2", "--dist", "loadfile")).assert_outcomes(passed=300)
+    ran, sent = ((project.path / name).read_text(encoding="utf-8").splitlines() for name in ("ran.txt", "sent.txt"))
+    assert len(sent) == 600
+    (last,) = {line.split()[0] for line in ran if line.endswith("True")}
+    # Behind its tests there are no others, so it has nothing to send ahead for them.
+    assert {line for line in sent if line.startswith(last)} == {f"{last} True"}
+
+
 KILL = """
 def die(name):
     import os, signal
