@@ -18,6 +18,7 @@ from uuid import UUID
 to_json = json.JSONEncoder(ensure_ascii=False).encode
 """A function like ``json.dumps`` that constructs no new encoder each time."""
 
+_SCALARS = frozenset((type(None), bool, int, float, str))
 _WITH_STABLE_TEXT = (bytes, complex, range, date, time, timedelta, Decimal, Fraction, UUID, PurePath)
 _BLOCKS, _BLOCK_SIZE = 64, 4096
 """Number of blocks of a large file that are read, and their size in bytes."""
@@ -66,12 +67,16 @@ def canonical(value: object) -> str:
 
 def _form(value: object) -> Any:
     kind = type(value)
-    if value is None or kind in (bool, int, float, str):
+    if kind in _SCALARS:
         return value
     if kind in (list, tuple):
         return [kind.__name__, *map(_form, value)]  # type: ignore[call-overload]
     if kind is dict or isinstance(value, Mapping):
-        return ["mapping", *[[_form(key), _form(entry)] for key, entry in value.items()]]  # type: ignore[attr-defined]
+        entries: Iterable[tuple[object, object]] = value.items()  # type: ignore[attr-defined]
+        return [
+            "mapping",
+            *[[_form(key), entry if type(entry) in _SCALARS else _form(entry)] for key, entry in entries],
+        ]
     if isinstance(value, set | frozenset):
         return ["set", *sorted(map(canonical, value))]
     if isinstance(value, type):

@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_fairness.core.digests import digest, to_json
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.tools import TOOL, TOOL_CALLS, TOOLS, Tool, read_tools, tools_message
 
 Message = Mapping[str, str]
@@ -26,6 +27,8 @@ CONTINUATIONS = "continuations"
 _ROLES = ("system", "user", "assistant")
 _TOOL_ROLES = (TOOL_CALLS, TOOL)
 _NOTHING: Mapping[str, Any] = {}
+_PLAIN_ID = lazy_pattern(r"(?:[A-Za-z0-9._+@/-]|:(?!:)){1,60}")
+"""Ids of items that are ids of tests as they are."""
 
 
 class _DigestSlot:
@@ -202,5 +205,7 @@ class ProbeItem:
         >>> ProbeItem("person-1", [Prompt("Hello")]).test_id, ProbeItem("Zoë", [Prompt("Hello")]).test_id
         ('person-1', 'Zo_~0e8501d04522')
         """
+        if _PLAIN_ID.fullmatch(self.id):
+            return self.id
         clean = re.sub(r":+", ":", re.sub(r"[^A-Za-z0-9._+@:/-]+", "_", self.id))
-        return clean if clean == self.id and len(clean) <= 60 else f"{clean[:47]}~{digest(self.id)[:12]}"
+        return f"{clean[:47]}~{digest(self.id)[:12]}"

@@ -21,6 +21,8 @@ _NAMED = lazy_pattern(
     ) (?!\[redacted) [^\s&"',;]{8,}"""
 )
 """Secrets that are recognized by the text before them, in a header or in a URL."""
+_NAMES = ("bearer", "authorization", "api-key", "secret", "key=", "token=", "code=", "sig=", "signature=")
+"""Parts of the texts before such secrets, one of which each has: most texts are long and have none."""
 _KEY_LIKE = lazy_pattern(
     r"""(?x) \b(?: (?:sk|pk|gsk|hf|xai|gh[pousr]|github_pat|glpat|xox[abprs])[-_][A-Za-z0-9_-]{12,}
       | AIza[0-9A-Za-z_-]{30,}
@@ -57,4 +59,7 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     for secret in secrets:
         if secret:
             text = text.replace(secret, HIDDEN)
-    return without_credentials(_KEY_LIKE.sub(HIDDEN, _NAMED.sub(rf"\g<1>{HIDDEN}", text)))
+    folded = text.casefold()
+    if any(name in folded for name in _NAMES):
+        text = _NAMED.sub(rf"\g<1>{HIDDEN}", text)
+    return without_credentials(_KEY_LIKE.sub(HIDDEN, text))

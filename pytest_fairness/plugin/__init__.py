@@ -17,12 +17,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the fixtures, and the hooks of a run."""
+    """Register fixtures and hooks."""
     with lasting_imports():
-        from pytest_fairness.plugin import fixtures
-        from pytest_fairness.plugin.compat import allow_fixture_overrides
         from pytest_fairness.plugin.startup import start
 
-    config.pluginmanager.register(fixtures, "fairness-fixtures")
-    allow_fixture_overrides(config.pluginmanager)
     start(config)

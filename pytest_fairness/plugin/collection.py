@@ -21,7 +21,7 @@ from pytest_fairness.plugin.identity import (
     grader_fixtures,
     visible_fixtures,
 )
-from pytest_fairness.plugin.markers import get_mark, threshold_probe
+from pytest_fairness.plugin.markers import get_mark, own_marks, threshold_probe
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.session import FairnessSession
 
@@ -57,15 +57,18 @@ def lists_only(config: pytest.Config) -> bool:
     return any(config.getoption(name, default=False) for name in names)
 
 
-def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
-    """Parametrize a probe by its items, a threshold by its probe, and both by the models of the run."""
+def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> int:
+    """Parametrize a probe by its items, a threshold by its probe, and both by the models of the run.
+
+    Returns:
+        The number of the probe's items; 0 for other tests.
+    """
     function = metafunc.function
     marked_probe, marked_threshold = (get_mark(function, mark) is not None for mark in ("probe", "threshold"))
     if not (marked_probe or marked_threshold or "flips" in metafunc.fixturenames):
-        return
+        return 0
     fairness.use()
-    if marked_probe:
-        _parametrize_items(metafunc, fairness, both=marked_threshold)
+    items = _parametrize_items(metafunc, fairness, both=marked_threshold) if marked_probe else 0
     if marked_threshold and "measured" in metafunc.fixturenames:
         _parametrize_measured(metafunc, fairness)
     if "flips" in metafunc.fixturenames:  # a parameter, since a class may override the fixtures
@@ -74,7 +77,10 @@ def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     if "model_name" in metafunc.fixturenames:
         models = [name for name in fairness.models.names() if name]
         names, ids = [str(name) for name in models], _model_ids(models)
-        metafunc.parametrize("model_name", names or [None], ids=ids or [pytest.HIDDEN_PARAM], scope="session")
+        metafunc.parametrize(
+            "model_name", names or [None], ids=ids or [pytest.HIDDEN_PARAM], indirect=True, scope="session"
+        )
+    return items
 
 
 def _model_ids(names: Sequence[ModelName]) -> list[str]:
@@ -85,26 +91,27 @@ def _model_ids(names: Sequence[ModelName]) -> list[str]:
     return list(ids_of(names).values())
 
 
-def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, both: bool) -> None:
+def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, both: bool) -> int:
     try:
         sample = fairness.probes.get_sample(metafunc.definition, metafunc.function)
     except FairnessError as error:
         if "probe_item" in metafunc.fixturenames:
             metafunc.parametrize("probe_item", [CollectionError(str(error))], ids=["items"], indirect=True)
-        return
+        return 0
     probe = sample.probe
     if both:
         probe.error = f"{metafunc.function.__name__} is marked both probe and threshold: {LONE_CALLABLE}"
     if "probe_item" not in metafunc.fixturenames:
         probe.error = format_missing_fixture("probe", metafunc.function, "probe_item")
-        return
+        return 0
     if probe.error is not None:
         placeholder = pytest.param(CollectionError(probe.error, probe.is_skipped), id="items")
         metafunc.parametrize("probe_item", [placeholder], indirect=True)
-        return
+        return 0
     ids = [item.test_id for item in probe.items]
     items = [ItemParameter(sample, index) for index in range(len(probe.items))]
     metafunc.parametrize("probe_item", items, ids=ids, indirect=True)
+    return len(items)
 
 
 def _parametrize_measured(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
@@ -151,7 +158,7 @@ def uses_named_model(item: pytest.Function) -> bool:
 def check_fixture(item: pytest.Function) -> str | None:
     """Return an error for a marked test without the fixture of its mark."""
     for mark, fixture in (("probe", "probe_item"), ("threshold", "measured")):
-        if get_mark(item.function, mark) is not None and fixture not in item.fixturenames:
+        if getattr(own_marks(item), mark) and fixture not in item.fixturenames:
             return format_missing_fixture(mark, item.function, fixture)
     return None
 
@@ -195,7 +202,7 @@ def check_forks(items: Sequence[pytest.Function]) -> str | None:
 
 def get_item_parameter(item: pytest.Function) -> ItemParameter | CollectionError | None:
     """Return the parameter of a probe's test: its item; None for any other test."""
-    if get_mark(item.function, "probe") is None or not hasattr(item, "callspec"):
+    if not own_marks(item).probe or not hasattr(item, "callspec"):
         return None
     return cast("ItemParameter | CollectionError | None", item.callspec.params.get("probe_item"))
 
@@ -205,7 +212,7 @@ def check_shared_results(items: Sequence[pytest.Function]) -> str | None:
     by_id: dict[str, pytest.Function] = {}
     for item in items:
         first = by_id.setdefault(item.nodeid, item)
-        if first.function is not item.function:
+        if first is not item and first.function is not item.function:
             return (
                 f"two tests have the id {item.nodeid!r} ({first.path} and {item.path}), as pytest names files outside "
                 "of the rootdir: run them one after the other, or with a --rootdir above both"
@@ -220,22 +227,20 @@ def check_shared_results(items: Sequence[pytest.Function]) -> str | None:
 
 def graders_with_parameters(item: pytest.Function) -> Iterator[str]:
     """Yield the grader fixtures of a marked test that have parameters."""
-    if (sample := get_sample(item)) and (graders := grader_fixtures(sample.probe.function)):
+    sample = get_sample(item)
+    if sample and sample.probe.plain_graders is None and (graders := grader_fixtures(sample.probe.function)):
         # Graders may depend on the parameters of the model, since each model has a sample of its own.
         yield from find_parameters(item, graders).keys() - find_parameters(item, ["model", "model_name"]).keys()
 
 
 def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
     """Return whether a test belongs to a probe or is a threshold."""
-    if not isinstance(item, pytest.Function):
-        return False
-    function = item.function  # looked up once: the attribute of a method is a new object each time
-    return get_mark(function, "probe") is not None or get_mark(function, "threshold") is not None
+    return isinstance(item, pytest.Function) and any(own_marks(item))
 
 
 def is_threshold(item: pytest.Item) -> bool:
     """Return whether a test is marked ``threshold``."""
-    return isinstance(item, pytest.Function) and get_mark(item.function, "threshold") is not None
+    return isinstance(item, pytest.Function) and own_marks(item).threshold
 
 
 def selected_probes(items: Iterable[pytest.Item]) -> list[Probe]:

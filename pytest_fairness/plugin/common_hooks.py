@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Generator
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.garbage_collection import MANY_TESTS, paused_collection
 from pytest_fairness.plugin import outcomes, threshold_rows
 from pytest_fairness.plugin.attachments import attach_verdict
 from pytest_fairness.plugin.collection import (
@@ -37,9 +39,17 @@ class CollectionHooks:
 
     def __init__(self, state: RunState) -> None:
         self._state = state
+        self._pause = ExitStack()
+        """The pause of the garbage collector while many tests are collected."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self) -> Generator[None, object, object]:
+        with self._pause:
+            return (yield)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        parametrize(metafunc, self._state.fairness)
+        if parametrize(metafunc, self._state.fairness) >= MANY_TESTS:
+            self._pause.enter_context(paused_collection())
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makeitem(
@@ -158,8 +168,8 @@ class ReportHooks:
             state.is_broken |= (BROKEN, "yes") in report.user_properties
             if not state.is_worker:  # after the rows were read from them, before a JUnit file is written
                 report.user_properties = shown_properties(report.user_properties)
-        maxfail = state.config.getoption("maxfail")
-        if report.failed and maxfail and state.outcomes.failures >= maxfail:
+        maxfail = state.config.getoption("maxfail") if report.failed else None
+        if maxfail and state.outcomes.failures >= maxfail:
             state.attempt(state.fairness.backend.stop)
 
 

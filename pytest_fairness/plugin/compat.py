@@ -67,6 +67,13 @@ def rootdir_of_tests(config: pytest.Config) -> Path:
     return rootdir
 
 
+def request_of(test: pytest.Item) -> pytest.FixtureRequest:
+    """Return the request of a test: for each fixture that takes `request`, pytest makes a new one."""
+    untyped: Any = test
+    request: pytest.FixtureRequest = untyped._request
+    return request
+
+
 def fail_fixture(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest, message: str) -> NoReturn:
     """Fail the test before a fixture is set up, and every other test that uses the fixture.
 

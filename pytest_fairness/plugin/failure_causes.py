@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.plugin.identity import ItemParameter, get_sample
-from pytest_fairness.plugin.markers import get_mark
+from pytest_fairness.plugin.markers import own_marks
 from pytest_fairness.report.escaping import escape_controls
 
 CAUSE = "fairness_cause"
@@ -36,7 +36,7 @@ class FailureCauses:
         sample = get_sample(item)
         probe = sample.probe.id if sample else item.nodeid
         item.user_properties.append(cause_property(cause, attempts, probe, subject=_measured_subject(item)))
-        is_probe = isinstance(item, pytest.Function) and get_mark(item.function, "probe") is not None
+        is_probe = isinstance(item, pytest.Function) and own_marks(item).probe
         if is_probe and not item.get_closest_marker("xfail"):
             first = self._first.setdefault(cause, item.nodeid)
             if first != item.nodeid:
@@ -106,11 +106,9 @@ class CauseCounts:
         self._texts: dict[str, str] = {}
         self._counts: dict[str, dict[str, _CauseCount]] = defaultdict(lambda: defaultdict(_CauseCount))
 
-    def add(self, report: pytest.TestReport) -> None:
-        """Add the cause of a report. The attempts of a threshold are its probe's whole sample."""
-        if report.when == "teardown" or CAUSE not in (properties := dict(report.user_properties)):
-            return
-        cause, attempts, probe, subject = json.loads(str(properties[CAUSE]))
+    def add(self, value: str) -> None:
+        """Add the property `CAUSE` of a report. The attempts of a threshold are its probe's whole sample."""
+        cause, attempts, probe, subject = json.loads(value)
         count = self._counts[self._texts.setdefault(_mask_details(cause), cause)][probe]
         if subject:
             count.items[subject] = attempts

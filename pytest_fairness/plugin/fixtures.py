@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -12,7 +13,7 @@ from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import NO_JUDGE
 from pytest_fairness.plugin.probe import make_data_folders
 from pytest_fairness.plugin.probe_item import ProbeItemHandle
-from pytest_fairness.plugin.session import SESSION, FairnessSession
+from pytest_fairness.plugin.session import FairnessSession
 
 if TYPE_CHECKING:
     from pytest_fairness.core.data_folders import DataFolders
@@ -22,38 +23,52 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.measurement import LazyMeasured
 
 
-@pytest.fixture(scope="session")
-def fairness_session(pytestconfig: pytest.Config) -> FairnessSession:
-    """Return the fairness session of this process, for the plugin's own fixtures."""
-    return _get_session(pytestconfig)
+def make_session_fixtures(fairness: FairnessSession) -> ModuleType:
+    """Return a module with the fixtures of all tests of probes, which know the session.
 
+    They take neither `request` nor each other where they can: for each test, pytest makes a new `request`, and visits
+    all fixtures again.
+    """
 
-def _get_session(config: pytest.Config) -> FairnessSession:
-    """Return the fairness session, without a fixture: pytest visits every fixture of a test again."""
-    fairness = config.stash[SESSION]
-    fairness.use()
-    if fairness.fault:
-        pytest.fail(fairness.fault, pytrace=False)
-    return fairness
+    def use() -> FairnessSession:
+        fairness.use()
+        if fairness.fault:
+            pytest.fail(fairness.fault, pytrace=False)
+        return fairness
 
+    @pytest.fixture(scope="session")
+    def fairness_session() -> FairnessSession:
+        """Return the fairness session of this process, for the plugin's own fixtures."""
+        return use()
 
-@pytest.fixture(scope="session")
-def model_name(request: pytest.FixtureRequest, fairness_session: FairnessSession) -> str | None:
-    """Return the name of the model under test: each model of the run for probes and thresholds, else the first."""
-    first = fairness_session.models.names()[0]
-    name: str | None = request.param if hasattr(request, "param") else (str(first) if first else None)
-    return name
+    @pytest.fixture(scope="session")
+    def model_name() -> str | None:
+        """Return the name of the model under test: each model of the run for probes and thresholds, else the first."""
+        first = use().models.names()[0]
+        return cast("str | None", fairness.parameters.get("model_name", first and str(first)))
 
+    @pytest.fixture(scope="session")
+    def model(model_name: str | None) -> Model:
+        """Return the model under test. Override it (session scope) with any callable from text to text."""
+        if model_name is None:
+            pytest.fail(NO_MODEL, pytrace=False)
+        try:
+            return use().models.resolve(model_name)
+        except FairnessError as error:
+            pytest.fail(str(error), pytrace=False)
 
-@pytest.fixture(scope="session")
-def model(model_name: str | None, request: pytest.FixtureRequest) -> Model:
-    """Return the model under test. Override it (session scope) with any callable from text to text."""
-    if model_name is None:
-        pytest.fail(NO_MODEL, pytrace=False)
-    try:
-        return _get_session(request.config).models.resolve(model_name)
-    except FairnessError as error:
-        pytest.fail(str(error), pytrace=False)
+    @pytest.fixture
+    def probe_item(model_name: str | None) -> ProbeItemHandle:
+        """Return the item of this test: its prompts, and ``measure(model)``."""
+        unmarked = CollectionError("`probe_item` is for tests marked @pytest.mark.probe(items=...)")
+        parameter = fairness.parameters.get("probe_item", unmarked)
+        if isinstance(parameter, CollectionError):
+            parameter.end()
+        return ProbeItemHandle(fairness, parameter, model_name)
+
+    module = ModuleType("session fixtures")
+    vars(module).update(fairness_session=fairness_session, model_name=model_name, model=model, probe_item=probe_item)
+    return module
 
 
 @pytest.fixture(scope="session")
@@ -95,16 +110,6 @@ def grader() -> Grader:
 
 
 @pytest.fixture
-def probe_item(request: pytest.FixtureRequest, model_name: str | None) -> ProbeItemHandle:
-    """Return the item of this test: its prompts, and ``measure(model)``."""
-    unmarked = CollectionError("`probe_item` is for tests marked @pytest.mark.probe(items=...)")
-    parameter = getattr(request, "param", unmarked)
-    if isinstance(parameter, CollectionError):
-        parameter.end()
-    return ProbeItemHandle(request, parameter, model_name)
-
-
-@pytest.fixture
 def baseline(measured: LazyMeasured, fairness_session: FairnessSession) -> LazyBaseline:
     """Return the probe's metrics in the run of ``--fairness-baseline``, for ``measured.against(baseline)``."""
     from pytest_fairness.plugin.baseline import LazyBaseline
@@ -113,9 +118,11 @@ def baseline(measured: LazyMeasured, fairness_session: FairnessSession) -> LazyB
 
 
 @pytest.fixture(scope="module")
-def measured(request: pytest.FixtureRequest, model: object, model_name: str | None) -> LazyMeasured:
+def measured(
+    request: pytest.FixtureRequest, fairness_session: FairnessSession, model: object, model_name: str | None
+) -> LazyMeasured:
     """Return the metrics of the probe's whole sample; missing answers are requested on first use."""
-    if request.config.stash[SESSION].settings.verify:
+    if fairness_session.settings.verify:
         from pytest_fairness.plugin.dry_runs.stored_measured import StoredMeasured
 
         return StoredMeasured(request, model, model_name)

@@ -317,10 +317,19 @@ def _find_fixtures(node: pytest.Item | pytest.Collector, names: Iterable[str]) -
 
 def find_parameters(test: pytest.Item, names: Iterable[str]) -> dict[str, int]:
     """Return the indices of the parameters on which some fixtures of a test depend, by name."""
+    return _parameters_of(test, visible_fixtures(test, names))
+
+
+def _parameters_of(test: pytest.Item, visible: Fixtures) -> dict[str, int]:
     indices = test.callspec.indices if hasattr(test, "callspec") else {}
-    visible = visible_fixtures(test, names)
-    used = dict.fromkeys([*visible, *(name for fixture in visible.values() for name in fixture.argnames)])
-    return {name: indices[name] for name in used if name in indices}
+    return {name: indices[name] for name in _used_names(tuple(visible.values())) if name in indices}
+
+
+@lru_cache(maxsize=64)  # each test has the same
+def _used_names(fixtures: tuple[pytest.FixtureDef[Any], ...]) -> Mapping[str, None]:
+    """Return the names of fixtures and of those that they use."""
+    used = [*(fixture.argname for fixture in fixtures), *(name for fixture in fixtures for name in fixture.argnames)]
+    return dict.fromkeys(used)
 
 
 def find_model_name(test: pytest.Item) -> str:
@@ -340,7 +349,6 @@ def _value_form(test: pytest.Item, name: str) -> str:
         return f"{callspec.indices[name]} {named.__module__}.{named.__qualname__}"
 
 
-@lru_cache(maxsize=64)  # each report of a test has the source of its model
 def _get_code(fixture: pytest.FixtureDef[Any]) -> CodeType | None:
     """Return the code of a fixture's function; None for another callable."""
     code: CodeType | None = getattr(plain_function(inspect.unwrap(fixture.func)), "__code__", None)
@@ -378,10 +386,14 @@ def get_sample(test: pytest.Item) -> SampleParameter | None:
 
 def model_source(test: pytest.Item) -> str:
     """Return the source of a test's model as a text: tests with the same text measure one model."""
-    fixture = visible_fixtures(test, ["model"])["model"]
+    visible = visible_fixtures(test, ["model"])
+    return _source_text(visible["model"], tuple(_parameters_of(test, visible).items()))
+
+
+@lru_cache(maxsize=64)  # each report of a test has the source of its model
+def _source_text(fixture: pytest.FixtureDef[Any], parameters: tuple[tuple[str, int], ...]) -> str:
     code = _get_code(fixture)
-    source = fixture.baseid, code and (code.co_filename, code.co_firstlineno)
-    return repr((source, find_parameters(test, ["model"])))
+    return repr((fixture.baseid, code and (code.co_filename, code.co_firstlineno), parameters))
 
 
 def grader_fixtures(probe: Callable[..., object]) -> list[str]:

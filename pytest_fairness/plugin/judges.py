@@ -40,6 +40,8 @@ def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> dict[str, G
     Raises:
         pytest.fail.Exception: A grader is malformed, or its judge cannot be built.
     """
+    if probe.plain_graders is not None:
+        return dict(probe.plain_graders)
     try:
         declared = check_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
         graders = {

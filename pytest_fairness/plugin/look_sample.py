@@ -65,11 +65,12 @@ class LookSample:
 
 def count_attempts(attempts: Sequence[GradedAttempt]) -> SampleCounts:
     """Return the numbers of all attempts, of those from the store and of ungraded ones, and the time of the oldest."""
-    times = [attempt.attempt.at for attempt in attempts if attempt.attempt.at is not None]
-    ungraded = round(math.fsum(map(_ungraded, attempts)), 9)
+    made = [graded.attempt for graded in attempts]
+    times = [attempt.at for attempt in made if attempt.at is not None]
+    ungraded = round(math.fsum([_ungraded(graded) for graded in attempts]), 9)
     return SampleCounts(
         attempts=len(attempts),
-        from_store=sum(attempt.attempt.from_store for attempt in attempts),
+        from_store=sum([attempt.from_store for attempt in made]),
         ungraded=int(ungraded) if ungraded.is_integer() else ungraded,
         oldest=int(min(times)) if times else None,
     )
@@ -77,10 +78,10 @@ def count_attempts(attempts: Sequence[GradedAttempt]) -> SampleCounts:
 
 def _ungraded(attempt: GradedAttempt) -> float:
     """Return the ungraded share of an attempt: 0 or 1, or the probability of no option in propensities."""
-    shares = [
-        1.0 if grade.ungraded else getattr(value_or_none(grade), "outside", 0.0) for grade in attempt.grades.values()
-    ]
-    return max(shares, default=0.0)
+    grades = attempt.grades.values()
+    return max(
+        [1.0 if grade.ungraded else getattr(value_or_none(grade), "outside", 0.0) for grade in grades], default=0.0
+    )
 
 
 def _answer(graded: GradedAttempt) -> str:

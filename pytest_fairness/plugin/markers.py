@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -129,6 +130,17 @@ _KEYWORDS = {"probe": {"items", "grade"}, "threshold": {"probe"}}
 _FIXTURES = {"probe_item", "measured"}
 
 
+class OwnMarks(NamedTuple):
+    """Which of this plugin's marks a test has."""
+
+    probe: bool
+    threshold: bool
+
+
+_OWN_MARKS: pytest.StashKey[OwnMarks] = pytest.StashKey()
+_shared_marks = cache(OwnMarks)
+
+
 def get_mark(function: object, name: str) -> pytest.Mark | None:
     """Return the mark of a name on a test function itself.
 
@@ -141,6 +153,17 @@ def get_mark(function: object, name: str) -> pytest.Mark | None:
             last = mark
     is_ours = last is not None and (not _KEYWORDS[name].isdisjoint(last.kwargs) or _takes_ours(function))
     return last if is_ours else None
+
+
+def own_marks(test: pytest.Function) -> OwnMarks:
+    """Return the marks of a test, which are looked up once."""
+    marks = test.stash.get(_OWN_MARKS, None)
+    if marks is None:
+        function = test.function
+        marks = test.stash[_OWN_MARKS] = _shared_marks(
+            get_mark(function, "probe") is not None, get_mark(function, "threshold") is not None
+        )
+    return marks
 
 
 def _takes_ours(function: object) -> bool:

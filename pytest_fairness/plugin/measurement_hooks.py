@@ -69,7 +69,7 @@ class MeasurementHooks:
 
     def _plan(self, index: int, item: pytest.Function, expected: dict[str, ExpectedThreshold]) -> None:
         name = get_model_name(item)
-        may_skip = any(item.get_closest_marker(mark) for mark in ("skip", "skipif"))
+        may_skip = any(mark.name in ("skip", "skipif") for mark in item.iter_markers())
         if (measured := get_item_parameter(item)) is not None:
             if isinstance(measured, ItemParameter) and not may_skip:
                 self._fairness.work.add(index, PlannedTest(name, measured.sample, (measured.index,)))

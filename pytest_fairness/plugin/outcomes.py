@@ -17,10 +17,11 @@ from pytest_fairness.core.results import ExpectedThreshold, MetricResult, Sample
 from pytest_fairness.engine.errors import STOPPED
 from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
+from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.flips import properties as search_properties
 from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.shards import DEFERRED
-from pytest_fairness.plugin.threshold_rows import PREFIX, from_properties
+from pytest_fairness.plugin.threshold_rows import PREFIX, result_in
 from pytest_fairness.report.release import not_judged
 
 if TYPE_CHECKING:
@@ -56,13 +57,16 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
         item.user_properties += [(PREFIX + "verdict", reason.verdict), (PREFIX + "message", reason.message)]
     if report.when != "call":
         return
-    metrics = item.stash.get(METRICS, None)
-    if metrics is not None:
-        report.user_properties.append((ESTIMATES, json.dumps([metric.to_json() for metric in metrics])))
-    report.user_properties += search_properties(item)
+    if is_search(item):
+        report.user_properties += search_properties(item)
     if subject := _subject(item):
         # pytest keeps all reports, and nearly all have the same.
         report.user_properties.append(_subject_property(model_source(item), subject))
+    if not is_threshold(item):
+        return
+    metrics = item.stash.get(METRICS, None)
+    if metrics is not None:
+        report.user_properties.append((ESTIMATES, json.dumps([metric.to_json() for metric in metrics])))
     excuse = item.stash.get(EXCUSE, None)
     if excuse is not None and report.outcome == "passed" and not hasattr(report, "wasxfail"):
         # Any other outcome or form breaks the terminal or JUnit; "passed" would hide it there.
@@ -114,8 +118,9 @@ class ThresholdOutcomes:
             self.failures += 1
         if report.passed and report.when != "call":  # all that is read of it is in the report of the call
             return
-        self.causes.add(report)
         properties = dict(report.user_properties)
+        if CAUSE in properties and report.when != "teardown":
+            self.causes.add(str(properties[CAUSE]))
         if SUBJECT in properties:
             self._subjects[str(properties[SUBJECT])] = None
         other_properties = (SUBJECT, CAUSE, ESTIMATES)
@@ -125,9 +130,8 @@ class ThresholdOutcomes:
             if entry[0].startswith(PREFIX) and entry[0] not in other_properties
         ]
         if report.when == "call" and row_properties:
-            row = from_properties(row_properties, _outcome(report))
-            if row is not None:
-                self._rows[report.nodeid] = row
+            if PREFIX + "id" in properties:
+                self._rows[report.nodeid] = result_in(row_properties, _outcome(report))
                 recorded = json.loads(str(properties.get(ESTIMATES, "[]")))
                 self._metrics[report.nodeid] = [MetricResult.from_json(item, report.nodeid) for item in recorded]
             elif PREFIX + "model" in properties:  # else of a subtest, before its test has a result

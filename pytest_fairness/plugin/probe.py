@@ -77,6 +77,8 @@ class Probe:
     """The repetitions of answers without --fairness-propensity; 0 if the option does not change the probe."""
     answered_for: str = ""
     """The reason why answers are requested in spite of --fairness-propensity."""
+    plain_graders: Mapping[str, Any] | None = None
+    """The graders of its mark, if they are the same in each test; None if one is a fixture, or asks a model."""
     instead_of: dict[str, Any] = field(default_factory=dict)
     """The suite's values of overridden arguments."""
     _items_digest: str = ""
@@ -135,6 +137,7 @@ class Probe:
             self.items = sorted(self._build_items(settings, count), key=lambda item: item.id)
             if not self.items:
                 raise FairnessError("its items are none: `items` must give at least one ProbeItem")
+            self.plain_graders = _plain_graders(self.arguments.get("grade", DEFAULT_GRADERS))
             self.attributes = frozenset(name for item in self.items for name in item.metadata)
             self.lint = _lint([item for item in self.items if item.is_counterfactual])
             prompts = sum(len(item.prompts) for item in self.items)
@@ -215,10 +218,13 @@ class Probe:
     def _check_prompts(self, items: list[ProbeItem]) -> None:
         """Check that the graders can grade answers to every prompt, before any is sent."""
         for name, grader in self.arguments.get("grade", DEFAULT_GRADERS).items():
-            check = getattr(grader, "check_prompt", lambda _: None)
+            check = getattr(grader, "check_prompt", None)
+            if check is None:
+                continue
             try:
-                for prompt in (prompt for item in items for prompt in item.prompts):
-                    check(prompt)
+                for item in items:
+                    for prompt in item.prompts:
+                        check(prompt)
             except FairnessError as error:
                 raise FairnessError(f"the grader of {name!r}: {error}") from None
 
@@ -297,6 +303,12 @@ class Probe:
 
 def _prompt_form(prompt: Prompt) -> tuple[str, list[tuple[str, str]]]:
     return prompt.digest, sorted((str(name), str(group)) for name, group in prompt.groups.items())
+
+
+def _plain_graders(graders: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return graders that are the same in each test; None if one is a fixture, or asks a model."""
+    asks = (hasattr(grader, name) for grader in graders.values() for name in ("graders", "bind_models"))
+    return None if any(isinstance(grader, str) for grader in graders.values()) or any(asks) else graders
 
 
 def _lint(items: Sequence[ProbeItem]) -> LintReport | None:

@@ -10,15 +10,16 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.engine.errors import RunStoppedError
+from pytest_fairness.plugin.compat import request_of
 from pytest_fairness.plugin.judges import resolve_graders
 from pytest_fairness.plugin.look_sample import count_attempts
-from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.work_plan import PlannedTest
 
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import Attempt, GradedAttempt
     from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.plugin.identity import ItemParameter
+    from pytest_fairness.plugin.session import FairnessSession
 
 
 @lru_cache(maxsize=64, typed=True)  # typed: 1 equals 1.0
@@ -30,15 +31,16 @@ def _shared_property(name: str, value: object) -> tuple[str, object]:
 class ProbeItemHandle:
     """A probe item in its test: ``probe_item.measure(model)`` sends all of its prompts."""
 
-    def __init__(self, request: pytest.FixtureRequest, parameter: ItemParameter, model_name: str | None) -> None:
-        self._fairness = request.config.stash[SESSION]
-        self._node = request.node
+    def __init__(self, fairness: FairnessSession, parameter: ItemParameter, model_name: str | None) -> None:
+        self._fairness = fairness
+        assert fairness.test is not None  # noqa: S101 - the test whose parameter it is
+        self._test = fairness.test
         self._model_name = model_name
         self._parameter = parameter
         self._planned = PlannedTest(model_name, parameter.sample, (parameter.index,))
         self._probe = parameter.sample.probe
         self._index = parameter.index
-        self._graders = resolve_graders(self._probe, request)
+        self._graders = resolve_graders(self._probe, request_of(self._test))
 
     @property
     def item(self) -> ProbeItem:
@@ -71,7 +73,7 @@ class ProbeItemHandle:
         try:
             subject = self._fairness.models.wrap(model, self._model_name)
         except FairnessError as error:
-            self._fairness.causes.end(self._node, str(error), self._fairness.work.count_attempts(self._parameter))
+            self._fairness.causes.end(self._test, str(error), self._fairness.work.count_attempts(self._parameter))
         failure = ""
         try:
             sample = self._fairness.work.sample(self._planned, subject)
@@ -82,10 +84,10 @@ class ProbeItemHandle:
         except FairnessError as error:
             failure = str(error)
         if failure:  # outside of the block, so that the report has one line
-            self._fairness.causes.fail(self._node, failure)
+            self._fairness.causes.fail(self._test, failure)
         names = {"fairness_probe": self._probe.id, "fairness_item": self.id, "fairness_model": subject.name}
         properties = names | count_attempts(attempts).to_json()
-        self._node.user_properties[:] = [_shared_property(name, value) for name, value in properties.items()]
+        self._test.user_properties[:] = [_shared_property(name, value) for name, value in properties.items()]
         self._end_by_errors([graded.attempt for graded in attempts], "{} of {} attempts could not be made: {}")
         self._end_by_errors(sample.questions(self._index), "{} of {} questions of its graders got no answer: {}")
         self._fairness.causes.passed()
@@ -96,10 +98,10 @@ class ProbeItemHandle:
         errors = [attempt.error for attempt in attempts if attempt.error is not None]
         causes = self._fairness.engine.answers.causes
         if cause := next((error for error in errors if error in causes), None):
-            self._fairness.causes.end(self._node, cause, errors.count(cause))
+            self._fairness.causes.end(self._test, cause, errors.count(cause))
         if errors:
             text = message.format(len(errors), len(attempts), errors[0])
-            self._fairness.causes.fail(self._node, text, errors[0], len(errors))
+            self._fairness.causes.fail(self._test, text, errors[0], len(errors))
 
     def __repr__(self) -> str:
         return f"<probe item {self.id}>"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -42,6 +43,12 @@ class FairnessSession:
         """The current test, for fixtures with a wider scope."""
         self.is_used = False
         """Whether this process has a test of this plugin, or an option of it that was typed."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The parameters of the current test."""
+        callspec = getattr(self.test, "callspec", None)
+        return callspec.params if callspec is not None else {}
 
     def use(self) -> None:
         """Read the ini file and check its models, at the first use of this plugin.

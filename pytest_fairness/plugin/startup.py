@@ -1,4 +1,4 @@
-"""Startup of the plugin in one process: the session, and the hooks of its kind of run."""
+"""Startup of the plugin in one process: the session, its fixtures, and the hooks of its kind of run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.serialization import JsonRecord
+from pytest_fairness.plugin import fixtures
 from pytest_fairness.plugin.collected_tests import CollectedTests
 from pytest_fairness.plugin.common_hooks import (
     CollectionHooks,
@@ -17,7 +18,7 @@ from pytest_fairness.plugin.common_hooks import (
     ReportHooks,
     SessionEndHooks,
 )
-from pytest_fairness.plugin.compat import WorkerQueue
+from pytest_fairness.plugin.compat import WorkerQueue, allow_fixture_overrides
 from pytest_fairness.plugin.declarative import DeclaredFiles
 from pytest_fairness.plugin.markers import MARKS
 from pytest_fairness.plugin.measurement_hooks import MeasurementHooks, ReleaseHooks
@@ -36,7 +37,7 @@ _DRY_RUNS = ("verify", "certify", "plan")
 
 
 def start(config: pytest.Config) -> None:
-    """Create the session of this process, and register its hooks.
+    """Create the session of this process, and register its fixtures and hooks.
 
     The options are read at the first use of this plugin; at once if one is typed, or makes the run a dry run.
 
@@ -52,6 +53,9 @@ def start(config: pytest.Config) -> None:
     if fairness.fault:
         raise pytest.UsageError(fairness.fault)
     config.stash[SESSION] = fairness
+    for module in (fixtures, fixtures.make_session_fixtures(fairness)):
+        config.pluginmanager.register(module, f"fairness-{module.__name__}")
+        allow_fixture_overrides(config.pluginmanager)
     state = RunState(config, fairness)
     if queue := WorkerQueue.find(config):
         from pytest_fairness.plugin.xdist_events import send_in_batches

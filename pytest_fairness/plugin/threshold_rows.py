@@ -319,8 +319,12 @@ def to_properties(result: ThresholdResult) -> list[tuple[str, str]]:
 
 def from_properties(properties: Sequence[tuple[str, Any]], outcome: str) -> ThresholdResult | None:
     """Return the result in a report's properties, if there is one."""
-    if not any(name == PREFIX + "id" for name, _ in properties):
-        return None
+    has_result = any(name == PREFIX + "id" for name, _ in properties)
+    return result_in(properties, outcome) if has_result else None
+
+
+def result_in(properties: Sequence[tuple[str, Any]], outcome: str) -> ThresholdResult:
+    """Return the result in the properties of a threshold's report."""
     content = {name.removeprefix(PREFIX): value for name, value in properties if name.startswith(PREFIX)}
     decoded = {name: value if name in _texts() else json.loads(value) for name, value in content.items()}
     return ThresholdResult.from_json(decoded | {"outcome": outcome}, content["id"], strict=False)

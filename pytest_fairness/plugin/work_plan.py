@@ -90,7 +90,7 @@ class WorkPlan:
         self._submitted: dict[Subject, Model] = {}
         """Subjects whose planned requests the engine has, with their models."""
         self.stored: dict[tuple[str, str], StoredSample] = {}
-        """The samples that this process has put into the store, by probe and model's key: the report reads them."""
+        """What this process has put into the store of samples, by probe and model's key: the report reads it here."""
         self._outdated: dict[str, dict[str, int]] = {}
         """By the keys of models: the first repetition to request, by prompts whose stored answers are too old."""
         self._lock = RLock()
@@ -232,4 +232,5 @@ class WorkPlan:
                 )
                 store = self._backend.store
                 if store.runs.save_part(self._context.run_id, store.owner.id, part):
+                    self.stored[part.probe, key] = part
                     self._save_answers(part, model)

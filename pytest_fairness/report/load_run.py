@@ -42,8 +42,8 @@ def read_view(
         raise StoreError(f"run {run[:8]} has no results: it was killed, or an older version of pytest-fairness made it")
     results = with_distinct_titles(results or read_results(document["results"], f"run {run[:8]}"))
     samples = [
-        _redacted(in_memory.get((sample.probe, sample.model_key)) or store.with_answers(sample, run), redact)
-        for sample in store.runs.measured(run, in_memory)
+        _redacted(store.with_answers(sample, run), redact)
+        for sample in store.runs.measured(run, in_memory, store.owner.id)
     ]
     moments = [_moments(store, sample, redact) for sample in samples]
     by_key = {graded.attempt.key: graded for sample in samples for graded in sample.attempts}

@@ -52,7 +52,10 @@ SELECT probe, model, model_key, data FROM samples
 WHERE probe = :probe AND model_key = :model_key ORDER BY at DESC LIMIT 1
 """
 _SELECT_PARTS = """
-SELECT probe, model, model_key, data FROM parts WHERE run = :run ORDER BY probe, model, model_key, owner
+SELECT probe, model, model_key, owner FROM parts WHERE run = :run ORDER BY probe, model, model_key, owner
+"""
+_SELECT_PART = """
+SELECT data FROM parts WHERE run = :run AND probe = :probe AND model_key = :model_key AND owner = :owner
 """
 _SELECT_MEASURED = """
 SELECT id FROM runs
@@ -245,20 +248,25 @@ class Runs:
         return True
 
     def measured(
-        self, run: str, in_memory: Mapping[tuple[str, str], StoredSample] = MappingProxyType({})
+        self, run: str, in_memory: Mapping[tuple[str, str], StoredSample] = MappingProxyType({}), owner: str = ""
     ) -> list[StoredSample]:
         """Return all samples of a run, by probe and model, without the answers; of parts, joined.
 
         Args:
             run: The run.
-            in_memory: Samples that this process has stored, by probe and model key: they are not read again.
+            in_memory: Samples and parts that this process has stored, by probe and model key: they are not read again.
+            owner: The id of this process, under which its parts are stored.
         """
         whole_samples = self.samples(run)
         samples = [in_memory.get((probe, key)) or self.sample(run, probe, key) for probe, _, key in whole_samples]
         parts_by_sample: dict[tuple[str, str, str], list[StoredSample]] = {}
-        for probe, model, key, data in self._database.rows(_SELECT_PARTS, run=run):
+        for probe, model, key, of in self._database.rows(_SELECT_PARTS, run=run):
             if (probe, model, key) not in whole_samples:
-                parts_by_sample.setdefault((probe, model, key), []).append(self._read(probe, model, key, data))
+                part = in_memory.get((probe, key)) if of == owner else None
+                if part is None:
+                    row = {"run": run, "probe": probe, "model_key": key, "owner": of}
+                    part = self._read(probe, model, key, self._database.scalar(_SELECT_PART, **row))
+                parts_by_sample.setdefault((probe, model, key), []).append(part)
         return [sample for sample in samples if sample] + [join_samples(part) for part in parts_by_sample.values()]
 
     def sample(self, run: str, probe: str, model_key: str) -> StoredSample | None:

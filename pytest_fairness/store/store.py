@@ -293,13 +293,17 @@ class Store:
         return self.owner.release_dead(owners)
 
     def with_answers(self, sample: StoredSample, run: str) -> StoredSample:
-        """Return a stored sample of a run with the answers of its attempts, as far as they are in the store."""
-        loaded = self._load_attempts([graded.attempt.key for graded in sample.attempts], run)
-        attempts = [
+        """Return a stored sample of a run with the answers that its attempts lack, as far as they are in the store."""
+        attempts = [graded.attempt for graded in sample.attempts]
+        lacking = [attempt.key for attempt in attempts if attempt.answer is None and attempt.error is None]
+        if not lacking:
+            return sample
+        loaded = self._load_attempts(lacking, run)
+        completed = [
             GradedAttempt(one.item, one.prompt, loaded.get(one.attempt.key, one.attempt), one.grades)
             for one in sample.attempts
         ]
-        return replace(sample, attempts=attempts)
+        return replace(sample, attempts=completed)
 
     def grading(self) -> AbstractContextManager[None]:
         """Return a lock for grading a batch: other processes wait, and then find the grades in the store."""

@@ -181,22 +181,39 @@ def test_store_of_the_first_layout_is_upgraded(tmp_path: Path) -> None:
         assert mended.execute("SELECT number FROM layout").fetchall() == [(LAYOUT,)]
 
 
-def test_sample_of_this_process_is_not_read_again(store: Store, clock: None, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def unpacked(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Return the samples that are unpacked while a test runs."""
+    read: list[bytes] = []
+
+    def counted(data: bytes) -> PackedSample:
+        read.append(data)
+        return unpack(data)
+
+    monkeypatch.setattr("pytest_fairness.store.runs.unpack", counted)
+    return read
+
+
+def test_sample_of_this_process_is_not_read_again(store: Store, clock: None, unpacked: list[bytes]) -> None:
     mine, other = sample(), replace(sample(), probe="other")
     store.runs.start("run")
     for one in (mine, other):
         assert store.runs.save_sample("run", one)
-    unpacked: list[bytes] = []
-
-    def counted(data: bytes) -> PackedSample:
-        unpacked.append(data)
-        return unpack(data)
-
-    monkeypatch.setattr("pytest_fairness.store.runs.unpack", counted)
     measured = store.runs.measured("run", {(mine.probe, mine.model_key): mine})
     assert [one.probe for one in measured] == [mine.probe, "other"]
     assert measured[0] is mine
     assert len(unpacked) == 1
+
+
+def test_part_of_this_process_is_not_read_again(store: Store, clock: None, unpacked: list[bytes]) -> None:
+    mine = sample()
+    store.runs.start("run")
+    for owner in ("first", "other"):
+        assert store.runs.save_part("run", owner, mine)
+    (measured,) = store.runs.measured("run", {(mine.probe, mine.model_key): mine}, "first")
+    assert len(unpacked) == 1  # the other's
+    assert set(map(id, measured.attempts)) == set(map(id, mine.attempts))
+    assert len(measured.attempts) == len(mine.attempts)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,37 @@
+"""Tests of the redaction of secrets in texts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fairness.core.secrets import HIDDEN, redacted
+
+SECRET = "abcdefgh12345678"
+BEFORE = (
+    *("Bearer ", "bearer \t", "Authorization: ", 'authorization": "Basic ', "api-key: ", "X-Api-Key=", "api-key='"),
+    *("aws_secret_access_key = ", "AWS_SECRET_ACCESS_KEY:", "?api_key=", "&apikey=", "?api-key=", "&key=", "?token="),
+    *("&access_token=", "?access-token=", "&accesstoken=", "?code=", "&sig=", "?signature=", "&client_secret="),
+)
+WORDS = st.sampled_from(
+    ["the nurse", "key", "a code", "token = low", "signature", "secretary", "Zoë", "?a=b&", "\n", ":"]
+)
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("case", [str, str.upper, str.lower], ids=["as-written", "upper", "lower"])
+def test_secret_is_redacted_by_the_text_before_it(before: str, case: type[str]) -> None:
+    assert redacted(f"at {case(before)}{SECRET}") == f"at {case(before)}{HIDDEN}"
+
+
+@given(st.lists(WORDS), st.sampled_from(BEFORE), st.lists(WORDS))
+def test_secret_is_redacted_in_any_text(left: list[str], before: str, right: list[str]) -> None:
+    text = redacted(" ".join([*left, f"{before}{SECRET}", *right]))
+    assert SECRET not in text
+    assert HIDDEN in text
+
+
+@given(st.lists(WORDS))
+def test_text_without_a_secret_is_unchanged(words: list[str]) -> None:
+    assert redacted(" ".join(words)) == " ".join(words)
