@@ -69,11 +69,12 @@ class AssignedTests:
         return [self.planned[index] for index in new if index in self.planned]
 
     def later_tests(self) -> Iterator[PlannedTest]:
-        """Yield the tests behind the assigned ones: most have no worker yet when they are read."""
+        """Yield the tests of items behind the assigned ones: most have no worker yet when they are read."""
         index, end = self._last + 1, max(self.planned, default=-1)
         while index <= end:
-            if index in self.planned:
-                yield self.planned[index]
+            test = self.planned.get(index)
+            if test is not None and len(test.items) == 1:  # a threshold would add the items of other workers
+                yield test
             index = max(index, self._last) + 1
 
 
@@ -160,7 +161,7 @@ class WorkPlan:
         is_first = test.subject not in self._submitted
         if is_first:
             self._submitted[test.subject] = model
-        if self.assigned is not None:
+        if self.assigned is not None and not self._context.settings.batch:  # a batch holds all requests
             self._plan_assigned(self.assigned, test.subject if is_first else None)
         elif is_first:
             self._backend.engine.plan(self._requests(self.tests, model, test.subject))
