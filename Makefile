@@ -1,7 +1,7 @@
 # make demo    a shipped suite on a simulated model: no key, no download
 # make example the report that is committed in reports/
 # make pictures  the pictures of the README, of a new run of the example
-# make test    the tests but for the slow ones: six to seven minutes on two processors
+# make test    the tests but for the slow ones: five minutes on two processors
 # make test-all  every test, as CI runs them
 # make check   formatting, lint, strict types
 # make litellm the proxy of the tests against a live server

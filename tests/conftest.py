@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Mark further cases of runs of pytest as slow, and begin with the files that have slow tests.
+    """Mark further cases of runs of pytest and of browsers as slow, and begin with the files that have slow tests.
 
     All workers are to end at about the same time.
     """
@@ -54,9 +54,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
 
 
 def is_further_run(item: pytest.Item) -> bool:
-    """Return whether a test runs pytest with other parameters than its first ones: another mode or another value."""
+    """Return whether a test runs pytest or a browser with other parameters than its first ones: a mode or a value."""
     callspec = getattr(item, "callspec", None)
-    return callspec is not None and "pytester" in getattr(item, "fixturenames", ()) and any(callspec.indices.values())
+    is_run = not {"pytester", "browser"}.isdisjoint(getattr(item, "fixturenames", ()))
+    return callspec is not None and is_run and any(callspec.indices.values())
 
 
 def pytest_collection_finish() -> None:

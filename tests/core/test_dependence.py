@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.decisions import Verdict
@@ -18,6 +18,7 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pvalues import p_fair, p_unfair
+from tests.helpers.examples import examples
 
 
 def estimate(name: str, value: float, width: float = 0.1, **more: Any) -> Estimate:
@@ -133,7 +134,7 @@ WORLDS = st.fixed_dictionaries({name: st.sampled_from((0.2, 0.65, 0.9)) for name
 WIDTHS = st.sampled_from((0.01, 0.2))
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(bodies(), WORLDS, WIDTHS)
 def test_fair_verdict_implies_that_the_assertions_are_true(body: Body, world: dict[str, float], width: float) -> None:
     source, asserted = body
@@ -148,7 +149,7 @@ def test_fair_verdict_implies_that_the_assertions_are_true(body: Body, world: di
         assert not all(part.true(world) for part in asserted), source
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(atoms(), min_size=1, max_size=4), WORLDS)
 def test_plain_asserts_get_the_true_verdict(parts: list[Part], world: dict[str, float]) -> None:
     """Completeness: of conjunctions the verdict is the truth where intervals are narrow and no parts contradict."""
@@ -190,6 +191,7 @@ def judged(body: str) -> Judgment:
         "ok = low >= 0.8\nassert good >= 0.9",
         "ok = open_ >= 0.8\nassert good >= 0.9",
         "assert low >= 0.8 or good >= 0.8",
+        "assert good >= 0.9 or not good >= 0.7",
         "assert any([good >= 0.8, good >= 0.7])",
         "if good >= 0.5:\n    assert low >= 0.2",
         "assert not family < 0.8",
@@ -204,6 +206,13 @@ def test_comparison_that_cannot_fail_the_test_is_invalid(body: str) -> None:
     assert judgment.verdict is Verdict.INVALID
     assert judgment.reason
     assert "\n" not in judgment.reason
+
+
+@pytest.mark.parametrize(("bound", "verdict"), [(0.4, "fair"), (1.1, "unfair")])
+def test_many_comparisons_of_which_none_may_hold_are_judged(bound: float, verdict: str) -> None:
+    """Two at a time decide, and there are too many to try all combinations of their answers."""
+    others = [number / 50 for number in range(20)]
+    assert judged(f"assert not any([good < one for one in {[*others, bound, bound + 0.1]}])").verdict == verdict
 
 
 def test_unasserted_comparison_is_named() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness import Estimate, EstimateFamily, FairnessError, MarkScale, Measured
@@ -18,6 +18,7 @@ from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS, aggregate
 from pytest_fairness.core.messages import explanation
 from pytest_fairness.core.verdicts import judge
+from tests.helpers.examples import examples
 
 RANKS = {"A": 3, "B": 2, "C": 1, "D": 0, "-": 0}
 SIZES = MarkScale(A=(0, 0.05), B=(0, 0.1), C=(0, 0.2))
@@ -99,7 +100,7 @@ def verdicts(rate: Estimate, letter: str) -> tuple[Verdict, Verdict]:
     return judge(holds).verdict, judge(denied).verdict
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(estimates(), st.sampled_from(["A", "B", "C"]))
 def test_mark_threshold_verdict_agrees_with_the_mark(rate: Estimate, letter: str) -> None:
     asserted, denied = verdicts(rate, letter)
@@ -379,7 +380,7 @@ def test_aggregate_marks_of_pairs() -> None:
 values = st.sampled_from([True, False, None])
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.tuples(values, values), min_size=5, max_size=20), st.sampled_from("ab"), st.integers(1, 4))
 def test_more_ungraded_answers_never_improve_a_mark(pairs: list[tuple[Any, Any]], group: str, number: int) -> None:
     rows = [

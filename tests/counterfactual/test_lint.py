@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness import FairnessError, ProbeItem, Prompt
 from pytest_fairness.counterfactual.lint import LintResult, lint, lint_all
+from tests.helpers.examples import examples
 
 SHE = {"name": "Emily Walsh", "they": "she", "them": "her", "their": "her", "theirs": "hers", "themself": "herself"}
 HE = {"name": "James Novak", "they": "he", "them": "him", "their": "his", "theirs": "his", "themself": "himself"}
@@ -187,7 +188,7 @@ NAMES = ["Emily Walsh", "James Novak", "Ana", "Li Wei\n", "O'Brien"]
 JOBS = ["cook", "nurse", "", "tax clerk"]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     parts=st.lists(st.sampled_from(["{name}", "{job}", "Ask", "who", "cook", "-", "Walsh"]), min_size=1, max_size=7),
     joint=st.sampled_from([" ", "", ", "]),

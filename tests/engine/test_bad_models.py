@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Answer, Attempt
@@ -30,6 +30,7 @@ from pytest_fairness.models.context import ModelContext
 from pytest_fairness.store.store import Store
 from tests.engine.conftest import MakeEngine
 from tests.helpers.engine_models import CountingModel
+from tests.helpers.examples import examples
 
 Does = Callable[[], Any]
 
@@ -113,7 +114,7 @@ def _raises(error: BaseException) -> Does:
     return does
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(150, suppress=HealthCheck.function_scoped_fixture)
 @given(
     does=st.one_of(
         *((strategy.map(lambda value: lambda: value)) for strategy in (anything, answers, nearly)), raised.map(_raises)
@@ -127,7 +128,7 @@ def test_attempt_ends_after_any_model_behavior(engine: Engine, does: Does) -> No
         assert all(type(number) is int for number in attempt.answer.usage.values())
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(80, suppress=HealthCheck.function_scoped_fixture)
 @given(does=st.one_of(*((one.map(lambda value: lambda: value)) for one in (anything, nearly)), raised.map(_raises)),
        is_async=st.booleans())  # fmt: skip
 def test_attempt_ends_after_any_application_behavior(engine: Engine, does: Does, *, is_async: bool) -> None:

@@ -89,6 +89,14 @@ def test_processes_share_one_request_rate(make_engine: MakeEngine) -> None:
     )
 
 
+def test_refused_requests_that_fill_the_limit_are_sent_again(make_engine: MakeEngine) -> None:
+    endpoint = Endpoint(refuses=2)
+    (attempts,) = take_all([make_engine(concurrency=2)], endpoint, 6)
+    assert all(attempt.answer for attempt in attempts)
+    assert len(endpoint.times) == 6 + 2
+    assert endpoint.most_under_way == 2
+
+
 def test_token_rate_is_kept_by_the_cost_of_past_answers(make_engine: MakeEngine) -> None:
     """Check the rate: each answer has 3 tokens, so 9,000 a minute are 50 answers a second."""
     endpoint = Endpoint()

@@ -14,6 +14,7 @@ from pytest_fairness.engine.budget import Budget, Caps
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.engine.probe_sample import ProbeSample
 from pytest_fairness.engine.requests import Request, build_requests
+from pytest_fairness.engine.retries import Retries
 from pytest_fairness.engine.scheduler import Priority, RequestScheduler
 from tests.engine.conftest import MakeEngine
 from tests.helpers.engine_models import CountingModel, prompts
@@ -31,6 +32,17 @@ def test_work_planned_twice_is_requested_at_its_first_position(make_engine: Make
     engine = make_engine(concurrency=4)
     engine.plan([*asks, *asks])
     assert len(engine.attempts(asks)) == 1400
+
+
+def test_only_request_ahead_is_taken_when_a_test_waits_for_it() -> None:
+    (ask,) = build_requests(prompts(1), CountingModel(), 1)
+    queues = RequestScheduler(lookahead=256)
+    queues.plan([ask])
+    batch = queues.to_look_up()
+    assert batch is not None
+    queues.add(*batch)
+    queues.demand([ask])
+    assert list(queues.take({ask.model.key: 1}, lambda _: False)) == [ask.key]
 
 
 def test_work_list_continues_where_the_tests_of_this_process_are() -> None:
@@ -126,9 +138,16 @@ def test_retries_are_limited_and_the_error_is_reported(make_engine: MakeEngine) 
         raise TransientError("HTTP 500")
 
     model = CountingModel(fails)
-    (attempt,) = make_engine().attempts(build_requests(prompts(1), model, 1))
-    assert attempt.error == "HTTP 500 (asked 3 times)"
-    assert model.requests == 3
+    (attempt,) = make_engine(retries=Retries(first_wait=0.001)).attempts(build_requests(prompts(1), model, 1))
+    assert attempt.error == "HTTP 500 (asked 6 times)"
+    assert model.requests == 6
+
+
+def test_waits_double_and_are_at_least_those_of_the_provider() -> None:
+    retries, error = Retries(first_wait=2.0), TransientError("HTTP 500")
+    for failures, wait in ((1, 2.0), (2, 4.0), (3, 8.0), (30, 30.0)):
+        assert wait <= retries.wait(failures, error) <= wait * 1.25
+    assert 50.0 <= retries.wait(1, TransientError("HTTP 429", retry_after=50.0)) <= 51.0
 
 
 def test_permanent_error_costs_one_request_and_its_attempt_only(make_engine: MakeEngine) -> None:

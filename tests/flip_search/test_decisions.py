@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from scipy.stats import binom  # type: ignore[import-untyped]
 
 from pytest_fairness import FairnessError, Prompt
 from pytest_fairness.counterfactual.slots import Value
@@ -23,6 +22,8 @@ CHESS, GOLF = (Value(("chess",)),), (Value(("golf",)),)
 
 @pytest.mark.parametrize("n", [5, 10, 20])
 def test_p_value_is_the_worst_case_over_equal_rates(n: int) -> None:
+    from scipy.stats import binom  # type: ignore[import-untyped]
+
     for k in range(n // 2 + 1, n + 1):
         worst = max(binom.sf(k - 1, n, p) * binom.cdf(n - k, n, p) for p in [number / 200 for number in range(201)])
         assert p_value(k, n) == pytest.approx(worst)

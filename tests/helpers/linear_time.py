@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-SHORT, LONG = 12_500, 100_000
+SHORT, LONG = 6_250, 50_000
 FACTOR = 24
 """Eight times the text takes a linear reader 8 times as long, a quadratic one 64 times."""
 NOISE = 0.05

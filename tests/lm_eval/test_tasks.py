@@ -107,10 +107,10 @@ def test_killed_run_asks_nothing_twice(tasks: Project) -> None:
     assert not tasks.calls()
 
 
-def test_groups_thresholds_and_tags_of_an_ini_file(tasks: Project) -> None:
-    """Read groups of a field and of a dotted path; the tag names two tasks."""
+def test_groups_and_thresholds_of_an_ini_file(tasks: Project) -> None:
+    """Read groups of a field and of a dotted path."""
     (tasks.path / "pytest.ini").write_text(
-        "[pytest]\nfairness_lm_eval = local_tag\nfairness_lm_eval_include = tasks\n"
+        "[pytest]\nfairness_lm_eval =\n    local_choices\n    local_shots\nfairness_lm_eval_include = tasks\n"
         "fairness_lm_eval_groups =\n    gender=gender\n    age=about.age\n"
         "fairness_lm_eval_threshold =\n    acc >= 0.01\n"
         "    local_choices: -0.9 <= difference(acc, by=gender, of=female, to=male) <= 0.9\n"
@@ -125,6 +125,13 @@ def test_groups_thresholds_and_tags_of_an_ini_file(tasks: Project) -> None:
 def test_file_of_a_group_names_its_tasks(tasks: Project) -> None:
     result = tasks.run("--fairness-lm-eval=tasks/group.yaml", "--collect-only")
     result.stdout.fnmatch_lines(["*<Function test_local_words?0?>", "*<Function test_local_rolling?23?>"])
+
+
+@pytest.mark.slow
+def test_tag_names_its_tasks(tasks: Project) -> None:
+    """Search the thousands of files of the package as well: any of its tasks may have the tag."""
+    result = tasks.run("--fairness-lm-eval=local_tag", INCLUDE, "--collect-only")
+    result.stdout.fnmatch_lines(["*<Function test_local_choices?0?>", "*<Function test_local_shots?23?>"])
 
 
 def test_suite_of_the_users_own_measures_a_task(tasks: Project) -> None:

@@ -147,6 +147,14 @@ def test_bias_is_planted_on_and_beyond_the_bound(project: Project, monkeypatch: 
         assert abs(bound["planned"]["fair"] - 0.025) < 0.01, body
 
 
+def test_worst_of_three_groups_is_certified_on_its_bound(project: Project) -> None:
+    worst = project_sources.threshold('assert measured.worst_ratio("hired", by="gender") >= 0.8', name="test_worst")
+    write(project, worst, count=20, groups=("woman", "man", "person"))
+    measure(project, "simulated:x?base=0.7")
+    certify(project)
+    assert certificates(project)["worst"]["truths"]["bound"]["value"] == pytest.approx(0.8)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("enough_draws")
 def test_gate_with_wrong_error_rates_breaks_the_promise(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -278,6 +278,15 @@ def test_plan_command_runs_pytest_with_the_plan(project: Project) -> None:
     assert "200 calls, 0 of them in the store" in process.stdout
 
 
+@few_draws
+def test_two_looks_are_named_with_their_attempts(project: Project) -> None:
+    write(project, RATE, count=20)
+    result = project.run("--fairness-plan", "--fairness-sample=10", "--fairness-resolve", "--fairness-looks=2")
+    assert "rate: 2 looks, at 100 to 200 attempts; " in unwrapped(result)
+    (line,) = (line.split() for line in result.outlines if line.startswith(" rate "))
+    assert line[:3] == ["rate", "10", "5"]
+
+
 @pytest.mark.slow
 @few_draws
 def test_looks_are_simulated(project: Project) -> None:

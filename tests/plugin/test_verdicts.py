@@ -44,6 +44,7 @@ def test_each_verdict_has_its_outcome(project: Project) -> None:
     }
     result.assert_outcomes(passed=61, failed=3)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert [row["verdict"] for row in project.rows() if row["advice"]] == ["undecided"]
 
 
 @every_mode

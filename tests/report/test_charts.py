@@ -12,7 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
@@ -33,11 +33,10 @@ from pytest_fairness.report.html.charts import (
 )
 from pytest_fairness.report.html.glyphs import WIDTH
 from pytest_fairness.report.html.svg import lines_of, spread, width_of
+from tests.helpers.examples import examples
 from tests.helpers.report_views import ratio
 
-quickly = settings(
-    max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
-)
+quickly = examples(60, suppress=HealthCheck.too_slow)
 HOSTILE = [
     "</svg><script>alert(1)</script>",
     "\" onload='alert(1)' x=\"",

@@ -31,6 +31,23 @@ def test_ratio_of_independent_rates_is_the_relative_risk(of_rows: Make, confiden
     assert (ratio.low, ratio.high) == pytest.approx((ends.low, ends.high), rel=2e-3)
 
 
+def jeffreys(yes: int, attempts: int) -> tuple[float, float]:
+    """Return Jeffreys' 95% interval of a rate that is neither 0 nor 1."""
+    low, high = stats.beta(yes + 0.5, attempts - yes + 0.5).ppf([0.025, 0.975])
+    return float(low), float(high)
+
+
+@pytest.mark.parametrize(("a", "b"), [(2, 30), (30, 2), (58, 30), (30, 58)])
+def test_difference_of_disjoint_rates_holds_the_combined_intervals(of_rows: Make, a: int, b: int) -> None:
+    """Against MOVER (Zou and Donner 2008), in which a rate near 0 or 1 has unequal sides."""
+    (a_low, a_high), (b_low, b_high) = jeffreys(a, 60), jeffreys(b, 60)
+    rows = [{"item": f"{g} {n}", "group": g, "yes": n < yes} for g, yes in (("a", a), ("b", b)) for n in range(60)]
+    difference = of_rows(rows).difference("yes", **PAIR)
+    assert difference.value == pytest.approx((a - b) / 60)
+    assert difference.low <= (a - b) / 60 - math.hypot(a / 60 - a_low, b_high - b / 60) + 1e-12
+    assert difference.high >= (a - b) / 60 + math.hypot(a_high - a / 60, b / 60 - b_low) - 1e-12
+
+
 def symmetric(number: int, seed: int) -> Any:
     """Return numbers about 10 without skewness, for which the t interval is unchanged."""
     half = np.random.default_rng(seed).normal(size=number // 2)

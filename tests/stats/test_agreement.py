@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.agreement import SIGNIFICANCE, PromptPair, check_agreement
+from tests.helpers.examples import examples
 
 
 def sample(
@@ -69,7 +70,7 @@ def test_a_gap_of_one_group_is_a_disagreement() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(1, 4)), min_size=1, max_size=6), st.data())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_p_values_are_those_of_all_outcomes(prompts: list[tuple[float, int]], data: st.DataObject) -> None:
     """Against the sum over every combination of answers."""
     counts = [data.draw(st.integers(0, count)) for _, count in prompts]

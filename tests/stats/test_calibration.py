@@ -117,6 +117,20 @@ def test_mean_is_corrected_by_labels_of_the_run_only() -> None:
     assert "need" in measured(rows, other).mean("severity").invalid
 
 
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_scale_widens_a_mean_if_no_label_shows_an_error(wrong: int) -> None:
+    """Bound the error that no label shows by the scale; labels that show errors need none."""
+    truth = np.random.default_rng(0).integers(0, 3, 800)
+    rows = [{"item": n, "gender": "female", "severity": int(grade) + n % 2 * wrong} for n, grade in enumerate(truth)]
+    labels = [{"grade": "severity", "key": f"row {n + 1}", "value": int(truth[n])} for n in range(200)]
+    unscaled, scaled = (
+        Measured.from_rows(rows, item="item", groups=["gender"], calibration=labels, extremes=extremes).mean("severity")
+        for extremes in ({}, {"severity": lambda _: (0, 3)})
+    )
+    assert scaled.value == unscaled.value
+    assert (scaled.error > unscaled.error) == (not wrong)
+
+
 def test_overall_rate_weighs_groups_by_the_run() -> None:
     """Draw labels within groups: a judge that errs for one of them must not count twice."""
     generator = np.random.default_rng(1)

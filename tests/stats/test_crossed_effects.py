@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.linear_estimate import LinearEstimate
 from pytest_fairness.stats.measured import Measured
+from tests.helpers.examples import examples
 
 Rows = list[dict[str, Any]]
 
@@ -103,7 +104,7 @@ def alike(items: int, names: int, *, noise: float = 0.0, binary: bool = False, s
     return Measured.from_columns(Columns.from_arrays(item.tolist(), grades, labels, crossed="name"))
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(
     seed=st.integers(0, 10**6),
     items=st.integers(10, 60),

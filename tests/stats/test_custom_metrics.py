@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
@@ -17,6 +17,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats.measured import Measured
+from tests.helpers.examples import examples
 
 OPTIONS = ("stereotyped", "other", "unknown")
 SUMS: dict[str, Any] = {
@@ -198,7 +199,7 @@ def test_value_outside_of_its_span_is_refused() -> None:
         measured.metric(percent, span=(0, 34.5), **sums)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.floats(0, 1), st.integers(1, 60))
 def test_interval_is_never_clipped_past_the_value(share: float, yes: int) -> None:
     rows = [{"item": n, "yes": n < yes} for n in range(60)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
@@ -23,10 +23,11 @@ from pytest_fairness.stats.custom_metrics import Functional, linearize
 from pytest_fairness.stats.families import simultaneous
 from pytest_fairness.stats.linear_estimate import IDENTITY, LOG, LinearEstimate, Scale
 from pytest_fairness.stats.measured import Measured
+from tests.helpers.examples import examples
 
 Make = Callable[..., Measured]
 PAIR = {"by": "group", "of": "a", "to": "b"}
-quickly = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+quickly = examples(40)
 
 
 def harm(grades: list[float]) -> Measured:
@@ -366,7 +367,7 @@ def test_harm_to_every_answer_of_a_prompt_may_be_unseen() -> None:
     assert measured.difference("harm", by="group", of="a", to="b").decide("<=", 0.02).value == "undecided"
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(seed=st.integers(0, 10**6), items=st.integers(12, 60), prompts=st.integers(1, 6))
 def test_harm_to_every_prompt_of_an_item_may_be_unseen(seed: int, items: int, prompts: int) -> None:
     """Check that items alone bound the unseen harm, however many prompts each has."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
@@ -15,6 +15,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.measured import Measured
+from tests.helpers.examples import examples
 
 ITEMS, SAMPLE = 400, 120
 
@@ -92,7 +93,7 @@ def test_slices_are_adjusted_by_their_own_history() -> None:
     assert estimate.title.endswith("(adjusted by 400 earlier answers)")
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 10_000))
 def test_unrelated_history_hardly_moves_an_estimate(seed: int) -> None:
     alone, adjusted = (m.rate("hired") for m in samples(seed, differing=0.5))

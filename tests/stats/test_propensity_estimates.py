@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
@@ -15,6 +15,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.measured import Measured
+from tests.helpers.examples import examples
 
 PARTS = 20
 """Answers that stand for one propensity, whose shares are multiples of a twentieth."""
@@ -68,7 +69,7 @@ SUMS = {"hired_f": of("f", hired=True), "hired_m": of("m", hired=True), "of_f": 
 
 @pytest.mark.slow
 @given(samples)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_values_and_ungraded_shares_equal_those_of_drawn_answers(sample: list[tuple[Row, Row]]) -> None:
     by_shares, by_answers = measured(sample, drawn=False), measured(sample, drawn=True)
     women_to_men = {"by": "sex", "of": "f", "to": "m"}
@@ -87,7 +88,7 @@ def test_values_and_ungraded_shares_equal_those_of_drawn_answers(sample: list[tu
 
 @pytest.mark.slow
 @given(samples, st.sampled_from([0.9, 0.95, 0.99]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_intervals_hold_however_what_is_outside_is_filled_in(sample: list[tuple[Row, Row]], confidence: float) -> None:
     estimate = measured(sample, drawn=False, confidence=confidence).difference("hired", by="sex", of="f", to="m")
     filled = []

@@ -8,18 +8,19 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.measured import Measured
+from tests.helpers.examples import examples
 
 Rows = list[dict[str, Any]]
 Make = Callable[..., Measured]
 Draw = Callable[..., Rows]
 
 PAIR = {"by": "group", "of": "a", "to": "b"}
-quickly = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+quickly = examples(40)
 
 
 @st.composite

@@ -7,16 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.measured import Measured
+from tests.helpers.examples import examples
 from tests.stats.test_properties import PAIR, Rows, ends, estimates_of, same, samples
 
 Make = Callable[..., Measured]
 
-quickly = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+quickly = examples(60)
 
 
 def narrower(one: Estimate, other: Estimate) -> bool:

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest  # type: ignore[import-untyped]
-from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
 
 from pytest_fairness.core.comparisons import compare
 from pytest_fairness.core.decisions import OPERATORS, OPPOSITES, Decision
 from pytest_fairness.core.estimates import Ends, Estimate
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pvalues import holm, p_fair, p_unfair
+from tests.helpers.examples import examples
 
 GROUPS = ("a", "b", "c")
 
@@ -50,7 +50,7 @@ def estimates(measured: Measured) -> list[Estimate]:
     ]
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(
     seed=st.integers(0, 1000),
     items=st.integers(8, 60),
@@ -89,7 +89,7 @@ def by_halves(at: Ends, op: str, bound: float) -> float:
     return high
 
 
-@settings(deadline=None, max_examples=10)
+@examples(10)
 @given(
     seed=st.integers(0, 1000),
     items=st.integers(6, 60),
@@ -167,9 +167,11 @@ def test_worse_of_two_bounds_counts() -> None:
     assert p_fair(both) == max(p for p in fair if p is not None)
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_matches_statsmodels(p_values: list[float]) -> None:
+    from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
+
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1], abs=1e-12)
 
 

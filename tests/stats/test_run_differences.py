@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.run_differences import TAIL, Difference, ReportedEstimate, change_in_gap, difference
+from tests.helpers.examples import examples
 
 Floats = npt.NDArray[np.float64]
 
@@ -143,7 +144,7 @@ ESTIMATES = st.builds(
 
 
 @given(ESTIMATES, ESTIMATES, st.booleans())
-@settings(max_examples=200)
+@examples(200)
 def test_interval_excludes_zero_exactly_when_p_is_small(
     new: ReportedEstimate, old: ReportedEstimate, alone: bool
 ) -> None:
@@ -158,7 +159,7 @@ def test_interval_excludes_zero_exactly_when_p_is_small(
 
 
 @given(ESTIMATES, ESTIMATES)
-@settings(max_examples=100)
+@examples(100)
 def test_swapped_runs_negate_the_difference(new: ReportedEstimate, old: ReportedEstimate) -> None:
     one, other = difference_of(new, old), difference_of(old, new)
     assert (one.value, one.low, one.high) == pytest.approx((-other.value, -other.high, -other.low))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
@@ -17,6 +17,7 @@ from pytest_fairness.core.exclusions import left_out
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
+from tests.helpers.examples import examples
 
 PAIR: dict[str, Any] = {"by": "group", "of": "a", "to": "b"}
 
@@ -86,7 +87,7 @@ def test_shared_answers_are_clustered_like_a_source(name: str, crossed: str | No
     assert shared.items == shared.sources == len(set(components(SPARSE)))
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.lists(st.lists(st.integers(0, 12), min_size=1, max_size=3, unique=True), min_size=1, max_size=12))
 def test_clusters_are_the_components_of_shared_answers(texts: list[list[int]]) -> None:
     columns = Columns(attempts(texts))

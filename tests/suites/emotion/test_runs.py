@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ from pytest_fairness.core.attempts import Attempt, Grade
 from pytest_fairness.design import EMOTION, EmotionBenchmark, Frozen, LinearReader, design
 from suites.emotion.graders import Confidence, Emotion, JsonField, correct
 from suites.emotion.items import DEFAULT, described, frozen_design
+from tests.helpers.project import Project, shown
 
 ROOT = Path(pytest_fairness.__file__).parents[1]
 
@@ -46,19 +44,19 @@ def model():
 """
 
 
-def run(tmp_path: Path, *arguments: str, conftest: str = "") -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+@pytest.fixture(scope="module", autouse=True)
+def _torch_imported() -> None:
+    """Import what does not survive being imported twice, by pytester."""
+    pytest.importorskip("torch")
+
+
+def run(project: Project, *arguments: str, conftest: str = "") -> tuple[pytest.RunResult, dict[str, Any]]:
     """Run the suite in a separate folder, with this ``conftest.py``, and return its results."""
-    shutil.copytree(ROOT / "suites" / "emotion", tmp_path / "emotion", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "conftest.py").write_text(conftest, encoding="utf-8")
-    command = [
-        *(sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"),
-        *("--import-mode=importlib", "--fairness-report=none", "--fairness-json", "results.json"),
-        *arguments,
-    ]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
-    results = tmp_path / "results.json"
-    return process, json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "suites" / "emotion", project.path / "emotion", ignore=ignored)
+    project.write(conftest=conftest)
+    result = project.run("--import-mode=importlib", *arguments)
+    return result, project.results()
 
 
 def verdicts(results: dict[str, Any]) -> dict[str, str]:
@@ -77,27 +75,27 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_shipped_design_runs(tmp_path: Path) -> None:
-    process, results = run(tmp_path, "emotion/test_features.py", "-m", "threshold or not probe")
-    assert process.returncode == 0, process.stdout + process.stderr
+def test_shipped_design_runs(project: Project) -> None:
+    result, results = run(project, "emotion/test_features.py", "-m", "threshold or not probe")
+    assert result.ret == 0, shown(result)
     assert set(verdicts(results).values()) == {"fair"}
     row = next(row for row in results["thresholds"] if "reads_both" in row["id"])
     assert row["items"] == 400
     assert set(row["groups"]) == {"alexithymic", "neurotypical"}
 
 
-def test_user_design_replaces_the_shipped_one(tmp_path: Path, own: Path) -> None:
-    process, results = run(tmp_path, "emotion/test_features.py", "-m", "threshold", "--fairness-data", f"emotion={own}")
-    assert process.returncode == 1
+def test_user_design_replaces_the_shipped_one(project: Project, own: Path) -> None:
+    result, results = run(project, "emotion/test_features.py", "-m", "threshold", "--fairness-data", f"emotion={own}")
+    assert result.ret == 1
     assert verdicts(results)["test_student_reads_both_neurotypes_alike"] == "unfair"
 
 
 @pytest.mark.parametrize(("ratio", "verdict"), [(1.0, "fair"), (0.6, "unfair")])
 @pytest.mark.slow
-def test_language_model_is_judged_on_the_text(tmp_path: Path, ratio: float, verdict: str) -> None:
+def test_language_model_is_judged_on_the_text(project: Project, ratio: float, verdict: str) -> None:
     conftest = CONFTEST.format(design=str(DEFAULT), ratio=ratio)
-    process, results = run(tmp_path, "emotion/test_emotion.py", "-m", "threshold", conftest=conftest)
-    assert verdicts(results).get("test_both_neurotypes_are_read_alike") == verdict, process.stdout + process.stderr
+    result, results = run(project, "emotion/test_emotion.py", "-m", "threshold", conftest=conftest)
+    assert verdicts(results).get("test_both_neurotypes_are_read_alike") == verdict, shown(result)
     assert verdicts(results)["test_confidence_is_alike_for_both_neurotypes"] == "fair"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.graders.character_gender.grader import CharacterGender
 from pytest_fairness.models.planted_bias import uniforms
 from suites.gender import test_writing as suite
 from suites.gender import writing
@@ -42,6 +44,19 @@ TEXTS = {
 each_share = pytest.mark.parametrize("threshold", SHARES, ids=PROBES)
 each_stereotype = pytest.mark.parametrize("threshold", STEREOTYPES, ids=PROBES)
 Threshold = Callable[..., Any]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _texts_read_once() -> Iterator[None]:
+    """Grade each of the texts once, not in each of thousands of attempts: the grader reads nothing but the answer."""
+    grades = {text: CharacterGender().grade(Prompt("Write."), Answer(text)) for text in TEXTS.values()}
+
+    def grade(_: CharacterGender, __: Prompt, answer: Answer) -> Grade:
+        return grades[answer.text]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CharacterGender, "grade", grade)
+        yield
 
 
 def writes(shares: Mapping[str, float], *, else_: str = "male", seed: int = 0) -> Says:

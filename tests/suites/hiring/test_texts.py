@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from itertools import combinations, pairwise
 
 import pytest
@@ -31,9 +31,18 @@ BUILDERS: dict[str, Callable[[], Iterable[ProbeItem]]] = {
     "dutch": partial(applications, language="nl"),
 }
 LANGUAGES = {"de": "german", "es": "spanish", "fr": "french", "pt": "portuguese", "nl": "dutch"}
-BUILT = {name: list(build()) for name, build in BUILDERS.items()}
 
-every_set = pytest.mark.parametrize("items", list(BUILT.values()), ids=list(BUILT))
+
+@cache
+def built(name: str) -> list[ProbeItem]:
+    """Return the items of a set; every process collects this file, and one of them runs its tests."""
+    return list(BUILDERS[name]())
+
+
+@pytest.fixture(params=BUILDERS)
+def items(request: pytest.FixtureRequest) -> list[ProbeItem]:
+    """Return the items of each set."""
+    return built(request.param)
 
 
 def faults(text: str, language: str) -> list[str]:
@@ -59,7 +68,6 @@ def test_english_positions_have_no_gender() -> None:
         assert not re.search(r"(?:man|men|woman|women|matron|mistress)\b", words, re.IGNORECASE), words
 
 
-@every_set
 def test_there_are_100_items_with_unique_ids(items: list[ProbeItem]) -> None:
     ids = [item.id for item in items]
     assert len(set(ids)) == len(ids) == 100
@@ -67,7 +75,6 @@ def test_there_are_100_items_with_unique_ids(items: list[ProbeItem]) -> None:
     assert len({item.source for item in items}) >= 8
 
 
-@every_set
 def test_every_text_is_well_formed(items: list[ProbeItem]) -> None:
     wrong = {}
     for prompt in (prompt for item in items for prompt in item.prompts):
@@ -76,15 +83,14 @@ def test_every_text_is_well_formed(items: list[ProbeItem]) -> None:
     assert wrong == {}
 
 
-@every_set
 def test_every_prompt_is_unique(items: list[ProbeItem]) -> None:
     texts = Counter(prompt.text for item in items for prompt in item.prompts)
     assert [text for text, times in texts.items() if times > 1] == []
 
 
-@pytest.mark.parametrize("name", [name for name in BUILT if name != "shortlists"])
+@pytest.mark.parametrize("name", [name for name in BUILDERS if name != "shortlists"])
 def test_prompts_of_an_item_differ_in_slots_only(name: str) -> None:
-    for item in BUILT[name]:
+    for item in built(name):
         result = lint(item)
         assert result.characters[1] - result.characters[0] <= 80
         assert result.tokens[1] - result.tokens[0] <= 10
@@ -93,7 +99,7 @@ def test_prompts_of_an_item_differ_in_slots_only(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["advance", *LANGUAGES.values(), "promotion", "attributes"])
 def test_texts_have_no_words_of_the_other_gender(name: str) -> None:
-    for item in BUILT[name]:
+    for item in built(name):
         for prompt in item.prompts:
             gender = prompt.groups["gender"]
             spoken = language_texts(prompt.metadata["language"])["words"]
@@ -140,7 +146,7 @@ AGREEMENT = {
 @pytest.mark.parametrize("language", AGREEMENT)
 def test_words_about_a_person_agree_throughout(language: str) -> None:
     both = [re.compile(pattern, re.IGNORECASE) for pattern in AGREEMENT[language]]
-    for item in BUILT[LANGUAGES[language]]:
+    for item in built(LANGUAGES[language]):
         for prompt in item.prompts:
             about = re.split(r"R[eé]f\w+\s?: ", prompt.text)[1]
             own, other = both if prompt.groups["gender"] == "female" else both[::-1]
@@ -160,7 +166,7 @@ def test_references_differ_by_gender_in_every_text(language: str) -> None:
 def test_german_pronouns_have_the_right_case() -> None:
     texts = {
         (prompt.groups["gender"], prompt.text.split("Arbeitszeugnis: ")[1].split("\n")[0])
-        for item in BUILT["german"]
+        for item in built("german")
         for prompt in item.prompts
     }
     assert (
@@ -178,7 +184,7 @@ def test_german_pronouns_have_the_right_case() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_same_profile_has_one_id_and_names_in_every_language(language: str) -> None:
     english = {item.id: item for item in applications(count=200)}
-    shared = [(item, english[item.id]) for item in BUILT[LANGUAGES[language]] if item.id in english]
+    shared = [(item, english[item.id]) for item in built(LANGUAGES[language]) if item.id in english]
     assert len(shared) >= 60
     for item, other in shared:
         assert item.metadata["years"] == other.metadata["years"]
@@ -187,7 +193,7 @@ def test_same_profile_has_one_id_and_names_in_every_language(language: str) -> N
 
 def test_application_is_the_same_for_every_question() -> None:
     for name in ("rating", "questions", "assessment"):
-        for item, other in zip(BUILT["advance"], BUILT[name], strict=True):
+        for item, other in zip(built("advance"), built(name), strict=True):
             assert [p.text.rsplit("\n\n", 1)[0] for p in item.prompts] == [
                 p.text.rsplit("\n\n", 1)[0] for p in other.prompts
             ]
@@ -202,7 +208,7 @@ def test_profiles_are_distinct_and_cover_every_value() -> None:
 
 
 def test_every_combination_is_in_every_profile_twice() -> None:
-    for item in BUILT["advance"]:
+    for item in built("advance"):
         counts = Counter((p.groups["gender"], p.groups["ethnicity"]) for p in item.prompts)
         assert set(counts.values()) == {2}
         assert len(counts) == 10
@@ -210,7 +216,7 @@ def test_every_combination_is_in_every_profile_twice() -> None:
 
 
 def test_attribute_changes_one_line() -> None:
-    for item in BUILT["attributes"]:
+    for item in built("attributes"):
         versions = defaultdict(list)
         for prompt in item.prompts:
             (attribute,) = prompt.groups.keys() - {"gender"}
@@ -223,7 +229,7 @@ def test_attribute_changes_one_line() -> None:
 
 
 def test_ages_differ_in_the_number_alone() -> None:
-    for item in BUILT["attributes"]:
+    for item in built("attributes"):
         by_age = defaultdict(set)
         for prompt in item.prompts:
             if "age" in prompt.groups:
@@ -251,7 +257,7 @@ def test_ethnicities_have_every_neighbor_in_shortlists() -> None:
 
 
 def test_shortlists_balance_profiles_positions_and_ethnicities() -> None:
-    for item in BUILT["shortlists"]:
+    for item in built("shortlists"):
         cells = []
         for prompt in item.prompts:
             options = prompt.metadata["options"]
@@ -270,12 +276,12 @@ def test_shortlists_balance_profiles_positions_and_ethnicities() -> None:
         for e in NameList.read().ethnicities
         for name in NameList.read().of((g, e))
     }
-    for item in BUILT["shortlists"]:
+    for item in built("shortlists"):
         genders = {names[text] for prompt in item.prompts for text in prompt.metadata["options"].texts.values()}
         assert genders == {item.metadata["gender"]}
 
 
 def test_spelling_is_british() -> None:
     american = r"\b(?:color|favor|neighbor|center|organiz\w+|apologiz\w+|gray|program(?=mes)|math|labor|catalog)\b"
-    texts = [prompt.text for item in [*BUILT["advance"], *BUILT["promotion"]] for prompt in item.prompts[:1]]
+    texts = [prompt.text for item in [*built("advance"), *built("promotion")] for prompt in item.prompts[:1]]
     assert [text for text in texts if re.search(american, text, re.IGNORECASE)] == []
