@@ -258,7 +258,8 @@ class Engine:
         if not (self.sync.is_due or ready or slots):
             return
         self._wake.set()  # more requests may be sent in the next round
-        result = await self.sync.exchange(ready, slots)
+        with self.answers.writing():
+            result = await self.sync.exchange(ready, slots)
         if result.stopped:
             self._stopped = True
         if self._budget.is_spent:
