@@ -108,9 +108,14 @@ class Engine:
 
     # Called by tests.
 
-    def plan(self, requests: Iterable[Request]) -> None:
-        """Append requests to the work list, which is sent in order ahead of the tests."""
-        self._notify(lambda: self._scheduler.plan(requests))
+    def plan(self, requests: Iterable[Request], *, shared: bool = False) -> None:
+        """Append requests to the work list, which is sent in order ahead of the tests.
+
+        Args:
+            requests: The requests, which are read where they are due.
+            shared: Whether other processes are as likely to need them.
+        """
+        self._notify(lambda: self._scheduler.plan(requests, shared=shared))
 
     def attempts(self, requests: Sequence[Request]) -> list[Attempt]:
         """Wait for the attempts of these requests, and return them.

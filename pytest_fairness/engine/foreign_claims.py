@@ -11,6 +11,8 @@ from pytest_fairness.engine.store_sync import StoreSync
 
 POLL_INTERVAL = 0.05
 """Seconds between two polls."""
+_SUSPICION_INTERVAL = 0.25
+"""Seconds between two checks of owners that hold slots: in a run of several processes some always do."""
 _INTERVAL_PER_REQUEST = 1e-5
 """Further seconds between two polls for each request: another process may submit a batch of many thousands."""
 
@@ -42,7 +44,8 @@ class ForeignClaims:
     @property
     def is_due(self) -> bool:
         """Whether it is time for a poll."""
-        due = self._last_poll + POLL_INTERVAL + _INTERVAL_PER_REQUEST * len(self._claims)
+        interval = POLL_INTERVAL + _INTERVAL_PER_REQUEST * len(self._claims) if self._claims else _SUSPICION_INTERVAL
+        due = self._last_poll + interval
         return bool(self._claims or self._suspects) and time.monotonic() >= due
 
     async def poll(self) -> tuple[dict[str, Attempt], list[Request]]:

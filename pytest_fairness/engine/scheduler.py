@@ -15,6 +15,8 @@ LOAD = 1000
 """Number of requests that are looked up in the store at a time."""
 _LOAD_AHEAD = 4 * LOAD
 """Number of positions by which the look-up is ahead of the tests; it costs only memory."""
+_SHARED_PART = 4
+"""The part of the look-ahead that is filled with requests which other processes are as likely to need."""
 _NEAR = 64
 """Number of positions ahead in the queue that are reached soon, without a change of its order."""
 
@@ -53,6 +55,8 @@ class RequestScheduler:
     """The position of the furthest request that a test has taken."""
     _plans: deque[Iterator[Request]] = field(default_factory=deque)
     """The parts of the work list."""
+    _shared_plans: deque[Iterator[Request]] = field(default_factory=deque)
+    """Its parts that other processes are as likely to send."""
     _unseen: Queues = field(default_factory=_queues)
     """Questions and demands that were not looked up yet."""
     _waiting: defaultdict[str, Queues] = field(default_factory=lambda: defaultdict(_queues))
@@ -66,9 +70,15 @@ class RequestScheduler:
     _sought: Request | None = None
     """The last demand that was not read from the work list yet: it is read up to there."""
 
-    def plan(self, requests: Iterable[Request]) -> None:
-        """Append to the work list."""
-        self._plans.append(iter(requests))
+    def plan(self, requests: Iterable[Request], *, shared: bool = False) -> None:
+        """Append to the work list.
+
+        Args:
+            requests: The requests, which are read where they are due.
+            shared: Whether other processes are as likely to need them: they are read only while little else is ahead
+                of the tests.
+        """
+        (self._shared_plans if shared else self._plans).append(iter(requests))
 
     def demand(self, requests: Iterable[Request]) -> None:
         """Prefer requests for which a test waits.
@@ -109,20 +119,27 @@ class RequestScheduler:
                 return [unseen.popleft() for _ in range(min(LOAD, len(unseen)))], priority
         # In a large suite a worker's tests may begin far behind the requests that were looked up.
         is_sought = self._sought is not None and self._sought.position < 0
-        if not is_sought and self._read - self.reached > max(_LOAD_AHEAD, self.lookahead) - LOAD:
-            return None
+        ahead = self._read - self.reached
         batch: list[Request] = []
-        while self._plans and len(batch) < LOAD:
-            request = next(self._plans[0], None)
+        if is_sought or ahead <= max(_LOAD_AHEAD, self.lookahead) - LOAD:
+            batch = self._read_plans(self._plans, LOAD)
+        batch = batch or self._read_plans(self._shared_plans, min(LOAD, self.lookahead // _SHARED_PART - ahead))
+        return (batch, Priority.AHEAD) if batch else None
+
+    def _read_plans(self, plans: deque[Iterator[Request]], most: int) -> list[Request]:
+        """Read at most this many requests of the work list."""
+        batch: list[Request] = []
+        while plans and len(batch) < most:
+            request = next(plans[0], None)
             if request is None:
-                self._plans.popleft()
+                plans.popleft()
             # A request that is listed again, for a threshold after its probe, keeps its first position.
             elif request.key not in self._planned:
                 self._planned.add(request.key)
                 request.position = self._read
                 self._read += 1
                 batch.append(request)
-        return (batch, Priority.AHEAD) if batch else None
+        return batch
 
     def add(self, requests: Iterable[Request], priority: Priority) -> None:
         """Queue requests without a stored answer."""

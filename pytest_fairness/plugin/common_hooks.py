@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import marshal
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -33,9 +32,6 @@ from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.report.ci.junit import shown_properties
 from pytest_fairness.report.escaping import escape_controls
-
-_PACKED = "fairness_packed"
-"""The key of a worker's report under which its content is sent."""
 
 
 class CollectionHooks:
@@ -160,31 +156,18 @@ class ReportHooks:
         attach_verdict(item, report)
         return report
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_report_to_serializable(self) -> Generator[None, dict[str, Any] | None, dict[str, Any] | None]:
-        """Pack a worker's report into bytes: xdist serializes each of its hundred values in Python."""
-        content = yield
-        if content is not None and self._state.is_worker and self._state.fairness.is_used:
-            with suppress(ValueError):  # a value of another plugin, which xdist may know or refuse
-                return {_PACKED: marshal.dumps(content, 4)}
-        return content
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_report_from_serializable(self, data: dict[str, Any]) -> Generator[None, object, object]:
-        if _PACKED in data:
-            data |= marshal.loads(data.pop(_PACKED))  # noqa: S302 - of a worker, which runs the code of this process
-        return (yield)
-
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
         return outcomes.status(report) if isinstance(report, pytest.TestReport) else None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         state = self._state
-        state.outcomes.add(report)
-        state.is_broken |= (BROKEN, "yes") in report.user_properties
-        if not state.is_worker:  # after the rows were read from them, before a JUnit file is written
-            report.user_properties = shown_properties(report.user_properties)
+        if not (state.is_worker and report.passed):  # the controller makes the rows
+            state.outcomes.add(report)
+        if report.user_properties:
+            state.is_broken |= (BROKEN, "yes") in report.user_properties
+            if not state.is_worker:  # after the rows were read from them, before a JUnit file is written
+                report.user_properties = shown_properties(report.user_properties)
         maxfail = state.config.getoption("maxfail") if report.failed else None
         if maxfail and state.outcomes.failures >= maxfail:
             state.attempt(state.fairness.backend.stop)
@@ -198,6 +181,9 @@ class ControllerHooks:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
+        from pytest_fairness.plugin.xdist_events import receive_in_batches
+
+        receive_in_batches(node)
         fairness = self._state.fairness
         node.workerinput |= {"fairness_run": fairness.run, "fairness_session": fairness.context.session_id}
         settings = fairness.settings

@@ -1,7 +1,7 @@
-"""Private API of pytest, pluggy and hypothesis, with the reason for each use.
+"""Private API of pytest, pluggy, xdist and hypothesis, with the reason for each use.
 
-Checked with pytest 8.4.2 and 9.2.0, pluggy 1.5.0 and 1.7.0, pytest-xdist 3.8.0, hypothesis 6.100.0 and 6.170.15. Of
-pytest-xdist only hooks and `workerinput` are used, which it documents. A test refuses such names in other modules.
+Checked with pytest 8.4.2 and 9.2.0, pluggy 1.5.0 and 1.7.0, pytest-xdist 3.8.0 with execnet 2.1.2, hypothesis
+6.100.0 and 6.170.15. A test refuses such names in other modules.
 """
 
 from __future__ import annotations
@@ -161,3 +161,49 @@ def set_hypothesis_settings(function: object, value: settings) -> None:
 def has_hypothesis_seed(function: object) -> bool:
     """Return whether a hypothesis test has a seed of its own."""
     return getattr(function, _SEED, None) is not None
+
+
+def worker_interactor(config: pytest.Config) -> Any:
+    """Return the object through which a worker of xdist talks to its controller; None in other processes.
+
+    xdist has hooks for reports, not for the other messages, nor for the end of the controller. Used are its `channel`
+    and `sendevent`, and `process_from_remote` of the controller's nodes.
+    """
+    plugins = config.pluginmanager.get_plugins()
+    return next((plugin for plugin in plugins if type(plugin).__name__ == "WorkerInteractor"), None)
+
+
+class WorkerQueue:
+    """The tests that xdist has assigned to a worker, by their index in its session.
+
+    xdist has no hook that gives a worker its tests.
+    """
+
+    def __init__(self, interactor: Any) -> None:
+        self._interactor = interactor
+        self._end: object = None
+
+    @classmethod
+    def find(cls, config: pytest.Config) -> WorkerQueue | None:
+        """Return the queue of a worker; None in other processes, or if this version of xdist has another."""
+        interactor = worker_interactor(config)
+        return cls(interactor) if hasattr(getattr(interactor, "torun", None), "_items") else None
+
+    # Without the queue's lock, which takes longer than all else here: another thread appends at most.
+
+    def read_new(self) -> list[int]:
+        """Return the current and the waiting tests if any have come since the last call, else none."""
+        queued = self._interactor.torun._items
+        end = queued[-1] if queued else None
+        if queued and end == self._end:
+            return []
+        self._end = end
+        indices = [self._interactor.item_index, self._interactor.nextitem_index, *queued.copy()]
+        return [index for index in indices if isinstance(index, int)]
+
+    def continues(self) -> bool:
+        """Return whether the next test begins at once: it is known, and so is the one after it."""
+        interactor = self._interactor
+        if interactor.session.shouldfail or interactor.session.shouldstop:
+            return False
+        return bool(interactor.torun._items) and isinstance(interactor.nextitem_index, int)

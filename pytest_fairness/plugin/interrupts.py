@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-_INTERACTOR = "WorkerInteractor"
+from pytest_fairness.plugin.compat import worker_interactor
 
 
 def interrupt_on_sigterm(config: pytest.Config) -> None:
@@ -48,13 +48,9 @@ def _set_handler(config: pytest.Config, number: signal.Signals, default: Any, ha
 def end_with_controller(config: pytest.Config) -> Callable[[], None]:
     """Return a function that ends the session of a waiting worker once its controller has ended.
 
-    execnet interrupts a worker only after five seconds. The channel is an attribute of xdist's `WorkerInteractor`,
-    for which there is no public name; checked with xdist 3.8 and execnet 2.1.
+    execnet interrupts a worker only after five seconds.
     """
-    plugins: list[Any] = [
-        plugin for plugin in config.pluginmanager.get_plugins() if type(plugin).__name__ == _INTERACTOR
-    ]
-    channel = plugins[0].channel if plugins else None
+    channel = getattr(worker_interactor(config), "channel", None)
 
     def check() -> None:
         if channel is None:

@@ -131,7 +131,7 @@ _FIXTURES = {"probe_item", "measured"}
 
 
 class OwnMarks(NamedTuple):
-    """Which of this plugin's marks a test has."""
+    """The marks of this plugin that a test has."""
 
     probe: bool
     threshold: bool

@@ -49,9 +49,11 @@ class MeasurementHooks:
         if self._state.lists_only:
             return
         expected: dict[str, ExpectedThreshold] = {}
-        marked = [item for item in session.items if is_marked(item)]
-        for item in marked:
-            self._plan(item, expected)
+        marked = []
+        for index, item in enumerate(session.items):
+            if is_marked(item):
+                marked.append(item)
+                self._plan(index, item, expected)
         has_work = bool(self._fairness.work.tests or expected)
         if not self._fairness.is_used:
             return
@@ -65,18 +67,18 @@ class MeasurementHooks:
             rows = {test: threshold.to_json() for test, threshold in expected.items()}
             self._state.attempt(lambda: runs.expect_thresholds(run, rows))
 
-    def _plan(self, item: pytest.Function, expected: dict[str, ExpectedThreshold]) -> None:
+    def _plan(self, index: int, item: pytest.Function, expected: dict[str, ExpectedThreshold]) -> None:
         name = get_model_name(item)
         may_skip = any(mark.name in ("skip", "skipif") for mark in item.iter_markers())
         if (measured := get_item_parameter(item)) is not None:
             if isinstance(measured, ItemParameter) and not may_skip:
-                self._fairness.work.tests.append(PlannedTest(name, measured.sample, (measured.index,)))
+                self._fairness.work.add(index, PlannedTest(name, measured.sample, (measured.index,)))
         elif is_threshold(item):
             expected[item.nodeid] = threshold_rows.expected_row(item)
             sample = get_sample(item)
             if sample is not None and not may_skip:
                 indices = self._fairness.work.item_indices(sample.probe)
-                self._fairness.work.tests.append(PlannedTest(name, sample, indices))
+                self._fairness.work.add(index, PlannedTest(name, sample, indices))
 
     def _expect_left_out(self, selected: Sequence[pytest.Item], expected: dict[str, ExpectedThreshold]) -> None:
         """Add the collected thresholds that are not selected to the expected ones."""

@@ -18,7 +18,7 @@ from pytest_fairness.plugin.common_hooks import (
     ReportHooks,
     SessionEndHooks,
 )
-from pytest_fairness.plugin.compat import allow_fixture_overrides
+from pytest_fairness.plugin.compat import WorkerQueue, allow_fixture_overrides
 from pytest_fairness.plugin.declarative import DeclaredFiles
 from pytest_fairness.plugin.markers import MARKS
 from pytest_fairness.plugin.measurement_hooks import MeasurementHooks, ReleaseHooks
@@ -28,6 +28,7 @@ from pytest_fairness.plugin.run_context import RunContext
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.session import SESSION, FairnessSession
 from pytest_fairness.plugin.unused_options import UnusedFolders
+from pytest_fairness.plugin.work_plan import AssignedTests
 from pytest_fairness.plugin.xdist_crashes import CrashedThresholdReruns
 from pytest_fairness.report.escaping import escape_controls
 
@@ -56,6 +57,11 @@ def start(config: pytest.Config) -> None:
         config.pluginmanager.register(module, f"fairness-{module.__name__}")
         allow_fixture_overrides(config.pluginmanager)
     state = RunState(config, fairness)
+    if queue := WorkerQueue.find(config):
+        from pytest_fairness.plugin.xdist_events import send_in_batches
+
+        send_in_batches(config, queue, lambda: fairness.is_used)
+        fairness.work.assigned = AssignedTests(queue)
     # Registered without names: `-p no:NAME` could else block one, and thresholds would pass without a verdict.
     for hooks in (*_optional_hooks(state), *_run_hooks(state)):
         config.pluginmanager.register(hooks)

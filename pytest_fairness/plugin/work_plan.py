@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING
 
 from pytest_fairness.plugin.backend import Backend
+from pytest_fairness.plugin.compat import WorkerQueue
 from pytest_fairness.plugin.identity import ItemParameter, SampleParameter
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.run_context import RunContext
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from pytest_fairness.engine.probe_sample import ProbeSample
     from pytest_fairness.engine.requests import Request
     from pytest_fairness.store.samples import StoredSample
+
+
+Subject = tuple[str | None, object]
+"""The identity of a model before it is made: the name, and the fixture that makes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +40,42 @@ class PlannedTest:
         return self.sample.probe
 
     @property
-    def subject(self) -> tuple[str | None, object]:
-        """The identity of its model before that is made: the name, and the fixture that makes it."""
+    def subject(self) -> Subject:
+        """The identity of its model."""
         return self.model_name, self.sample.model
+
+
+class AssignedTests:
+    """The tests of one worker of xdist, which learns of them in parts while it runs."""
+
+    def __init__(self, queue: WorkerQueue) -> None:
+        self._queue = queue
+        self.planned: dict[int, PlannedTest] = {}
+        """The selected tests of probes and thresholds, by the index of the test in the session."""
+        self._indices: dict[int, None] = {}
+        """The indices of the assigned tests, in order."""
+        self._last = -1
+
+    @property
+    def tests(self) -> Iterator[PlannedTest]:
+        """The assigned tests so far."""
+        return (self.planned[index] for index in self._indices if index in self.planned)
+
+    def take_new(self) -> list[PlannedTest]:
+        """Return the tests that were assigned since the last call."""
+        new = [index for index in self._queue.read_new() if index not in self._indices]
+        self._indices |= dict.fromkeys(new)
+        self._last = max(self._last, *new) if new else self._last
+        return [self.planned[index] for index in new if index in self.planned]
+
+    def later_tests(self) -> Iterator[PlannedTest]:
+        """Yield the tests of items behind the assigned ones: most have no worker yet when they are read."""
+        index, end = self._last + 1, max(self.planned, default=-1)
+        while index <= end:
+            test = self.planned.get(index)
+            if test is not None and len(test.items) == 1:  # a threshold would add the items of other workers
+                yield test
+            index = max(index, self._last) + 1
 
 
 class WorkPlan:
@@ -47,14 +85,22 @@ class WorkPlan:
         self._context = context
         self._backend = backend
         self.tests: list[PlannedTest] = []
+        self.assigned: AssignedTests | None = None
+        """The tests of this worker of xdist; None in other processes, which run all of them."""
         self._samples: dict[tuple[Probe, str], ProbeSample] = {}
-        self._submitted: set[tuple[str | None, object]] = set()
-        """Subjects whose planned requests the engine has."""
+        self._submitted: dict[Subject, Model] = {}
+        """Subjects whose planned requests the engine has, with their models."""
         self.stored: dict[tuple[str, str], StoredSample] = {}
         """What this process has put into the store of samples, by probe and model's key: the report reads it here."""
         self._outdated: dict[str, dict[str, int]] = {}
         """By the keys of models: the first repetition to request, by prompts whose stored answers are too old."""
         self._lock = RLock()
+
+    def add(self, index: int, test: PlannedTest) -> None:
+        """Add a selected test, which has this index in the session."""
+        self.tests.append(test)
+        if self.assigned is not None:
+            self.assigned.planned[index] = test
 
     # Counts.
 
@@ -111,14 +157,32 @@ class WorkPlan:
 
     def sample(self, test: PlannedTest, model: Model) -> ProbeSample:
         """Return a probe's items on one model. The first sample of a model starts the engine's work on its tests."""
-        probe = test.probe
+        sample = self._sample(test.probe, model)
+        is_first = test.subject not in self._submitted
+        if is_first:
+            self._submitted[test.subject] = model
+        if self.assigned is not None and not self._context.settings.batch:  # a batch holds all requests
+            self._plan_assigned(self.assigned, test.subject if is_first else None)
+        elif is_first:
+            self._backend.engine.plan(self._requests(self.tests, model, test.subject))
+        return sample
+
+    def _plan_assigned(self, assigned: AssignedTests, new_subject: Subject | None) -> None:
+        """Let the engine work on the tests of this worker, and on those that no worker has yet if these are few."""
+        new = assigned.take_new()
+        engine = self._backend.engine
+        for subject, model in self._submitted.items():
+            if tests := [*assigned.tests] if subject == new_subject else new:
+                engine.plan(self._requests(tests, model, subject))
+        if new_subject is not None:
+            model = self._submitted[new_subject]
+            engine.plan(self._requests(assigned.later_tests(), model, new_subject), shared=True)
+
+    def _sample(self, probe: Probe, model: Model) -> ProbeSample:
         key = (probe, model.key)
         with self._lock:  # the engine's thread reads the plan while the thread of the tests measures
             if key not in self._samples:
                 self._samples[key] = self.build_sample(probe, probe.items, model, self.repetitions(probe))
-        if test.subject not in self._submitted:
-            self._submitted.add(test.subject)
-            self._backend.engine.plan(self._requests(model, test.subject))
         return self._samples[key]
 
     def build_sample(self, probe: Probe, items: Sequence[ProbeItem], model: Model, repetitions: int) -> ProbeSample:
@@ -130,10 +194,10 @@ class WorkPlan:
             items, model, repetitions, engine, self.first_probe_repetition(probe, model), self.first_repetition
         )
 
-    def _requests(self, model: Model, subject: tuple[str | None, object]) -> Iterator[Request]:
-        for test in self.tests:
+    def _requests(self, tests: Iterable[PlannedTest], model: Model, subject: Subject) -> Iterator[Request]:
+        for test in tests:
             if test.subject == subject and not test.probe.error:
-                yield from self.sample(test, model).requests(test.items)
+                yield from self._sample(test.probe, model).requests(test.items)
 
     def save_sample(self, sample: StoredSample, model: Model) -> None:
         """Store the sample of a probe, so that its verdicts can be made again."""

@@ -66,6 +66,8 @@ def cost_of(command: Sequence[str], folder: Path, passing: Sequence[int] = (0,))
     """Run a command to its end, without plugins that happen to be installed."""
     environment = {**os.environ, **adapters.ENVIRONMENT, "OPENAI_API_KEY": "none"}
     environment["HF_DATASETS_CACHE"] = str(folder / "datasets")
+    # xdist makes a temporary folder, and pytest then removes those of all earlier sessions.
+    environment["PYTEST_DEBUG_TEMPROOT"] = str(folder)
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else what is not installed is compiled in each process
     with tempfile.TemporaryFile() as output:
         begun = time.perf_counter()

@@ -57,6 +57,20 @@ def test_work_list_continues_where_the_tests_of_this_process_are() -> None:
     assert take(600) == [*waiting[457:], *waiting[2:100]]
 
 
+def test_shared_requests_are_looked_up_while_little_is_ahead() -> None:
+    asks = build_requests(prompts(700), CountingModel(), 1)
+    queues = RequestScheduler(lookahead=256)
+    queues.plan(asks[300:600], shared=True)
+    queues.plan(asks[:300])
+    assert queues.to_look_up() == (asks[:300], Priority.AHEAD)
+    assert queues.to_look_up() is None
+    queues.reached = 290
+    assert queues.to_look_up() == (asks[300:354], Priority.AHEAD)
+    queues.plan(asks[600:])
+    assert queues.to_look_up() == (asks[600:], Priority.AHEAD)
+    assert queues.to_look_up() is None
+
+
 def test_every_repetition_of_every_prompt_is_requested_once(make_engine: MakeEngine) -> None:
     model = CountingModel()
     engine = make_engine()

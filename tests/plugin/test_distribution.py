@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Mode, Project, distributed, shown
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, distributed, shown, unwrapped
 
 RATES = {"woman": 0.7, "man": 0.9, "elder": 0.5}
 
@@ -107,6 +107,100 @@ def test_reports_of_other_tests_cross_unchanged(project: Project) -> None:
     assert """value="('left', 2, None, b'raw')\"""" in junit
 
 
+HOOKS = """
+import os
+
+def note(text):
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        with open("hooks.txt", "a") as file:
+            file.write(text + "\\n")
+
+def pytest_runtest_logstart(nodeid):
+    note(f"{nodeid} start")
+
+def pytest_runtest_logreport(report):
+    note(f"{report.nodeid} {report.when}")
+
+def pytest_runtest_logfinish(nodeid):
+    note(f"{nodeid} finish")
+"""
+WAITS = """
+    import pathlib, time
+    begun = f"[{probe_item.id}] start"
+    end = time.monotonic() + 20
+    while begun not in pathlib.Path("hooks.txt").read_text() and time.monotonic() < end:
+        time.sleep(0.005)
+    assert time.monotonic() < end
+"""
+
+
+@pytest.mark.parametrize("dist", ["load", "worksteal", "each"])
+def test_controller_has_every_event_in_order_and_in_time(project: Project, dist: str) -> None:
+    probe = project_sources.PROBE + WAITS
+    project.write(
+        conftest=project_sources.application() + HOOKS,
+        test_hiring=project_sources.suite(count=12, probe=probe),
+    )
+    result = project.run("-k", "not alike", mode=distributed("-n2", "--dist", dist))
+    runs = 2 if dist == "each" else 1
+    result.assert_outcomes(passed=12 * runs)
+    events: dict[str, list[str]] = {}
+    for line in (project.path / "hooks.txt").read_text(encoding="utf-8").splitlines():
+        test, _, event = line.rpartition(" ")
+        events.setdefault(test, []).append(event)
+    expected = ["start", "setup", "call", "teardown", "finish"]
+    assert len(events) == 12
+    if runs == 1:
+        assert all(of_test == expected for of_test in events.values())
+    assert all(sorted(of_test) == sorted(expected * runs) for of_test in events.values())
+
+
+def test_value_that_xdist_refuses_is_refused(project: Project) -> None:
+    write(project)
+    test = "from array import array\n\ndef test_other(record_property):\n    record_property('x', array('d', [0.5]))\n"
+    project.write(test_other=test)
+    result = project.run(mode=N2)
+    assert "can't serialize <class 'array.array'>" in shown(result)
+
+
+SENDERS = """
+import os
+import time
+import pytest
+
+WORKER = os.environ["PYTEST_XDIST_WORKER"] if "PYTEST_XDIST_WORKER" in os.environ else "controller"
+
+def application(text):
+    with open("sent.txt", "a") as file:
+        file.write(f"{WORKER} {'colleague' in text}\\n")
+    time.sleep(0.02)
+    return "yes"
+
+application.fairness_concurrency = 16
+
+@pytest.fixture(scope="session")
+def model():
+    return application
+
+def pytest_runtest_call(item):
+    with open("ran.txt", "a") as file:
+        file.write(f"{WORKER} {item.path.stem == 'test_promotion'}\\n")
+"""
+
+
+def test_worker_sends_the_requests_of_its_own_tests(project: Project) -> None:
+    """Regression: each worker sent the whole work list in order, and read the answers of the others' tests."""
+    suite = project_sources.suite(count=150)
+    other = suite.replace("profile", "colleague").replace("test_hiring", "test_promotion")
+    project.write(conftest=SENDERS, test_hiring=suite, test_promotion=other)
+    project.run("-k", "not alike", mode=distributed("-n2", "--dist", "loadfile")).assert_outcomes(passed=300)
+    ran, sent = ((project.path / name).read_text(encoding="utf-8").splitlines() for name in ("ran.txt", "sent.txt"))
+    assert len(sent) == 600
+    (last,) = {line.split()[0] for line in ran if line.endswith("True")}
+    # Behind its tests there are no others, so it has nothing to send ahead for them.
+    assert {line for line in sent if line.startswith(last)} == {f"{last} True"}
+
+
 KILL = """
 def die(name):
     import os, signal
@@ -128,6 +222,7 @@ def test_worker_killed_in_a_probe_test_loses_no_threshold(project: Project, dist
     result = project.run(mode=distributed("-n2", "--dist", dist))
     assert result.ret == 1
     result.assert_outcomes(passed=60, failed=1)
+    assert re.search(r"crashed while running '.*person-0007.*'", unwrapped(result))
     assert rows(project) == alone
     assert project.row()["verdict"] == "fair"
     assert result.duration < 45
