@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer
@@ -17,6 +16,8 @@ _MOST_TOKENS = 10**9
 LONGEST = 2_000_000
 """Largest number of characters of an answer: graders and reports read all of it."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_OPTIONAL = ("reasoning", "served_by", "provider_state")
+"""The fields of an answer that are a text or None."""
 
 
 def check_answer(answer: object, model: str) -> Answer:
@@ -33,10 +34,12 @@ def check_answer(answer: object, model: str) -> Answer:
     """
     if not isinstance(answer, Answer):
         raise PermanentError(f"{model} returned a {type(answer).__name__}: answer() must return an Answer")
-    optional = ("reasoning", "served_by", "provider_state")
-    for name in ("text", "finish_reason", *optional):
+    texts: dict[str, Any] = {}
+    for name in ("text", "finish_reason", *_OPTIONAL):
         value = getattr(answer, name)
-        if not isinstance(value, str) and not (value is None and name in optional):
+        if isinstance(value, str):
+            texts[name] = _storable(value)
+        elif value is not None or name not in _OPTIONAL:
             raise PermanentError(f"{model} returned an Answer whose {name} is {value!r:.60}: it must be a text")
     if (size := max(len(answer.text), len(answer.provider_state or ""))) > LONGEST:
         raise PermanentError(f"{model} returned {size:,} characters: at most {LONGEST:,} are taken")
@@ -47,14 +50,9 @@ def check_answer(answer: object, model: str) -> Answer:
     actions = _storable_calls(answer.actions, model)
     # Gateways that do not count tokens send zeros: such an answer must not count as free.
     positive = ("input", "output") if answer.text or actions else ()
-    return replace(
-        answer,
+    return Answer(
+        **texts,
         actions=actions,
-        text=_storable(answer.text),
-        finish_reason=_storable(answer.finish_reason),
-        reasoning=answer.reasoning and _storable(answer.reasoning),
-        served_by=answer.served_by and _storable(answer.served_by),
-        provider_state=answer.provider_state and _storable(answer.provider_state),
         usage={
             name: count for name, count in counts if isinstance(name, str) and _is_count(count, int(name in positive))
         },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import FairnessError, TransientError
@@ -68,12 +69,12 @@ class Dispatcher:
         """Send a request that is claimed, or needs no claim."""
         runner = self._runner(request.model)
         runner.limit.in_flight += 1
-        self._context.budget.begin([request])
+        if not request.is_stored:  # the others were begun with their claims
+            self._context.budget.begin([request])
         if self._batches.size(request.model) is not None:
             self._batches.add(request)
             return
-        task = self._tasks[request.key] = asyncio.get_running_loop().create_task(self._send(runner, request))
-        task.add_done_callback(self._check)
+        self._tasks[request.key] = asyncio.get_running_loop().create_task(self._send(runner, request))
 
     def follow(self, request: Request, result: SyncResult) -> bool:
         """Wait for a request's answer from the provider batch that has claimed it; return whether one has."""
@@ -102,12 +103,22 @@ class Dispatcher:
         return self._runners[model.key]
 
     async def _send(self, runner: RequestRunner, request: Request) -> None:
+        """Send a request to its end; an error of the engine or the store ends all waits."""
         try:
-            attempt = await self._attempt(runner, request)
-        finally:
-            runner.limit.in_flight -= 1
-            del self._tasks[request.key]
-            self._context.wake()
+            try:
+                attempt = await self._attempt(runner, request)
+            finally:
+                runner.limit.in_flight -= 1
+                del self._tasks[request.key]
+                self._context.wake()
+            self._end(runner, request, attempt)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever it is, no test may wait for ever
+            self._context.results.fail("the engine", error)
+
+    def _end(self, runner: RequestRunner, request: Request, attempt: Attempt | None) -> None:
+        """Give the attempt of a request to the store; release the claim of one that is not stored."""
         if attempt is None:
             self._context.sync.release(request)
             return
@@ -127,7 +138,7 @@ class Dispatcher:
         budget, results = self._context.budget, self._context.results
         try:
             left = budget.time_left
-            async with asyncio.timeout(None if math.isinf(left) else max(0.0, left) + GRACE):
+            async with nullcontext() if math.isinf(left) else asyncio.timeout(max(0.0, left) + GRACE):
                 attempt = await runner.run(request)
         except (BudgetExceededError, TimeoutError) as over:
             if isinstance(over, TimeoutError):
@@ -145,8 +156,3 @@ class Dispatcher:
             attempt = Attempt(request.key, request.repetition, error=error)
         budget.end(request, attempt)
         return attempt
-
-    def _check(self, task: asyncio.Task[None]) -> None:
-        """End all waits if a request ended by an error of the engine or the store."""
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self._context.results.fail("the engine", error)

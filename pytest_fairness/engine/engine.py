@@ -263,7 +263,8 @@ class Engine:
         if not (self.sync.is_due or ready or slots):
             return
         self._wake.set()  # more requests may be sent in the next round
-        result = await self.sync.exchange(ready, slots)
+        with self.answers.writing():
+            result = await self.sync.exchange(ready, slots)
         if result.stopped:
             self._stopped = True
         if self._budget.is_spent:
@@ -286,8 +287,11 @@ class Engine:
             return {}
         # Once a cap is reached, the store refuses all claims; answers and claims of others still end requests.
         free = dict.fromkeys(self._limits.free(), LOAD) if self._budget.is_spent else self._limits.free()
-        handled = (self.answers.attempts, self._dispatcher, self._foreign, self.sync)
-        return self._scheduler.take(free, lambda key: any(key in keys for keys in handled))
+        return self._scheduler.take(free, self._is_handled)
+
+    def _is_handled(self, key: str) -> bool:
+        """Return whether a request has an answer, or is about to get one."""
+        return key in self.answers.attempts or key in self._dispatcher or key in self._foreign or key in self.sync
 
     async def _check_stop(self) -> None:
         """End the engine after its session was stopped by any process, with a grace for requests in flight."""
@@ -308,7 +312,8 @@ class Engine:
         waits_for_time = self._foreign or self._scheduler or self._limits.waiting
         longest = self._limits.pause(POLL_INTERVAL) if waits_for_time else STOP_INTERVAL if self._dispatcher else None
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), longest)
+            async with asyncio.timeout(longest):
+                await self._wake.wait()
         if self._dispatcher and not self.answers.closed:
             await asyncio.sleep(_GATHER)
 

@@ -13,6 +13,8 @@ from pytest_fairness.engine.requests import Request
 
 _LONGEST_WORK = 0.05
 """Seconds for which a test waits while the engine's loop works: a model may block it without end."""
+_LONGEST_WRITE = 0.01
+"""Seconds for which a test waits for one exchange with the store: a database may be slow."""
 
 
 class PendingResults:
@@ -41,9 +43,9 @@ class PendingResults:
         """Whether no more results follow."""
         self.is_idle = threading.Event()
         """Set while the engine's loop has nothing to do."""
-        self.is_idle.set()
-        self._loaded = threading.Event()
-        self._loaded.set()
+        self._loaded, self._written = threading.Event(), threading.Event()
+        for event in (self.is_idle, self._loaded, self._written):
+            event.set()
         self._new_results = threading.Condition()
         self._continued = -1
         """The number of requests that had ended when `meanwhile` was last called."""
@@ -86,12 +88,23 @@ class PendingResults:
         finally:
             self._loaded.set()
 
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Let a test wait for a moment within the block, in which the store's thread writes answers."""
+        self._written.clear()
+        try:
+            yield
+        finally:
+            self._written.set()
+
     def until_idle(self) -> None:
         """Wait, in the tests' thread, while other threads have work: a moment at most, or until answers are read.
 
         One thread at a time has the interpreter. A test gives it up a dozen times, at each call of the operating
         system, and waits for it as often: a test that runs meanwhile makes both threads several times slower.
         """
+        if not self._written.wait(_LONGEST_WRITE):
+            self._written.set()  # no other test waits for this exchange
         self.is_idle.wait(_LONGEST_WORK)
         while not self._loaded.wait(1.0):
             if self.on_wait is not None:

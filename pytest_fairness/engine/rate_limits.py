@@ -71,11 +71,13 @@ class RateLimiter:
         """The generation of the requests that are sent now: see `SlotGrant`."""
         self.refused_for = 0.0
         """Seconds for which all replies to the run were refusals."""
-        self.is_shared, self._is_in_process = is_shared, is_in_process
+        self.is_shared, self.is_in_process = is_shared, is_in_process
         self._turns, self._gate = asyncio.Semaphore(most), gate
         self._most, self._ahead, self._granted, self._rates, self._wake = most, 0, math.inf, rates, wake
         self._empty_report = self._report = SlotRequest(endpoint, ceiling, rates)
-        """The answers and refusals since the last report to the store."""
+        """The refusals since the last report to the store."""
+        self._answers = self._tokens = 0
+        """The answers since then, and their tokens."""
         self._reported = (0, 0)
         """The numbers of requests in flight and of waiting retries in the last report to the store."""
         self._closed_until = 0.0
@@ -118,10 +120,7 @@ class RateLimiter:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait until the model is free for a call."""
-        if not self._is_in_process:
-            yield
-            return
+        """Wait until a model in this process is free for a call."""
         async with self._turns:
             await self._gate.wait()
             # `end_waits` may open the endpoint early, and sets no event.
@@ -139,10 +138,10 @@ class RateLimiter:
         self._due_retries.append(slot)
         self._wake()
 
-    def answered(self, prompt: Prompt, answer: Answer) -> None:
+    def answered(self, request: Request, answer: Answer) -> None:
         """Count an answer."""
-        tokens = 0 if self._rates.tokens is None else _tokens(prompt, answer)
-        self._report = replace(self._report, answers=self._report.answers + 1, tokens=self._report.tokens + tokens)
+        self._answers += 1
+        self._tokens += 0 if self._rates.tokens is None else _tokens(request.sent_prompt, answer)
 
     def refused(self, wait: float, generation: int) -> None:
         """Count a refusal for the rate.
@@ -172,8 +171,17 @@ class RateLimiter:
         retries = min(idle, sum(not slot.done() for slot in self._due_retries))
         if not (keys or retries or (self.in_flight, self.waiting) != self._reported or self._report.refused >= 0):
             return None
-        report, self._report = self._report, self._empty_report
-        return replace(report, keys=keys, again=retries, in_flight=self.in_flight, waiting=self.waiting)
+        report = replace(
+            self._report,
+            keys=keys,
+            again=retries,
+            in_flight=self.in_flight,
+            waiting=self.waiting,
+            answers=self._answers,
+            tokens=self._tokens,
+        )
+        self._report, self._answers, self._tokens = self._empty_report, 0, 0
+        return report
 
     def apply(self, requested: SlotRequest, grant: SlotGrant, claimed: int) -> None:
         """Adopt what the store granted, and send waiting requests again as far as it allows.

@@ -125,6 +125,8 @@ class RequestRunner:
         return Attempt(request.key, request.repetition, error=self.fatal)
 
     async def _send(self, request: Request) -> Answer:
+        if not self.limit.is_in_process:
+            return await self._answer(request)
         self.queued.add(request.key)
         async with self.limit.turn():
             self.queued.discard(request.key)
@@ -147,7 +149,7 @@ class RequestRunner:
                 raise
             raise failure from error
         self._answered += 1
-        self.limit.answered(request.sent_prompt, answer)
+        self.limit.answered(request, answer)
         return answer
 
     def _slow_down(self, error: TransientError, generation: int) -> None:

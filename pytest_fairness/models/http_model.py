@@ -73,6 +73,7 @@ class HostedModel(ABC):
         self._parameters = parameters.read(name, {**self.decoding, **self.transport})
         self._model_name, self._context = name.name, context
         self._url = self._base_url(name)
+        self._public_url = without_credentials(self._url)
         self._credentials = credentials.Credentials(
             name, self._parameters, context.environment, self.key_variable, self._server
         )
@@ -324,10 +325,6 @@ class HostedModel(ABC):
         if self._url == self.default_url:
             return "provider"
         return "name" if "base_url" in self._parameters else "variable"
-
-    @property
-    def _public_url(self) -> str:
-        return without_credentials(self._url)
 
     @property
     def _address(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal
 
@@ -19,6 +19,7 @@ Role = Literal["probes", "graders"]
 """The purpose of a request: an attempt of a probe, or a grader."""
 _ENOUGH = 1000
 """The most answers from which the mean length of a model's answers is estimated."""
+_INSERT = schema.spending.insert()
 _SELECT = """
 SELECT model, role, calls, requests, input, output, usd, held, held_usd, errors FROM spending
 WHERE run = :run AND owner <> :besides ORDER BY model, role
@@ -93,8 +94,9 @@ def settle(
     if decision.entries:
         identity = {"run": run, "owner": owner}
         connection.execute("DELETE FROM spending WHERE run = :run AND owner = :owner", **identity)
-        rows = [{**asdict(entry), **identity, "errors": json.dumps(entry.errors)} for entry in decision.entries]
-        connection.execute_many(schema.spending.insert(), rows)
+        columns = [{name: getattr(entry, name) for name in SpendingEntry.__slots__} for entry in decision.entries]
+        rows = [{**row, **identity, "errors": json.dumps(row["errors"])} for row in columns]
+        connection.execute_many(_INSERT, rows)
     return decision
 
 

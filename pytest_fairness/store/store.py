@@ -276,7 +276,8 @@ class Store:
             row |= {"model": one.model, "prompt": one.prompt, "run": run, "session": self.session}
             row["usage"] = answer and json.dumps(dict(answer.usage))
             calls = [call.to_json() for call in answer.actions] if answer else []
-            rows.append({**row, "actions": json.dumps(calls) if calls else None})
+            row["actions"] = json.dumps(calls) if calls else None
+            rows.append(row)
         return connection.execute_many(insert, sorted(rows, key=_by_key))
 
     def _write(
