@@ -57,18 +57,15 @@ def lists_only(config: pytest.Config) -> bool:
     return any(config.getoption(name, default=False) for name in names)
 
 
-def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> int:
-    """Parametrize a probe by its items, a threshold by its probe, and both by the models of the run.
-
-    Returns:
-        The number of the probe's items; 0 for other tests.
-    """
+def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
+    """Parametrize a probe by its items, a threshold by its probe, and both by the models of the run."""
     function = metafunc.function
     marked_probe, marked_threshold = (get_mark(function, mark) is not None for mark in ("probe", "threshold"))
     if not (marked_probe or marked_threshold or "flips" in metafunc.fixturenames):
-        return 0
+        return
     fairness.use()
-    items = _parametrize_items(metafunc, fairness, both=marked_threshold) if marked_probe else 0
+    if marked_probe:
+        _parametrize_items(metafunc, fairness, both=marked_threshold)
     if marked_threshold and "measured" in metafunc.fixturenames:
         _parametrize_measured(metafunc, fairness)
     if "flips" in metafunc.fixturenames:  # a parameter, since a class may override the fixtures
@@ -80,7 +77,6 @@ def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> int:
         metafunc.parametrize(
             "model_name", names or [None], ids=ids or [pytest.HIDDEN_PARAM], indirect=True, scope="session"
         )
-    return items
 
 
 def _model_ids(names: Sequence[ModelName]) -> list[str]:
@@ -91,27 +87,26 @@ def _model_ids(names: Sequence[ModelName]) -> list[str]:
     return list(ids_of(names).values())
 
 
-def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, both: bool) -> int:
+def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, both: bool) -> None:
     try:
         sample = fairness.probes.get_sample(metafunc.definition, metafunc.function)
     except FairnessError as error:
         if "probe_item" in metafunc.fixturenames:
             metafunc.parametrize("probe_item", [CollectionError(str(error))], ids=["items"], indirect=True)
-        return 0
+        return
     probe = sample.probe
     if both:
         probe.error = f"{metafunc.function.__name__} is marked both probe and threshold: {LONE_CALLABLE}"
     if "probe_item" not in metafunc.fixturenames:
         probe.error = format_missing_fixture("probe", metafunc.function, "probe_item")
-        return 0
+        return
     if probe.error is not None:
         placeholder = pytest.param(CollectionError(probe.error, probe.is_skipped), id="items")
         metafunc.parametrize("probe_item", [placeholder], indirect=True)
-        return 0
+        return
     ids = [item.test_id for item in probe.items]
     items = [ItemParameter(sample, index) for index in range(len(probe.items))]
     metafunc.parametrize("probe_item", items, ids=ids, indirect=True)
-    return len(items)
 
 
 def _parametrize_measured(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
@@ -191,8 +186,9 @@ def check_optimization(items: Sequence[pytest.Function]) -> str | None:
 
 def check_forks(items: Sequence[pytest.Function]) -> str | None:
     """Return why marked tests are refused where pytest-forked gives each a process: no thread lives on in a fork."""
-    for item in items:
-        if item.config.getoption("forked", default=False) or item.get_closest_marker("forked"):
+    is_forking = items[0].config.getoption("forked", default=None) if items else None
+    for item in items if is_forking is not None else ():  # the option of an installed pytest-forked
+        if is_forking or item.get_closest_marker("forked"):
             return (
                 "pytest-forked runs each test in a process of its own, where the connections to model and store do "
                 "not exist: leave out --forked and the mark `forked` for probes and thresholds; -n 2 isolates workers"

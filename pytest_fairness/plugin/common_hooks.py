@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.garbage_collection import MANY_TESTS, paused_collection
+from pytest_fairness.core.garbage_collection import paused_collection
 from pytest_fairness.plugin import outcomes, threshold_rows
 from pytest_fairness.plugin.attachments import attach_verdict
 from pytest_fairness.plugin.collection import (
@@ -40,7 +40,7 @@ class CollectionHooks:
     def __init__(self, state: RunState) -> None:
         self._state = state
         self._pause = ExitStack()
-        """The pause of the garbage collector while many tests are collected."""
+        """The pause of the garbage collector from the first probe to the end of the collection."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
@@ -48,8 +48,9 @@ class CollectionHooks:
             return (yield)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        if parametrize(metafunc, self._state.fairness) >= MANY_TESTS:
+        if get_mark(metafunc.function, "probe"):  # which may have very many items
             self._pause.enter_context(paused_collection())
+        parametrize(metafunc, self._state.fairness)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makeitem(

@@ -103,7 +103,7 @@ class ThresholdOutcomes:
         self._rows: dict[str, ThresholdResult] = {}
         self._metrics: dict[str, list[MetricResult]] = {}
         self._measured: dict[str, Sequence[tuple[str, Any]]] = {}
-        """Properties of the tests of items and of searches, as their reports hold them: there may be very many."""
+        """The properties in reports of items and searches, which pytest keeps: they may be very many."""
         self._excuses: dict[str, Unjudged] = {}
         """The reasons why tests have no result."""
         self._subjects: dict[str, None] = {}
@@ -123,19 +123,13 @@ class ThresholdOutcomes:
             self.causes.add(str(properties[CAUSE]))
         if SUBJECT in properties:
             self._subjects[str(properties[SUBJECT])] = None
-        other_properties = (SUBJECT, CAUSE, ESTIMATES)
-        row_properties = [
-            entry
-            for entry in report.user_properties  # pytest keeps them, as many as there are tests
-            if entry[0].startswith(PREFIX) and entry[0] not in other_properties
-        ]
-        if report.when == "call" and row_properties:
-            if PREFIX + "id" in properties:
-                self._rows[report.nodeid] = result_in(row_properties, _outcome(report))
-                recorded = json.loads(str(properties.get(ESTIMATES, "[]")))
-                self._metrics[report.nodeid] = [MetricResult.from_json(item, report.nodeid) for item in recorded]
-            elif PREFIX + "model" in properties:  # else of a subtest, before its test has a result
-                self._measured[report.nodeid] = tuple(row_properties)
+        if report.when == "call" and PREFIX + "id" in properties:
+            row_properties = [entry for entry in properties.items() if entry[0] not in (SUBJECT, CAUSE, ESTIMATES)]
+            self._rows[report.nodeid] = result_in(row_properties, _outcome(report))
+            recorded = json.loads(str(properties.get(ESTIMATES, "[]")))
+            self._metrics[report.nodeid] = [MetricResult.from_json(item, report.nodeid) for item in recorded]
+        elif report.when == "call" and PREFIX + "model" in properties:
+            self._measured[report.nodeid] = report.user_properties
         elif report.nodeid not in self._rows and (report.failed or report.skipped):
             self._excuses[report.nodeid] = unjudged_fields(report)
 
@@ -158,7 +152,7 @@ class ThresholdOutcomes:
     def _counts(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the tests of items and of searches, each with its properties."""
         for test, properties in self._measured.items():
-            yield test, {name.removeprefix(PREFIX): value for name, value in properties}
+            yield test, {name.removeprefix(PREFIX): value for name, value in properties if name.startswith(PREFIX)}
 
     @property
     def metrics(self) -> list[MetricResult]:

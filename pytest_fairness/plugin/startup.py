@@ -122,7 +122,7 @@ def _run_hooks(state: RunState) -> list[object]:
         hooks = make_hooks(dry_run)
         return [*common, dry_run, hooks, SessionEndHooks(state, hooks.conclude)]
     measurement = MeasurementHooks(state, selection)
-    if not state.is_worker:
+    if state.config.getoption("dist", "no") != "no":
         common.append(CrashedThresholdReruns(state.fairness))
     return [*common, measurement, ReleaseHooks(measurement), SessionEndHooks(state, measurement.conclude)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.core.garbage_collection import MANY_TESTS
 from tests.helpers.project import NO_XDIST, Project
 
 CONFTEST = """
@@ -75,8 +74,8 @@ def test_fixtures_of_a_probe_take_no_request(project: Project) -> None:
 
 
 @pytest.mark.parametrize("broken", [False, True], ids=["collected", "broken"])
-def test_garbage_is_not_searched_while_many_tests_are_collected(project: Project, *, broken: bool) -> None:
-    project.write(conftest=CONFTEST, test_cases=SUITE.format(items=MANY_TESTS))
+def test_garbage_is_not_searched_while_items_are_collected(project: Project, *, broken: bool) -> None:
+    project.write(conftest=CONFTEST, test_cases=SUITE.format(items=2))
     if broken:
         project.write(test_zz="import missing_module")
     result = project.bare_run("-q", "-k", "test_other", mode=NO_XDIST)
