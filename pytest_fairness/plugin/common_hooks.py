@@ -39,16 +39,20 @@ class CollectionHooks:
 
     def __init__(self, state: RunState) -> None:
         self._state = state
-        self._pause = ExitStack()
+        self._pause: ExitStack | None = None
         """The pause of the garbage collector from the first probe to the end of the collection."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
-        with self._pause:
-            return (yield)
+        with ExitStack() as self._pause:
+            try:
+                return (yield)
+            finally:
+                self._pause = None
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        if get_mark(metafunc.function, "probe"):  # which may have very many items
+        # Listings of fixtures collect without the hook above.
+        if self._pause is not None and get_mark(metafunc.function, "probe"):  # which may have very many items
             self._pause.enter_context(paused_collection())
         parametrize(metafunc, self._state.fairness)
 

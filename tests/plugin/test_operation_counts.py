@@ -73,6 +73,13 @@ def test_fixtures_of_a_probe_take_no_request(project: Project) -> None:
     result.stdout.fnmatch_lines(["fixtures: ['model', 'model_name', 'probe_item']"])
 
 
+def test_listing_of_fixtures_leaves_the_garbage_collector_on(project: Project) -> None:
+    last_hook = "\ndef pytest_unconfigure():\n    print('enabled:', gc.isenabled())\n"
+    project.write(conftest=CONFTEST + last_hook, test_cases=SUITE.format(items=2))
+    result = project.bare_run("--fixtures-per-test", mode=NO_XDIST)
+    result.stdout.fnmatch_lines(["*fixtures used by test_case*", "enabled: True"])
+
+
 @pytest.mark.parametrize("broken", [False, True], ids=["collected", "broken"])
 def test_garbage_is_not_searched_while_items_are_collected(project: Project, *, broken: bool) -> None:
     project.write(conftest=CONFTEST, test_cases=SUITE.format(items=2))
