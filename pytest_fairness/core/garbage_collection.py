@@ -12,7 +12,7 @@ MANY_TESTS = 1_000
 """Number of tests from which later searches cost more than the full one of `keep_present_objects`."""
 
 _MIDDLE_SEARCHES = 100
-"""Number of searches of the second generation after which Python searches the third, mostly 10."""
+"""Number of searches of the second generation after which Python searches the third; its default is 10."""
 
 
 @contextmanager

@@ -90,8 +90,8 @@ class WorkPlan:
         self._samples: dict[tuple[Probe, str], ProbeSample] = {}
         self._submitted: dict[Subject, Model] = {}
         """Subjects whose planned requests the engine has, with their models."""
-        self.stored: dict[tuple[str, str], StoredSample] = {}
-        """What this process has put into the store of samples, by probe and model's key: the report reads it here."""
+        self.stored: dict[tuple[str, ...], StoredSample] = {}
+        """The samples and parts that this process has put into the store, as `Runs.measured` takes them."""
         self._outdated: dict[str, dict[str, int]] = {}
         """By the keys of models: the first repetition to request, by prompts whose stored answers are too old."""
         self._lock = RLock()
@@ -233,5 +233,5 @@ class WorkPlan:
                 )
                 store = self._backend.store
                 if store.runs.save_part(self._context.run_id, store.owner.id, part):
-                    self.stored[part.probe, key] = part
+                    self.stored[part.probe, key, store.owner.id] = part
                     self._save_answers(part, model)

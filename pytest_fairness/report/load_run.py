@@ -27,13 +27,13 @@ def read_view(
     store: Store,
     run: str,
     redact: Callable[[str], str],
-    in_memory: Mapping[tuple[str, str], StoredSample] = MappingProxyType({}),
+    in_memory: Mapping[tuple[str, ...], StoredSample] = MappingProxyType({}),
     results: RunResults | None = None,
 ) -> View:
     """Return the view of a run, each text through ``redact``.
 
-    ``in_memory`` holds the samples of the run that this process has stored, by probe and model's key; ``results``
-    are those that it has compiled.
+    ``in_memory`` holds the samples of the run that this process has stored, as for `Runs.measured`; ``results`` are
+    those that it has compiled.
 
     Raises `StoreError` for a run that stored no results.
     """
@@ -41,10 +41,7 @@ def read_view(
     if document is None:
         raise StoreError(f"run {run[:8]} has no results: it was killed, or an older version of pytest-fairness made it")
     results = with_distinct_titles(results or read_results(document["results"], f"run {run[:8]}"))
-    samples = [
-        _redacted(store.with_answers(sample, run), redact)
-        for sample in store.runs.measured(run, in_memory, store.owner.id)
-    ]
+    samples = [_redacted(store.with_answers(sample, run), redact) for sample in store.runs.measured(run, in_memory)]
     moments = [_moments(store, sample, redact) for sample in samples]
     by_key = {graded.attempt.key: graded for sample in samples for graded in sample.attempts}
     return View(

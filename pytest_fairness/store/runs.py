@@ -248,21 +248,21 @@ class Runs:
         return True
 
     def measured(
-        self, run: str, in_memory: Mapping[tuple[str, str], StoredSample] = MappingProxyType({}), owner: str = ""
+        self, run: str, in_memory: Mapping[tuple[str, ...], StoredSample] = MappingProxyType({})
     ) -> list[StoredSample]:
         """Return all samples of a run, by probe and model, without the answers; of parts, joined.
 
         Args:
             run: The run.
-            in_memory: Samples and parts that this process has stored, by probe and model key: they are not read again.
-            owner: The id of this process, under which its parts are stored.
+            in_memory: Samples that this process has stored, by probe and model key, and its parts of samples, by these
+                and its id: they are not read again.
         """
         whole_samples = self.samples(run)
         samples = [in_memory.get((probe, key)) or self.sample(run, probe, key) for probe, _, key in whole_samples]
         parts_by_sample: dict[tuple[str, str, str], list[StoredSample]] = {}
         for probe, model, key, of in self._database.rows(_SELECT_PARTS, run=run):
             if (probe, model, key) not in whole_samples:
-                part = in_memory.get((probe, key)) if of == owner else None
+                part = in_memory.get((probe, key, of))
                 if part is None:
                     row = {"run": run, "probe": probe, "model_key": key, "owner": of}
                     part = self._read(probe, model, key, self._database.scalar(_SELECT_PART, **row))

@@ -210,10 +210,15 @@ def test_part_of_this_process_is_not_read_again(store: Store, clock: None, unpac
     store.runs.start("run")
     for owner in ("first", "other"):
         assert store.runs.save_part("run", owner, mine)
-    (measured,) = store.runs.measured("run", {(mine.probe, mine.model_key): mine}, "first")
+    in_memory: dict[tuple[str, ...], StoredSample] = {(mine.probe, mine.model_key, "first"): mine}
+    (measured,) = store.runs.measured("run", in_memory)
     assert len(unpacked) == 1  # the other's
     assert set(map(id, measured.attempts)) == set(map(id, mine.attempts))
     assert len(measured.attempts) == len(mine.attempts)
+    whole = replace(mine, attempts=[*mine.attempts, *mine.attempts])
+    assert store.runs.save_sample("run", whole)  # by another process, after this one has saved its part
+    (measured,) = store.runs.measured("run", in_memory)
+    assert len(measured.attempts) == len(whole.attempts)
 
 
 @pytest.mark.parametrize(
