@@ -27,7 +27,7 @@ from tests.helpers.attempts_page import attempt, sample
 KEY = "sk-abcdefghijklmnop1234"
 
 
-def packed(store: Store, in_memory: Mapping[tuple[str, str], StoredSample]) -> Any:
+def packed(store: Store, in_memory: Mapping[tuple[str, ...], StoredSample]) -> Any:
     """Return what the page holds of the attempts, unpacked."""
     view = read_view(store, "run", partial(redacted, secrets=()), in_memory)
     chunks = pack_attempts(view.samples, view.results).chunks
