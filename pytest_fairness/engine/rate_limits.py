@@ -30,6 +30,8 @@ _CLAIMED_AHEAD = 0.05
 """Seconds of fast calls that are claimed before their model is free."""
 _MOST_AHEAD = 31
 """Largest number of calls that are claimed before their model is free."""
+_ROOM_KNOWN = 1.0
+"""Seconds after a reply of the store for which other processes are assumed to keep their slots."""
 _CHARACTERS_PER_TOKEN = 4
 """Characters of a text per token, where a provider reports no tokens."""
 
@@ -73,7 +75,9 @@ class RateLimiter:
         """Seconds for which all replies to the run were refusals."""
         self.is_shared, self.is_in_process = is_shared, is_in_process
         self._turns, self._gate = asyncio.Semaphore(most), gate
-        self._most, self._ahead, self._granted, self._rates, self._wake = most, 0, math.inf, rates, wake
+        self._most, self._ahead, self._rates, self._wake = most, 0, rates, wake
+        self._granted, self._granted_until = math.inf, 0.0
+        """The requests that this process may have in flight beside the other processes, and how long that is known."""
         self._empty_report = self._report = SlotRequest(endpoint, ceiling, rates)
         """The refusals since the last report to the store."""
         self._answers = self._tokens = 0
@@ -90,12 +94,11 @@ class RateLimiter:
         """Return how many requests may be sent; ``now`` is in seconds of a monotonic clock."""
         if self.closed(now):
             return 0
-        free = int(max(0, self._room - self.in_flight))
+        free = int(max(0, self._room(now) - self.in_flight))
         return min(free, burst(self._rates)) if self.is_shared else free
 
-    @property
-    def _room(self) -> float:
-        return min(self._most + self._ahead, self._granted)
+    def _room(self, now: float) -> float:
+        return min(self._most + self._ahead, self._granted if now < self._granted_until else math.inf)
 
     def closed(self, now: float) -> float:
         """Return the seconds for which no request may be sent; 0 if one may."""
@@ -167,7 +170,7 @@ class RateLimiter:
         """
         if not self.is_shared:
             return None
-        idle = 0 if self.closed(now) else int(max(0, self._room - self.in_flight + self.waiting))
+        idle = 0 if self.closed(now) else int(max(0, self._room(now) - self.in_flight + self.waiting))
         retries = min(idle, sum(not slot.done() for slot in self._due_retries))
         if not (keys or retries or (self.in_flight, self.waiting) != self._reported or self._report.refused >= 0):
             return None
@@ -192,10 +195,11 @@ class RateLimiter:
             claimed: The number of keys that are claimed.
         """
         self._reported = (requested.in_flight + claimed, requested.waiting - grant.again)
-        self._granted = grant.room
+        now = time.monotonic()
+        self._granted, self._granted_until = grant.room, now + _ROOM_KNOWN
         self.generation, self.refused_for = grant.generation, grant.refused_for
         if grant.wait:
-            self._closed_until = max(self._closed_until, time.monotonic() + grant.wait)
+            self._closed_until = max(self._closed_until, now + grant.wait)
         permits = grant.again
         while permits and self._due_retries:
             slot = self._due_retries.popleft()

@@ -102,7 +102,7 @@ class SlotGrant:
     again: int = 0
     """The number of requests that may be sent once more."""
     room: int = 1
-    """Requests that it may have in flight, as far as is known; a request for more is in vain."""
+    """Requests that it may have in flight, beside those of the other processes; a request for more is in vain."""
     generation: int = 0
     """The generation of the requests that leave now: a refusal of an older one changes nothing more."""
     wait: float = 0.0
@@ -161,7 +161,7 @@ class EndpointThrottle:
         quiet = self.quiet_until - now
         sendable = 0 if quiet > 0 else self._allowed_by_rates(request.rates)
         again = min(request.again, sendable, self._idle(owner, request))
-        free = self._free(owner, request, now)
+        room, free = self._room_of(owner, request, now)
         keys = min(len(request.keys), sendable - again, free)
         self._leave(keys + again, request.rates)
         is_short = len(request.keys) > keys
@@ -172,7 +172,7 @@ class EndpointThrottle:
         return SlotGrant(
             keys,
             again,
-            self._room(request),
+            room,
             self.generation,
             max(_SOON, quiet, for_slot) if is_short or request.again > again else 0.0,
             others if (is_short or request.again > again) and free <= keys else frozenset(),
@@ -249,15 +249,18 @@ class EndpointThrottle:
         others = sum(in_flight - waiting for name, (in_flight, waiting, _) in self.holders.items() if name != owner)
         return max(0, self._room(request) - (request.in_flight - request.waiting) - others)
 
-    def _free(self, owner: str, request: SlotRequest, now: float) -> int:
-        """Return how many more a process may have in flight: all that is free, but its share where others wait."""
+    def _room_of(self, owner: str, request: SlotRequest, now: float) -> tuple[int, int]:
+        """Return how many requests a process may have in flight, and how many more of them there are slots for.
+
+        That is all that others leave, or its share: the others give up what is missing of it once it waits for that.
+        """
         others = [holder for name, holder in self.holders.items() if name != owner]
-        free = self._room(request) - request.in_flight - sum(in_flight for in_flight, _, _ in others)
+        busy = 1 + sum(in_flight > 0 or until > now for in_flight, _, until in others)
+        share = -(-self._room(request) // busy)
+        left = self._room(request) - sum(in_flight for in_flight, _, _ in others)
         # A clock that was set back leaves marks far ahead.
-        if any(now < until <= now + _WAITING for _, _, until in others):
-            busy = 1 + sum(in_flight > 0 or until > now for in_flight, _, until in others)
-            free = min(free, -(-self._room(request) // busy) - request.in_flight)
-        return max(0, free)
+        room = share if any(now < until <= now + _WAITING for _, _, until in others) else max(share, left)
+        return room, max(0, min(room, left) - request.in_flight)
 
 
 def take(

@@ -257,6 +257,20 @@ def test_processes_share_the_slots_evenly() -> None:
         assert 1.5 < fmean(counts[owner] for counts in seen[100:]) < 5
 
 
+def test_process_with_its_share_wants_no_more_until_another_ends() -> None:
+    """Regression: each process asked for all slots, in vain, and could not send anything until it asked again."""
+    pace = EndpointThrottle(10.0, 0.0)
+    assert pace.take("a", SlotRequest("e", 10, keys=["k"] * 10), 0.0).keys == 10
+    assert pace.take("b", SlotRequest("e", 10, keys=["k"] * 10), 0.0).wait > 0
+    ahead = pace.take("a", SlotRequest("e", 10, keys=["k"] * 8, in_flight=2), 0.1)
+    assert (ahead.keys, ahead.room) == (3, 5)
+    assert pace.take("b", SlotRequest("e", 10, keys=["k"] * 5), 0.1).wait == 0
+    ahead = pace.take("a", SlotRequest("e", 10, keys=["k"] * 2, in_flight=3), 0.2)
+    assert (ahead.keys, ahead.room, ahead.wait) == (2, 5, 0)
+    pace.take("b", SlotRequest("e", 10), 0.3)
+    assert pace.take("a", SlotRequest("e", 10, in_flight=5), 0.4).room == 10
+
+
 def test_single_active_process_may_have_all_slots() -> None:
     pace = EndpointThrottle(10.0, 0.0)
     pace.take("b", SlotRequest("e", 10, keys=["k"]), 0.0)
