@@ -30,8 +30,8 @@ _CLAIMED_AHEAD = 0.05
 """Seconds of fast calls that are claimed before their model is free."""
 _MOST_AHEAD = 31
 """Largest number of calls that are claimed before their model is free."""
-_ROOM_KNOWN = 1.0
-"""Seconds after a reply of the store for which other processes are assumed to keep their slots."""
+_PROBE_INTERVAL = 2.0
+"""Seconds between two requests for more slots than other processes leave: one may have died with its own."""
 _CHARACTERS_PER_TOKEN = 4
 """Characters of a text per token, where a provider reports no tokens."""
 
@@ -76,8 +76,8 @@ class RateLimiter:
         self.is_shared, self.is_in_process = is_shared, is_in_process
         self._turns, self._gate = asyncio.Semaphore(most), gate
         self._most, self._ahead, self._rates, self._wake = most, 0, rates, wake
-        self._granted, self._granted_until = math.inf, 0.0
-        """The requests that this process may have in flight beside the other processes, and how long that is known."""
+        self._granted, self._next_probe = math.inf, 0.0
+        """The requests that this process may have in flight beside the others, and when it asks for more than that."""
         self._empty_report = self._report = SlotRequest(endpoint, ceiling, rates)
         """The refusals since the last report to the store."""
         self._answers = self._tokens = 0
@@ -98,7 +98,7 @@ class RateLimiter:
         return min(free, burst(self._rates)) if self.is_shared else free
 
     def _room(self, now: float) -> float:
-        return min(self._most + self._ahead, self._granted if now < self._granted_until else math.inf)
+        return min(self._most + self._ahead, self._granted if now < self._next_probe else math.inf)
 
     def closed(self, now: float) -> float:
         """Return the seconds for which no request may be sent; 0 if one may."""
@@ -196,7 +196,9 @@ class RateLimiter:
         """
         self._reported = (requested.in_flight + claimed, requested.waiting - grant.again)
         now = time.monotonic()
-        self._granted, self._granted_until = grant.room, now + _ROOM_KNOWN
+        self._granted = grant.room
+        if now >= self._next_probe:
+            self._next_probe = now + _PROBE_INTERVAL
         self.generation, self.refused_for = grant.generation, grant.refused_for
         if grant.wait:
             self._closed_until = max(self._closed_until, now + grant.wait)

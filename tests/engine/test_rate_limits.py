@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -137,6 +139,39 @@ def test_slots_of_a_closed_process_are_free_again(make_engine: MakeEngine) -> No
     started = time.monotonic()
     assert len(make_engine(concurrency=4).attempts(build_requests(prompts(8), CountingModel(endpoint.answer), 1))) == 8
     assert time.monotonic() - started < 40  # the requests that hang would take a minute
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from pytest_fairness.store.store import Store
+from pytest_fairness.store.throttle import SlotRequest
+keys = [f"held {number}" for number in range(6)]
+Store(Path(sys.argv[1])).sync("run", wanted=keys, slots=[SlotRequest(sys.argv[2], 12, keys=keys)])
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_slots_of_a_killed_process_are_taken_over(make_engine: MakeEngine) -> None:
+    """Take them although the process has its share already, and lacks none."""
+    engine, model = make_engine(concurrency=12), CountingModel(latency=0.05)
+    command = [sys.executable, "-c", HOLDER, str(engine.store.location), model.key]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "ready\n"
+        engine.plan(build_requests(prompts(4000), model, 1))
+        wait_until(lambda: model.requests > 60)
+        assert model.most_under_way == 6
+        holder.kill()
+    wait_until(lambda: model.most_under_way == 12)
+
+
+def wait_until(is_done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not is_done():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_local_model_has_a_limit_per_process(make_engine: MakeEngine) -> None:
