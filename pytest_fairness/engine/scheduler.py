@@ -123,7 +123,9 @@ class RequestScheduler:
         batch: list[Request] = []
         if is_sought or ahead <= max(_LOAD_AHEAD, self.lookahead) - LOAD:
             batch = self._read_plans(self._plans, LOAD)
-        batch = batch or self._read_plans(self._shared_plans, min(LOAD, self.lookahead // _SHARED_PART - ahead))
+        shared = self.lookahead // _SHARED_PART
+        if not batch and 2 * ahead <= shared:  # not one by one: the tests wait for each look-up
+            batch = self._read_plans(self._shared_plans, min(LOAD, shared - ahead))
         return (batch, Priority.AHEAD) if batch else None
 
     def _read_plans(self, plans: deque[Iterator[Request]], most: int) -> list[Request]:

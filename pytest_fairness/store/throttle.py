@@ -164,7 +164,8 @@ class EndpointThrottle:
         room, free = self._room_of(owner, request, now)
         keys = min(len(request.keys), sendable - again, free)
         self._leave(keys + again, request.rates)
-        is_short = len(request.keys) > keys
+        is_refused = len(request.keys) > keys
+        is_short = is_refused and (quiet > 0 or request.in_flight + keys < room)  # else it has its share
         until = now + _WAITING if is_short else 0.0
         self.holders[owner] = (request.in_flight + keys, request.waiting - again, until)
         others = frozenset(self.holders) - {owner}
@@ -175,7 +176,7 @@ class EndpointThrottle:
             room,
             self.generation,
             max(_SOON, quiet, for_slot) if is_short or request.again > again else 0.0,
-            others if (is_short or request.again > again) and free <= keys else frozenset(),
+            others if (is_refused or request.again > again) and free <= keys else frozenset(),
             now - self.refused_since if self.refusals else 0.0,
         )
 

@@ -76,6 +76,8 @@ def test_shared_requests_are_looked_up_while_little_is_ahead() -> None:
     queues.plan(asks[:300])
     assert queues.to_look_up() == (asks[:300], Priority.AHEAD)
     assert queues.to_look_up() is None
+    queues.reached = 260
+    assert queues.to_look_up() is None, "they are looked up together, not one by one"
     queues.reached = 290
     assert queues.to_look_up() == (asks[300:354], Priority.AHEAD)
     queues.plan(asks[600:])

@@ -267,6 +267,8 @@ def test_process_with_its_share_wants_no_more_until_another_ends() -> None:
     assert pace.take("b", SlotRequest("e", 10, keys=["k"] * 5), 0.1).wait == 0
     ahead = pace.take("a", SlotRequest("e", 10, keys=["k"] * 2, in_flight=3), 0.2)
     assert (ahead.keys, ahead.room, ahead.wait) == (2, 5, 0)
+    ahead = pace.take("a", SlotRequest("e", 10, keys=["k"] * 5, in_flight=5), 0.2)
+    assert (ahead.keys, ahead.wait, ahead.holders) == (0, 0, frozenset("b")), "asks whether the others are alive"
     pace.take("b", SlotRequest("e", 10), 0.3)
     assert pace.take("a", SlotRequest("e", 10, in_flight=5), 0.4).room == 10
 
