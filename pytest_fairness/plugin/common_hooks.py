@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.garbage_collection import paused_collection
+from pytest_fairness.core.garbage_collection import MANY_TESTS, keep_present_objects, paused_collection
 from pytest_fairness.plugin import outcomes, threshold_rows
 from pytest_fairness.plugin.attachments import attach_verdict
 from pytest_fairness.plugin.collection import (
@@ -200,13 +200,15 @@ class ControllerHooks:
             raise pytest.UsageError(escape_controls(str(error))) from None
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_node_collection_finished(self) -> None:
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         if self._state.progress is not None or not self._state.fairness.settings.store.exists():
             return
         try:
             self._show_work()
         except FairnessError as error:
             pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
+        if len(ids) >= MANY_TESTS:
+            keep_present_objects()
 
     def _show_work(self) -> None:
         state = self._state
