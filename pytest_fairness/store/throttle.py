@@ -168,7 +168,8 @@ class EndpointThrottle:
         is_short = is_refused and (quiet > 0 or request.in_flight + keys < room)  # else it has its share
         until = now + _WAITING if is_short else 0.0
         self.holders[owner] = (request.in_flight + keys, request.waiting - again, until)
-        others = frozenset(self.holders) - {owner}
+        # One that only waits has no claims, and would be taken for dead.
+        others = frozenset(name for name, (in_flight, _, _) in self.holders.items() if in_flight and name != owner)
         for_slot = _SLOT / self._room(request) if others and quiet <= 0 else 0.0
         return SlotGrant(
             keys,

@@ -141,6 +141,15 @@ def test_slots_of_a_closed_process_are_free_again(make_engine: MakeEngine) -> No
     assert time.monotonic() - started < 40  # the requests that hang would take a minute
 
 
+def test_process_that_comes_later_gets_its_share(make_engine: MakeEngine) -> None:
+    endpoint = Endpoint()
+    first, later = make_engine(concurrency=4), make_engine(concurrency=4)
+    first.plan(build_requests(prompts(1000), CountingModel(endpoint.answer), 1))
+    wait_until(lambda: len(endpoint.times) > 8)
+    later.attempts(build_requests([Prompt(f"late {n}") for n in range(8)], CountingModel(endpoint.answer), 1))
+    assert len(endpoint.times) < 200  # of 256 that are sent ahead of the first one's tests
+
+
 HOLDER = """
 import sys
 from pathlib import Path

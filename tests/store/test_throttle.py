@@ -273,6 +273,15 @@ def test_process_with_its_share_wants_no_more_until_another_ends() -> None:
     assert pace.take("a", SlotRequest("e", 10, in_flight=5), 0.4).room == 10
 
 
+def test_process_that_only_waits_counts_until_it_has_its_share() -> None:
+    """Regression: it had no claims, counted as dead, and got no slot while another process had work."""
+    pace = EndpointThrottle(4.0, 0.0)
+    pace.take("a", SlotRequest("e", 4, keys=["k"] * 4), 0.0)
+    assert pace.take("b", SlotRequest("e", 4, keys=["k"] * 4), 0.0).holders == {"a"}
+    refused = pace.take("a", SlotRequest("e", 4, keys=["k"] * 4, in_flight=1), 0.1)
+    assert (refused.keys, refused.holders) == (1, frozenset())
+
+
 def test_single_active_process_may_have_all_slots() -> None:
     pace = EndpointThrottle(10.0, 0.0)
     pace.take("b", SlotRequest("e", 10, keys=["k"]), 0.0)
