@@ -10,6 +10,14 @@ import pathlib, sys
 def pytest_unconfigure():
     pathlib.Path("imported.txt").write_text(" ".join(sys.modules), encoding="utf-8")
 """
+LOADERS = """
+import pathlib, sys
+
+def pytest_unconfigure():
+    loaders = {name: getattr(module, "__loader__", None) for name, module in sys.modules.items()}
+    rewritten = [name for name, loader in loaders.items() if type(loader) is type(__loader__)]
+    pathlib.Path("rewritten.txt").write_text(" ".join(rewritten), encoding="utf-8")
+"""
 SUITE = """
 import pytest
 from pytest_fairness import ProbeItem, Prompt, YesNo
@@ -76,3 +84,12 @@ def test_run_imports_only_what_it_uses(
     modules = set((pytester.path / "imported.txt").read_text(encoding="utf-8").split())
     assert used <= modules
     assert modules & (NEVER | unused) == set()
+
+
+def test_plugin_modules_are_not_rewritten(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makepyfile(conftest=LOADERS, test_cases=SUITE)
+    result = pytester.runpytest_subprocess("-p", "pytest_fairness.plugin", "--fairness-model=simulated:yes-no")
+    assert result.ret == 0
+    rewritten = set((pytester.path / "rewritten.txt").read_text(encoding="utf-8").split())
+    assert rewritten == {"conftest", "test_cases", "pytest_fairness.plugin", "pytest_fairness.plugin.compat"}
