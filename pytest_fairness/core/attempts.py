@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_fairness.core.errors import UngradedError, UngradedReason
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, key
 from pytest_fairness.core.tools import ToolCall
 
 
@@ -139,6 +140,18 @@ class GradedAttempt:
         if own.ungraded is not None:
             raise UngradedError(f"{grade} is ungraded ({own.ungraded})", own.ungraded)
         return own.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleCounts(JsonRecord):
+    """The attempts of a sample."""
+
+    attempts: int = field(metadata=key("fairness_attempts"))
+    from_store: int = field(default=0, metadata=key("fairness_from_store"))
+    ungraded: float = field(default=0, metadata=key("fairness_ungraded"))
+    """Attempts, or for propensities the probability in all that fell on no option."""
+    oldest: int | None = field(default=None, metadata={**key("fairness_oldest"), **OPTIONAL})
+    """When the oldest of the answers from the store was given: seconds since 1970."""
 
 
 JUDGED_BY = " by "

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.garbage_collection import paused_collection
-from pytest_fairness.plugin import outcomes, threshold_rows
+from pytest_fairness.plugin import outcomes
 from pytest_fairness.plugin.attachments import attach_verdict
 from pytest_fairness.plugin.collection import (
     check_fixture,
@@ -30,7 +30,7 @@ from pytest_fairness.plugin.identity import find_model_name
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.run_state import RunState
-from pytest_fairness.report.ci.junit import shown_properties
+from pytest_fairness.report.ci.junit import PREFIX, shown_properties
 from pytest_fairness.report.escaping import escape_controls
 
 
@@ -109,7 +109,7 @@ class ItemHooks:
         if isinstance(item, pytest.Function) and marked:
             # A rerun that errors has no properties of its own.
             item.user_properties[:] = [
-                (name, value) for name, value in item.user_properties if not name.startswith(threshold_rows.PREFIX)
+                (name, value) for name, value in item.user_properties if not name.startswith(PREFIX)
             ]
             if reason := check_fixture(item):
                 pytest.fail(reason, pytrace=False)

@@ -17,7 +17,7 @@ from pytest_fairness.plugin.session import SESSION
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
     from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
-    from pytest_fairness.core.results import JudgeResult
+    from pytest_fairness.core.threshold_results import JudgeResult
     from pytest_fairness.graders.judge.fallback import JudgeFallback
     from pytest_fairness.graders.judge.judge import Judge, JudgePanel
     from pytest_fairness.plugin.probe import Probe
@@ -137,7 +137,7 @@ def summarize_judges(
     """
     if _JUDGE_MODULE not in sys.modules:
         return []
-    from pytest_fairness.core.results import JudgeResult
+    from pytest_fairness.core.threshold_results import JudgeResult
     from pytest_fairness.graders.judge.fallback import JudgeFallbackGrader
     from pytest_fairness.graders.judge.judge import JudgeGrader, JudgePanel
 

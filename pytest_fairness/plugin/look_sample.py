@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_fairness.core.attempts import GradedAttempt, value_or_none
+from pytest_fairness.core.attempts import GradedAttempt, SampleCounts, value_or_none
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.results import SampleCounts
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured

@@ -14,7 +14,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import extremes_of
-from pytest_fairness.core.results import InfluenceResult, JudgeResult, PastResult, SampleCounts
+from pytest_fairness.core.threshold_results import InfluenceResult, JudgeResult, PastResult
 from pytest_fairness.engine.errors import STOPPED, BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import resolve_graders, summarize_judges
@@ -27,7 +27,7 @@ from pytest_fairness.plugin.shard_hooks import defer_to_others
 from pytest_fairness.plugin.work_plan import PlannedTest
 
 if TYPE_CHECKING:
-    from pytest_fairness.core.attempts import GradedAttempt
+    from pytest_fairness.core.attempts import GradedAttempt, SampleCounts
     from pytest_fairness.core.items import Prompt
     from pytest_fairness.engine.probe_sample import ProbeSample
     from pytest_fairness.plugin.earlier_answers import EarlierAnswers

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core.acceptance_results import ACCEPTED
-from pytest_fairness.core.results import ExpectedThreshold, MetricResult, SampleCounts, ThresholdResult, Unjudged
+from pytest_fairness.core.acceptance_states import ACCEPTED
+from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.engine.errors import STOPPED
 from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
@@ -21,11 +21,12 @@ from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.flips import properties as search_properties
 from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.shards import DEFERRED
-from pytest_fairness.plugin.threshold_rows import PREFIX, result_in
+from pytest_fairness.report.ci.junit import PREFIX
 from pytest_fairness.report.release import not_judged
 
 if TYPE_CHECKING:
     from pytest_fairness.core.search_results import SearchResult
+    from pytest_fairness.core.threshold_results import ExpectedThreshold, MetricResult, ThresholdResult, Unjudged
 
 _LONGEST = 500
 """The most characters of the reason why a threshold has no verdict."""
@@ -124,6 +125,9 @@ class ThresholdOutcomes:
         if SUBJECT in properties:
             self._subjects[str(properties[SUBJECT])] = None
         if report.when == "call" and PREFIX + "id" in properties:
+            from pytest_fairness.core.threshold_results import MetricResult
+            from pytest_fairness.plugin.threshold_rows import result_in
+
             row_properties = [entry for entry in properties.items() if entry[0] not in (SUBJECT, CAUSE, ESTIMATES)]
             self._rows[report.nodeid] = result_in(row_properties, _outcome(report))
             recorded = json.loads(str(properties.get(ESTIMATES, "[]")))
@@ -182,6 +186,8 @@ class ThresholdOutcomes:
             expected: The collected thresholds, by the id of their test.
             stopped: Whether the run was stopped, which is then the reason of a row without a result.
         """
+        if not expected:
+            return []
         missing = not_judged(STOPPED if stopped else "its test gave no result", "not run")
         tests: dict[tuple[object, ...], str] = {}
         if any(row.example is not None for row in self._rows.values()):
@@ -279,6 +285,8 @@ def unjudged_fields(report: pytest.TestReport | pytest.CollectReport) -> Unjudge
         crash = getattr(report.longrepr, "reprcrash", None)
         text = crash.message if crash else _plain_text(report.longreprtext)
         reason = f"{UNJUDGED}{in_line(text.removeprefix('Failed: '))}"
+    from pytest_fairness.core.threshold_results import Unjudged
+
     return Unjudged("invalid", f"invalid: {reason}", "failed")
 
 

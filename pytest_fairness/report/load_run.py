@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from operator import is_
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.results import MetricResult, PastResult, RunResults, ThresholdResult, read_results
+from pytest_fairness.core.results import RunResults, read_results
 from pytest_fairness.core.tools import Tool, ToolCall
-from pytest_fairness.report.repeat_commands import command_of_test
 from pytest_fairness.report.results import redacted, with_distinct_titles
-from pytest_fairness.report.view import AnswerTimes, ExampleView, SideView, ThresholdView, View
+from pytest_fairness.report.view import AnswerTimes, View
 from pytest_fairness.store.samples import StoredSample
 from pytest_fairness.store.store import Store
 
-_FUNCTION = "function:"
-"""A part of the names of models that the user's `model` fixture makes, which no option can name."""
+if TYPE_CHECKING:
+    from pytest_fairness.report.threshold_view import ThresholdView
 
 
 def read_view(
@@ -43,73 +43,21 @@ def read_view(
     results = with_distinct_titles(results or read_results(document["results"], f"run {run[:8]}"))
     samples = [_redacted(store.with_answers(sample, run), redact) for sample in store.runs.measured(run, in_memory)]
     moments = [_moments(store, sample, redact) for sample in samples]
+    return View(results, _thresholds(store, results, samples), samples, moments, document["cards"])
+
+
+def _thresholds(store: Store, results: RunResults, samples: Sequence[StoredSample]) -> list[ThresholdView]:
+    if not results.thresholds:
+        return []
+    from pytest_fairness.report.threshold_view import threshold_view
+
     by_key = {graded.attempt.key: graded for sample in samples for graded in sample.attempts}
-    return View(
-        results,
-        [_threshold(store, row, results, by_key) for row in results.thresholds],
-        samples,
-        moments,
-        document["cards"],
-    )
+    return [threshold_view(store, row, results, by_key) for row in results.thresholds]
 
 
 def _moments(store: Store, sample: StoredSample, redact: Callable[[str], str]) -> AnswerTimes:
     first, last, served_by = store.moments([graded.attempt.key for graded in sample.attempts])
     return AnswerTimes(first, last, [redact(name) for name in served_by])
-
-
-def _threshold(
-    store: Store, row: ThresholdResult, results: RunResults, by_key: Mapping[str, GradedAttempt]
-) -> ThresholdView:
-    earlier = map(PastResult.from_row, store.runs.history(row.id, results.run.id))
-    return ThresholdView(
-        row,
-        [result for result in earlier if result.result.model == row.model and result.result.probe in ("", row.probe)],
-        list(_slices(row, results.metrics)),
-        _example(row, results, by_key),
-        command_of_test(row.id, row.location[0], results.run, _option_name(row)),
-    )
-
-
-def _slices(row: ThresholdResult, metrics: Sequence[MetricResult]) -> Iterator[MetricResult]:
-    """Yield the estimates of the same metric, whatever its sign, on slices by one more attribute."""
-    key = row.probe, row.model, row.base or row.metric
-    for metric in metrics:
-        if (metric.probe, metric.model, metric.base or metric.metric) != key:
-            continue
-        if row.slice.items() < metric.slice.items() and len(metric.slice) == len(row.slice) + 1:
-            yield metric
-
-
-def _example(row: ThresholdResult, results: RunResults, by_key: Mapping[str, GradedAttempt]) -> ExampleView | None:
-    example = row.example
-    if example is None:
-        return None
-    sides = []
-    for side in example.sides:
-        attempts = [by_key[key] for key in side.keys if key in by_key]
-        if not attempts:
-            return None
-        sides.append(SideView(side.group, attempts[0].prompt, attempts, side))
-    item = sides[0].attempts[0].item
-    test = example.test or _item_test(row, item)
-    return ExampleView(item.id, sides, command_of_test(test, row.location[0], results.run, _option_name(row)))
-
-
-def _item_test(row: ThresholdResult, item: ProbeItem) -> str:
-    """Return the id of an item's test, from that of a threshold on the same model."""
-    file, _, name = row.probe.partition("@")[0].partition("::")  # the part after @ is a class with its own graders
-    threshold_file = row.location[0].replace(
-        "\\", "/"
-    )  # relative to the rootdir; ids of files outside of it have less of the path
-    test_file = threshold_file if f"/{threshold_file}".endswith(f"/{file}") else file
-    model = row.id.partition("[")[2].removesuffix("]")
-    return f"{test_file}::{name.replace('.', '::')}[{item.test_id}{'-' if model else ''}{model}]"
-
-
-def _option_name(row: ThresholdResult) -> str:
-    """Return the model of a row as it is named in an option."""
-    return row.model.partition(_FUNCTION)[0].removesuffix(" through ")
 
 
 def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSample:

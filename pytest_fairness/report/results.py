@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.output_files import write_text
-from pytest_fairness.core.results import MetricResult, RunResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import RunResult, RunResults
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.release import aggregate_marks, corrected, release
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.evidence import Clause
     from pytest_fairness.core.evidence_results import EvidenceResult
     from pytest_fairness.core.search_results import SearchResult
+    from pytest_fairness.core.threshold_results import MetricResult, ThresholdResult
 
 _PACKAGES = (
     *("pytest", "pytest-xdist", "numpy", "scipy"),
@@ -99,6 +100,7 @@ def with_distinct_titles(results: RunResults) -> RunResults:
 
     The results file keeps the original titles, which do not depend on the other tests of the run.
 
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
     >>> rows = [ThresholdResult(id=f"test_a.py::test_{name}[m]", suite="a", threshold="Alike") for name in "xy"]
     >>> results = RunResults(run=RunResult(id="1", started=""), thresholds=rows)
     >>> [row.threshold for row in with_distinct_titles(results).thresholds]

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
-from pytest_fairness.core.results import PastResult
+from pytest_fairness.core.threshold_results import PastResult
 from pytest_fairness.plugin.baseline import find_sample_key
 from pytest_fairness.plugin.dry_runs.results_diff import RESULTS_FILE, format_value
 from pytest_fairness.plugin.measurement import LazyMeasured

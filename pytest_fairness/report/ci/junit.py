@@ -9,6 +9,7 @@ from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, reason_of
 
 PREFIX = "fairness_"
+"""The prefix of our properties."""
 MOST = 65_536
 """The most characters of one property."""
 
