@@ -8,7 +8,6 @@ from dataclasses import fields, is_dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b, sha256
 from pathlib import Path, PurePath
@@ -19,7 +18,7 @@ to_json = json.JSONEncoder(ensure_ascii=False).encode
 """A function like ``json.dumps`` that constructs no new encoder each time."""
 
 _SCALARS = frozenset((type(None), bool, int, float, str))
-_WITH_STABLE_TEXT = (bytes, complex, range, date, time, timedelta, Decimal, Fraction, UUID, PurePath)
+_WITH_STABLE_TEXT = (bytes, complex, range, date, time, timedelta, Decimal, UUID, PurePath)
 _BLOCKS, _BLOCK_SIZE = 64, 4096
 """Number of blocks of a large file that are read, and their size in bytes."""
 
@@ -88,7 +87,9 @@ def _form(value: object) -> Any:
     for scalar in (int, float, str):  # a subclass: numpy's float64 is a float
         if isinstance(value, scalar):
             return [_name(kind), scalar(value)]
-    if isinstance(value, _WITH_STABLE_TEXT):
+    from fractions import Fraction
+
+    if isinstance(value, (*_WITH_STABLE_TEXT, Fraction)):
         return [_name(kind), str(value)]
     raise TypeError(f"a {kind.__name__} has no form that is the same in every process")
 

@@ -31,7 +31,7 @@ from pytest_fairness.plugin.option_values import (
 )
 
 if TYPE_CHECKING:
-    from pytest_fairness.engine.batch_submission import BatchMode
+    from pytest_fairness.engine.batch_mode import BatchMode
     from pytest_fairness.plugin.shards import Shard
     from pytest_fairness.store.location import StoreLocation
 

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core.answer_formats import VARIANT, Formats
 from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.propensities import add_continuations, as_propensities
-from pytest_fairness.core.tools import read_tools, tools_message
+from pytest_fairness.core.propensity_graders import add_continuations, as_propensities
 from pytest_fairness.plugin.markers import (
     PROBE_ARGUMENTS,
     check_arguments,
@@ -203,6 +201,8 @@ class Probe:
         declared = self.arguments.get("tools")
         if declared is None:
             return items
+        from pytest_fairness.core.tools import read_tools, tools_message
+
         message = tools_message(read_tools(declared))
         return [
             replace(
@@ -233,6 +233,8 @@ class Probe:
 
         Probabilities are those of the first words of an answer, so --fairness-propensity asks without formats.
         """
+        from pytest_fairness.core.answer_formats import VARIANT, Formats
+
         formats = Formats.of(self.arguments["formats"])
         if self.is_propensity and settings.propensity:
             return items

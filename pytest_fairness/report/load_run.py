@@ -13,7 +13,6 @@ from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt,
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.results import RunResults, read_results
-from pytest_fairness.core.tools import Tool, ToolCall
 from pytest_fairness.report.results import redacted, with_distinct_titles
 from pytest_fairness.report.view import AnswerTimes, View
 from pytest_fairness.store.samples import StoredSample
@@ -98,7 +97,10 @@ def _redacted_item(item: ProbeItem, prompts: dict[int, Prompt], redact: Callable
 
 def _redacted_prompt(prompt: Prompt, redact: Callable[[str], str]) -> Prompt:
     messages = [{"role": message["role"], "content": redact(message["content"])} for message in prompt.conversation]
-    tools = [Tool(tool.name, redact(tool.description), redacted(tool.parameters, redact)) for tool in prompt.tools]
+    tools = [
+        replace(tool, description=redact(tool.description), parameters=redacted(tool.parameters, redact))
+        for tool in prompt.tools
+    ]
     groups, metadata = (redacted(mapping, redact) for mapping in (prompt.groups, prompt.metadata))
     is_unchanged = (messages, groups, metadata) == (list(prompt.messages), prompt.groups, prompt.metadata)
     return prompt if is_unchanged else Prompt(messages, groups, metadata, tools=tools)
@@ -117,7 +119,9 @@ def _redacted_answer(answer: Answer, redact: Callable[[str], str]) -> Answer:
     if redacted_texts == texts and not answer.actions:
         return answer
     text, finish_reason, reasoning, served_by = redacted_texts
-    actions = tuple(ToolCall(redact(call.name), redacted(call.arguments, redact)) for call in answer.actions)
+    actions = tuple(
+        replace(call, name=redact(call.name), arguments=redacted(call.arguments, redact)) for call in answer.actions
+    )
     if redacted_texts == texts and actions == tuple(answer.actions):
         return answer
     answer = replace(answer, text=text or "", reasoning=reasoning, served_by=served_by, actions=actions)

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import NamedTuple
 from urllib.parse import quote
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
@@ -28,8 +29,7 @@ _NO_GRADE = {"value": -1, "reason": -1, "detail": 0}
 _JSON = json.JSONEncoder(default=str, ensure_ascii=False, separators=(",", ":"))
 
 
-@dataclass(frozen=True, slots=True)
-class PackedAttempts:
+class PackedAttempts(NamedTuple):
     """The attempts that the page holds."""
 
     chunks: Sequence[str]
@@ -82,8 +82,7 @@ def link_to(*, item: str | None = None, probe: str | None = None, model: str | N
     return "#attempts?" + "&".join(f"{kind}={quote(name, safe='')}" for kind, name in filters.items())
 
 
-@dataclass(frozen=True, slots=True)
-class _CutTexts:
+class _CutTexts(NamedTuple):
     chunks: Sequence[bytes]
     longest: int
 
