@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b, sha256
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,8 @@ to_json = json.JSONEncoder(ensure_ascii=False).encode
 """A function like ``json.dumps`` that constructs no new encoder each time."""
 
 _SCALARS = frozenset((type(None), bool, int, float, str))
+_MAPPINGS = frozenset((dict, MappingProxyType))
+"""The most frequent mappings, which are recognized at once."""
 _WITH_STABLE_TEXT = (bytes, complex, range, date, time, timedelta, Decimal, Fraction, UUID, PurePath)
 _BLOCKS, _BLOCK_SIZE = 64, 4096
 """Number of blocks of a large file that are read, and their size in bytes."""
@@ -71,7 +74,7 @@ def _form(value: object) -> Any:
         return value
     if kind in (list, tuple):
         return [kind.__name__, *map(_form, value)]  # type: ignore[call-overload]
-    if kind is dict or isinstance(value, Mapping):
+    if kind in _MAPPINGS or isinstance(value, Mapping):
         entries: Iterable[tuple[object, object]] = value.items()  # type: ignore[attr-defined]
         return [
             "mapping",

@@ -88,7 +88,8 @@ class LazyMeasured:
         return getattr(self.load(), name)
 
     def __repr__(self) -> str:
-        return f"<measured: {len(self.probe.items):,} items, {self.look.plan[0].attempts:,} attempts of {self.probe.id}>"
+        attempts = self.look.plan[0].attempts
+        return f"<measured: {len(self.probe.items):,} items, {attempts:,} attempts of {self.probe.id}>"
 
     @property
     def tail(self) -> float:

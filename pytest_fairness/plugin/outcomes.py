@@ -116,8 +116,6 @@ class ThresholdOutcomes:
             return
         if report.failed:
             self.failures += 1
-        if report.passed and report.when != "call":  # all that is read of it is in the report of the call
-            return
         properties = dict(report.user_properties)
         if CAUSE in properties and report.when != "teardown":
             self.causes.add(str(properties[CAUSE]))
