@@ -162,7 +162,7 @@ class SampleCounts(JsonRecord):
         """Return the counts of a sample."""
         made = [graded.attempt for graded in attempts]
         times = [attempt.at for attempt in made if attempt.at is not None]
-        ungraded = round(math.fsum([_ungraded(graded) for graded in attempts]), 9)
+        ungraded = round(math.fsum(map(_ungraded, attempts)), 9)
         return cls(
             attempts=len(attempts),
             from_store=sum([attempt.from_store for attempt in made]),
@@ -173,10 +173,10 @@ class SampleCounts(JsonRecord):
 
 def _ungraded(attempt: GradedAttempt) -> float:
     """Return the ungraded share of an attempt: 0 or 1, or the probability of no option in propensities."""
-    grades = attempt.grades.values()
-    return max(
-        [1.0 if grade.ungraded else getattr(value_or_none(grade), "outside", 0.0) for grade in grades], default=0.0
-    )
+    share = 0.0
+    for grade in attempt.grades.values():
+        share = max(share, 1.0 if grade.ungraded else getattr(value_or_none(grade), "outside", 0.0))
+    return share
 
 
 JUDGED_BY = " by "

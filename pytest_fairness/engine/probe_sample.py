@@ -71,12 +71,13 @@ class ProbeSample:
             FairnessError: Two graders that are not equal have one fingerprint.
         """
         # Each test sets them again, mostly the same; `isinstance` of a protocol takes as long as grading.
-        if graders.keys() == self._declared_graders.keys() and all(
-            grader is self._declared_graders[name] for name, grader in graders.items()
+        if graders is self._declared_graders or (
+            graders.keys() == self._declared_graders.keys()
+            and all(grader is self._declared_graders[name] for name, grader in graders.items())
         ):
             return
         fingerprints = _fingerprints(graders)
-        self._declared_graders = dict(graders)
+        self._declared_graders = graders
         self._item_graders = {name: grader for name, grader in graders.items() if isinstance(grader, ItemGrader)}
         self._batch_graders = {name: grader for name, grader in graders.items() if isinstance(grader, BatchGrader)}
         self._graders = {

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Attach the sentence and the chart of a threshold to its report, if another plugin writes one."""
-    if report.when != "call":
-        return
+    """Attach the sentence and the chart of a threshold to the report of its call, if another plugin writes one."""
     has_html = item.config.pluginmanager.hasplugin("html") and bool(item.config.getoption("htmlpath", None))
     has_allure = bool(item.config.getoption("allure_report_dir", None))
     portal = report_portal(item.config)

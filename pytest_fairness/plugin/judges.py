@@ -27,7 +27,7 @@ _JUDGE_MODULE = "pytest_fairness.graders.judge.judge"
 """The module of `Judge`. It is imported by suites only, so that other runs start faster."""
 
 
-def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader | BatchGrader]:
+def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> Mapping[str, Grader | ItemGrader | BatchGrader]:
     """Return the graders of a probe's mark; a string there names a fixture, and a `Judge` is several graders.
 
     Args:
@@ -41,7 +41,7 @@ def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> dict[str, G
         pytest.fail.Exception: A grader is malformed, or its judge cannot be built.
     """
     if probe.plain_graders is not None:
-        return dict(probe.plain_graders)
+        return probe.plain_graders
     try:
         declared = check_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
         graders = {

@@ -88,7 +88,8 @@ class LazyMeasured:
         return getattr(self.load(), name)
 
     def __repr__(self) -> str:
-        return f"<measured: {len(self.probe.items):,} items, {self.first_attempts:,} attempts of {self.probe.id}>"
+        attempts = self.look.plan[0].attempts
+        return f"<measured: {len(self.probe.items):,} items, {attempts:,} attempts of {self.probe.id}>"
 
     @property
     def tail(self) -> float:
@@ -111,12 +112,6 @@ class LazyMeasured:
         """The names of the models that answered the current look's sample, as the provider reports them."""
         sample = self._samples.get(self.look.number)
         return () if sample is None else sample.served_by
-
-    @property
-    def first_attempts(self) -> int:
-        """The number of attempts of the first look's sample."""
-        prompts = sum(len(item.prompts) for item in self.probe.items)
-        return prompts * self._fairness.work.repetitions(self.probe)
 
     def first_look(self, looks: int) -> Look:
         """Return the first look of a plan with at most ``looks`` looks."""

@@ -310,7 +310,7 @@ def _prompt_form(prompt: Prompt) -> tuple[str, list[tuple[str, str]]]:
 def _plain_graders(graders: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return graders that are the same in each test; None if one is a fixture, or asks a model."""
     asks = (hasattr(grader, name) for grader in graders.values() for name in ("graders", "bind_models"))
-    return None if any(isinstance(grader, str) for grader in graders.values()) or any(asks) else graders
+    return None if any(isinstance(grader, str) for grader in graders.values()) or any(asks) else dict(graders)
 
 
 def _lint(items: Sequence[ProbeItem]) -> LintReport | None:

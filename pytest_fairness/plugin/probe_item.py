@@ -96,12 +96,13 @@ class ProbeItemHandle:
     def _end_by_errors(self, attempts: Sequence[Attempt], message: str) -> None:
         """End the test if some attempts are errors, in one line if their model could not be reached at all."""
         errors = [attempt.error for attempt in attempts if attempt.error is not None]
+        if not errors:
+            return
         causes = self._fairness.engine.answers.causes
         if cause := next((error for error in errors if error in causes), None):
             self._fairness.causes.end(self._test, cause, errors.count(cause))
-        if errors:
-            text = message.format(len(errors), len(attempts), errors[0])
-            self._fairness.causes.fail(self._test, text, errors[0], len(errors))
+        text = message.format(len(errors), len(attempts), errors[0])
+        self._fairness.causes.fail(self._test, text, errors[0], len(errors))
 
     def __repr__(self) -> str:
         return f"<probe item {self.id}>"

@@ -108,7 +108,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
         "looks": LooksResult(
             number=look.number,
             of=look.total,
-            first=measured.first_attempts,
+            first=look.plan[0].attempts,
             run=look.run,
             plan=look.plan,
             anytime=look.anytime,

@@ -61,7 +61,9 @@ def _moments(store: Store, sample: StoredSample, redact: Callable[[str], str]) -
 
 def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSample:
     """Return the sample without secrets. Attempts without secrets, nearly all of them, are the same objects."""
-    redact = lru_cache(maxsize=4096)(redact)  # names of grades, groups and metadata recur in every attempt
+    redact_once = lru_cache(maxsize=4096)(
+        redact
+    )  # for texts that recur in many attempts: groups, grades, short answers
     items: dict[int, ProbeItem] = {}
     prompts: dict[int, Prompt] = {}
     grades: dict[int, Grade] = {}
@@ -70,13 +72,13 @@ def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSampl
     for graded in sample.attempts:
         item = items.get(id(graded.item))
         if item is None:
-            item = items[id(graded.item)] = _redacted_item(graded.item, prompts, redact)
+            item = items[id(graded.item)] = _redacted_item(graded.item, prompts, redact, redact_once)
         redacted_grades = {}
         for name, grade in graded.grades.items():
             if id(grade) not in grades:
-                grades[id(grade)] = _redacted_grade(grade, redact)
+                grades[id(grade)] = _redacted_grade(grade, redact_once)
             redacted_grades[name] = grades[id(grade)]
-        prompt, attempt = prompts[id(graded.prompt)], _redacted_attempt(graded.attempt, redact)
+        prompt, attempt = prompts[id(graded.prompt)], _redacted_attempt(graded.attempt, redact_once)
         is_unchanged = prompt is graded.prompt and attempt is graded.attempt and redacted_grades == graded.grades
         attempts.append(
             graded if is_unchanged and item is graded.item else GradedAttempt(item, prompt, attempt, redacted_grades)
@@ -84,24 +86,27 @@ def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSampl
     return replace(sample, attempts=attempts)
 
 
-def _redacted_item(item: ProbeItem, prompts: dict[int, Prompt], redact: Callable[[str], str]) -> ProbeItem:
+def _redacted_item(
+    item: ProbeItem, prompts: dict[int, Prompt], redact: Callable[[str], str], redact_once: Callable[[str], str]
+) -> ProbeItem:
     """Return the item without secrets; its redacted prompts are added to ``prompts``."""
     for prompt in item.prompts:
-        prompts[id(prompt)] = _redacted_prompt(prompt, redact)
+        prompts[id(prompt)] = _redacted_prompt(prompt, redact, redact_once)
     redacted_prompts = [prompts[id(prompt)] for prompt in item.prompts]
-    fields = redact(item.id), item.source and redact(item.source), redacted(item.metadata, redact)
+    metadata = item.metadata and redacted(item.metadata, redact_once)
+    fields = redact(item.id), item.source and redact_once(item.source), metadata
     is_unchanged = fields == (item.id, item.source, item.metadata) and all(map(is_, redacted_prompts, item.prompts))
     name, source, metadata = fields
     return item if is_unchanged else ProbeItem(name, redacted_prompts, source, metadata)
 
 
-def _redacted_prompt(prompt: Prompt, redact: Callable[[str], str]) -> Prompt:
+def _redacted_prompt(prompt: Prompt, redact: Callable[[str], str], redact_once: Callable[[str], str]) -> Prompt:
     messages = [{"role": message["role"], "content": redact(message["content"])} for message in prompt.conversation]
     tools = [
         replace(tool, description=redact(tool.description), parameters=redacted(tool.parameters, redact))
         for tool in prompt.tools
     ]
-    groups, metadata = (redacted(mapping, redact) for mapping in (prompt.groups, prompt.metadata))
+    groups, metadata = (mapping and redacted(mapping, redact_once) for mapping in (prompt.groups, prompt.metadata))
     is_unchanged = (messages, groups, metadata) == (list(prompt.messages), prompt.groups, prompt.metadata)
     return prompt if is_unchanged else Prompt(messages, groups, metadata, tools=tools)
 

@@ -122,12 +122,12 @@ def with_distinct_titles(results: RunResults) -> RunResults:
 
 def redacted(value: Any, redact: Callable[[str], str]) -> Any:
     """Return a record or a value in types of JSON with each text redacted; other objects with `to_json` as they are."""
+    if isinstance(value, str):
+        return redact(value)
     if isinstance(value, JsonRecord):
         return type(value)(**{member.name: redacted(getattr(value, member.name), redact) for member in fields(value)})
     if value is None or isinstance(value, int | float | MetricKind) or hasattr(value, "to_json"):
         return value
-    if isinstance(value, str):
-        return redact(value)
     if isinstance(value, Mapping):
         return {redact(str(name)): redacted(content, redact) for name, content in value.items()}
     if isinstance(value, list):

@@ -59,11 +59,6 @@ class StoredMeasured(LazyMeasured):
             raise FairnessError(f"the store has no sample of {self.probe.id} in run {self._run[:8]}")
         return sample
 
-    @property
-    def first_attempts(self) -> int:
-        first = (self._row.get("looks") or {}).get("first")
-        return first if isinstance(first, int) else super().first_attempts
-
     def _attempts(self) -> list[GradedAttempt]:
         """Return the attempts of the look, a part of the stored sample, which is that of the last look."""
         attempts = self._stored_sample.attempts
