@@ -65,7 +65,7 @@ NEVER = {
     *("pytest_fairness.report.html.threshold_section", "pytest_fairness.report.html.cards"),
     *("pytest_fairness.core.acceptances", "pytest_fairness.core.batch_api"),
     *("pytest_fairness.engine.item_grading", "pytest_fairness.engine.batch_grading"),
-    "pytest_fairness.models.callable_model",
+    *("pytest_fairness.models.callable_model", "pytest_fairness.plugin.xdist_crashes"),
 }
 
 
