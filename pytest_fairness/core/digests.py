@@ -22,7 +22,10 @@ to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 _SCALARS: Mapping[type, Callable[[Any], str]] = {
     type(None): lambda _: "null",
-    bool: to_json, int: repr, float: to_json, str: encode_basestring,
+    bool: to_json,
+    int: repr,
+    float: to_json,
+    str: encode_basestring,
 }
 """The function that writes a value as JSON, by its type."""
 _MAPPINGS = frozenset((dict, MappingProxyType))
