@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.choices import AnswerOptions
     from pytest_fairness.core.data_folders import DataFolders
     from pytest_fairness.core.decisions import Verdict
-    from pytest_fairness.core.declarations import DeclarativeGrader, GraderDeclaration
+    from pytest_fairness.core.declarative_grader import DeclarativeGrader
     from pytest_fairness.core.errors import (
         FairnessError,
         FatalError,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from pytest_fairness.core.estimate_families import EstimateFamily
     from pytest_fairness.core.estimates import Estimate, Mark
+    from pytest_fairness.core.grader_declarations import GraderDeclaration
     from pytest_fairness.core.importer import Importer
     from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.core.marks import MarkScale
@@ -73,10 +74,11 @@ _MODULES = {
         "core.choices": "AnswerOptions",
         "core.data_folders": "DataFolders",
         "core.decisions": "Verdict",
-        "core.declarations": "DeclarativeGrader GraderDeclaration",
+        "core.declarative_grader": "DeclarativeGrader",
         "core.errors": "FairnessError FatalError PermanentError TransientError UngradedError did_you_mean",
         "core.estimate_families": "EstimateFamily",
         "core.estimates": "Estimate Mark",
+        "core.grader_declarations": "GraderDeclaration",
         "core.importer": "Importer",
         "core.items": "ProbeItem Prompt",
         "core.marks": "MarkScale",

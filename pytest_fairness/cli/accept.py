@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fairness.cli.arguments import Commands, add_command, add_store, secret_redactor
-from pytest_fairness.core.acceptances import FILE
+from pytest_fairness.core.acceptance_states import FILE
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.output_files import partial_file
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptances import Acceptance
-    from pytest_fairness.core.results import ThresholdResult
+    from pytest_fairness.core.threshold_results import ThresholdResult
 
 
 def add(commands: Commands) -> None:
@@ -102,7 +102,7 @@ def _name(row: ThresholdResult) -> str:
 def _write(path: Path, acceptance: Acceptance, *, replaces: bool) -> None:
     """Add an entry to the file, or replace the entry of the same threshold and model."""
     from pytest_fairness.core.acceptances import entry_lines, parse_acceptances, read_acceptances
-    from pytest_fairness.report.decisions import HEAD, entry_text
+    from pytest_fairness.report.acceptance_file import HEAD, entry_text
 
     entries = read_acceptances(path)
     key = acceptance.threshold, acceptance.model

@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pytest_fairness.core.acceptance_states import NOT_USED
 from pytest_fairness.core.serialization import JsonRecord
-
-ACCEPTED = "accepted"
-"""The state of an acceptance that covers its threshold's verdict; also the outcome of the test that passes by it."""
-BROKEN = "broken"
-"""The state of an acceptance that does not cover the verdict, for a reason."""
-EXPIRED = "expired"
-"""The state of an acceptance whose last day is over."""
-NOT_NEEDED = "not needed"
-"""The state of an acceptance whose threshold is fair."""
-NOT_USED = "not used"
-"""The state of an acceptance whose threshold was not judged in this run."""
-STATES = (ACCEPTED, BROKEN, EXPIRED, NOT_NEEDED, NOT_USED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,20 +12,13 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
-from pytest_fairness.core.acceptance_results import (
-    ACCEPTED,
-    BROKEN,
-    EXPIRED,
-    NOT_NEEDED,
-    NOT_USED,
-    AcceptanceResult,
-    FailingEstimate,
-)
+from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEstimate
+from pytest_fairness.core.acceptance_states import ACCEPTED, BROKEN, EXPIRED, FILE, NOT_NEEDED, NOT_USED
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import span_text
 from pytest_fairness.core.json_objects import is_number
-from pytest_fairness.core.results import TRYOUT, Bounds, ThresholdResult
+from pytest_fairness.core.threshold_results import TRYOUT, Bounds, ThresholdResult
 from pytest_fairness.core.toml_tables import (
     TomlTable,
     line_of_text,
@@ -36,8 +29,6 @@ from pytest_fairness.core.toml_tables import (
     written_text,
 )
 
-FILE = "fairness-accepted.toml"
-"""The file of accepted verdicts, in the folder of the ini file."""
 TABLE = "accepted"
 LONGEST = timedelta(days=366)
 """The longest time for which a verdict can be accepted."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pytest_fairness.core.errors import UngradedError, UngradedReason
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.tools import ToolCall
+from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, key
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.tools import ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class Answer:
     def transcript(self) -> str:
         """The text and the tool calls, each on its own line.
 
+        >>> from pytest_fairness import ToolCall
         >>> print(Answer("I will look.", actions=[ToolCall("look_up", {"id": 7})]).transcript)
         I will look.
         -> look_up(id=7)
@@ -139,6 +144,39 @@ class GradedAttempt:
         if own.ungraded is not None:
             raise UngradedError(f"{grade} is ungraded ({own.ungraded})", own.ungraded)
         return own.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleCounts(JsonRecord):
+    """The attempts of a sample."""
+
+    attempts: int = field(metadata=key("fairness_attempts"))
+    from_store: int = field(default=0, metadata=key("fairness_from_store"))
+    ungraded: float = field(default=0, metadata=key("fairness_ungraded"))
+    """Attempts, or for propensities the probability in all that fell on no option."""
+    oldest: int | None = field(default=None, metadata={**key("fairness_oldest"), **OPTIONAL})
+    """When the oldest of the answers from the store was given: seconds since 1970."""
+
+    @classmethod
+    def of(cls, attempts: Sequence[GradedAttempt]) -> Self:
+        """Return the counts of a sample."""
+        made = [graded.attempt for graded in attempts]
+        times = [attempt.at for attempt in made if attempt.at is not None]
+        ungraded = round(math.fsum(map(_ungraded, attempts)), 9)
+        return cls(
+            attempts=len(attempts),
+            from_store=sum([attempt.from_store for attempt in made]),
+            ungraded=int(ungraded) if ungraded.is_integer() else ungraded,
+            oldest=int(min(times)) if times else None,
+        )
+
+
+def _ungraded(attempt: GradedAttempt) -> float:
+    """Return the ungraded share of an attempt: 0 or 1, or the probability of no option in propensities."""
+    share = 0.0
+    for grade in attempt.grades.values():
+        share = max(share, 1.0 if grade.ungraded else getattr(value_or_none(grade), "outside", 0.0))
+    return share
 
 
 JUDGED_BY = " by "

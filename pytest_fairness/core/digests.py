@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b, sha256
+from json.encoder import encode_basestring
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
 to_json = json.JSONEncoder(ensure_ascii=False).encode
 """A function like ``json.dumps`` that constructs no new encoder each time."""
 
-_SCALARS = frozenset((type(None), bool, int, float, str))
-_WITH_STABLE_TEXT = (bytes, complex, range, date, time, timedelta, Decimal, Fraction, UUID, PurePath)
+_SCALARS: Mapping[type, Callable[[Any], str]] = {
+    type(None): lambda _: "null",
+    bool: to_json,
+    int: repr,
+    float: to_json,
+    str: encode_basestring,
+}
+"""The function that writes a value as JSON, by its type."""
+_MAPPINGS = frozenset((dict, MappingProxyType))
+"""The most frequent mappings, which are recognized at once."""
+_WITH_STABLE_TEXT = (bytes, complex, range, date, time, timedelta, Decimal, UUID, PurePath)
 _BLOCKS, _BLOCK_SIZE = 64, 4096
 """Number of blocks of a large file that are read, and their size in bytes."""
 
@@ -62,35 +72,35 @@ def canonical(value: object) -> str:
     Raises:
         TypeError: The value is, or contains, an object that is distinguished from others by its address only.
     """
-    return to_json(_form(value))
-
-
-def _form(value: object) -> Any:
     kind = type(value)
     if kind in _SCALARS:
-        return value
+        return _SCALARS[kind](value)
     if kind in (list, tuple):
-        return [kind.__name__, *map(_form, value)]  # type: ignore[call-overload]
-    if kind is dict or isinstance(value, Mapping):
+        return _array(kind.__name__, map(canonical, value))  # type: ignore[call-overload]
+    if kind in _MAPPINGS or isinstance(value, Mapping):
         entries: Iterable[tuple[object, object]] = value.items()  # type: ignore[attr-defined]
-        return [
-            "mapping",
-            *[[_form(key), entry if type(entry) in _SCALARS else _form(entry)] for key, entry in entries],
-        ]
+        return _array("mapping", [f"[{canonical(key)}, {canonical(entry)}]" for key, entry in entries])
     if isinstance(value, set | frozenset):
-        return ["set", *sorted(map(canonical, value))]
+        return _array("set", map(to_json, sorted(map(canonical, value))))
     if isinstance(value, type):
-        return ["type", _name(value)]
+        return _array("type", [to_json(_name(value))])
     if isinstance(value, Enum):
-        return [_name(kind), value.name]
+        return _array(_name(kind), [to_json(value.name)])
     if names := _fields(kind):  # type: ignore[arg-type]  # mypy takes object for unhashable
-        return [_name(kind), *[_form(getattr(value, name)) for name in names]]
+        return _array(_name(kind), [canonical(getattr(value, name)) for name in names])
     for scalar in (int, float, str):  # a subclass: numpy's float64 is a float
         if isinstance(value, scalar):
-            return [_name(kind), scalar(value)]
-    if isinstance(value, _WITH_STABLE_TEXT):
-        return [_name(kind), str(value)]
+            return _array(_name(kind), [to_json(scalar(value))])
+    from fractions import Fraction
+
+    if isinstance(value, (*_WITH_STABLE_TEXT, Fraction)):
+        return _array(_name(kind), [to_json(str(value))])
     raise TypeError(f"a {kind.__name__} has no form that is the same in every process")
+
+
+def _array(name: str, texts: Iterable[str]) -> str:
+    """Return a JSON array of a name and of values that are JSON already."""
+    return f"[{', '.join([encode_basestring(name), *texts])}]"
 
 
 @lru_cache(maxsize=256)

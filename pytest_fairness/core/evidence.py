@@ -15,7 +15,7 @@ from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.evidence_results import EvidenceResult, EvidenceThreshold
-from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.core.toml_tables import TomlTable, parse_tables, read_toml_text, written_text
 
 TABLE = "clause"

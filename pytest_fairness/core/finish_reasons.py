@@ -84,3 +84,10 @@ def ungradable(attempt: Attempt) -> Grade | None:
     if attempt.answer is None:
         return Grade.none("error", attempt.error or "")
     return unfinished(attempt.answer)
+
+
+def withheld_grade(attempt: Attempt, grader: object) -> Grade | None:
+    """Return the grade of an attempt that is not passed to a grader, since its answer is not complete; else None."""
+    grade = ungradable(attempt)
+    is_accepted = grade is not None and attempt.answer is not None and grade.ungraded in getattr(grader, "accepts", ())
+    return None if is_accepted else grade

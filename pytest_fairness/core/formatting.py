@@ -193,7 +193,7 @@ class Subject(Protocol):
 def figures(result: Interval, comparisons: Sequence[BoundComparison] = ()) -> tuple[str, str, str]:
     """Return a value, its lower and its upper end as texts, with digits enough for its comparisons.
 
-    >>> from pytest_fairness.core.results import ComparisonResult, GroupResult
+    >>> from pytest_fairness.core.threshold_results import ComparisonResult, GroupResult
     >>> figures(GroupResult(estimate=0.7, low=0.63, high=None), [ComparisonResult(op=">=", bound=0.8)])
     ('0.700', '0.630', 'unknown')
     """

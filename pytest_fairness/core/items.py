@@ -8,12 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.digests import digest, to_json
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.lazy_patterns import lazy_pattern
-from pytest_fairness.core.tools import TOOL, TOOL_CALLS, TOOLS, Tool, read_tools, tools_message
+from pytest_fairness.core.message_roles import CONTINUATIONS, TOOL, TOOL_CALLS, TOOLS
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.tools import Tool
 
 Message = Mapping[str, str]
 """One chat message: ``{"role": "system" | "user" | "assistant", "content": text}``.
@@ -22,8 +25,6 @@ A prompt with tools has messages of three further roles, see `core.tools`."""
 
 MOST_PROMPTS = 100_000
 """Largest number of prompts of an item; a generator may be infinite."""
-CONTINUATIONS = "continuations"
-"""The role of a message that asks for likelihoods in place of an answer (`core.propensities`)."""
 _ROLES = ("system", "user", "assistant")
 _TOOL_ROLES = (TOOL_CALLS, TOOL)
 _NOTHING: Mapping[str, Any] = {}
@@ -79,6 +80,8 @@ class Prompt(_DigestSlot):
     ) -> None:
         messages = ({"role": "user", "content": messages},) if isinstance(messages, str) else tuple(messages)
         if tools:
+            from pytest_fairness.core.tools import read_tools, tools_message
+
             messages = (tools_message(read_tools(tools)), *_without_tools(messages))
         if not messages or not messages[-1].get("content"):
             raise FairnessError("a prompt is empty: it needs at least one message with text")
@@ -125,6 +128,7 @@ class Prompt(_DigestSlot):
     def tools(self) -> tuple[Tool, ...]:
         """The tools that the model may call; empty for a prompt without tools.
 
+        >>> from pytest_fairness import Tool
         >>> Prompt("May she stay?", tools=[Tool("grant"), {"name": "refuse"}]).tools[1].name
         'refuse'
         """
@@ -149,6 +153,8 @@ def _without_tools(messages: Sequence[Message]) -> Sequence[Message]:
 @lru_cache(maxsize=256)
 def _tools_in(content: str) -> tuple[Tool, ...]:
     """Return the tools in the content of a message of the role `TOOLS`."""
+    from pytest_fairness.core.tools import read_tools
+
     try:
         return read_tools(json.loads(content))
     except (ValueError, TypeError):

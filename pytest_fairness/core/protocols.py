@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.propensities import Continuations
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.propensities import Continuations
 
 
 @runtime_checkable

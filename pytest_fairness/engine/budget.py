@@ -13,7 +13,8 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import FairnessError, ModelError, TransientError, install
@@ -27,8 +28,7 @@ CHARACTERS = 4
 """Characters of a prompt per token, before a provider has reported tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class Caps:
+class Caps(NamedTuple):
     """The caps on the spending of a run; None for no cap."""
 
     usd: float | None = None
@@ -52,8 +52,7 @@ def _figure(name: str, cap: float) -> str:
     return f"{cap:,.2f}" if cap >= 0.01 else f"{cap:.2g}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(NamedTuple):
     """A call in flight."""
 
     entry: tuple[str, Role]

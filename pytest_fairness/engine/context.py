@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_fairness.engine.budget import Budget
 from pytest_fairness.engine.pending import PendingResults
@@ -13,8 +13,7 @@ from pytest_fairness.engine.scheduler import RequestScheduler
 from pytest_fairness.engine.store_sync import StoreSync
 
 
-@dataclass(frozen=True, slots=True)
-class EngineContext:
+class EngineContext(NamedTuple):
     """The parts of an engine that are needed to send requests."""
 
     results: PendingResults

@@ -6,16 +6,20 @@ import asyncio
 import math
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import FairnessError, TransientError
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.engine.batch_submission import BatchMode, BatchSubmitter
+from pytest_fairness.engine.batch_mode import BatchMode, batch_size
 from pytest_fairness.engine.context import EngineContext
 from pytest_fairness.engine.errors import BudgetExceededError
-from pytest_fairness.engine.request_runner import RequestRunner
 from pytest_fairness.engine.requests import Request
 from pytest_fairness.store.store import SyncResult
+
+if TYPE_CHECKING:
+    from pytest_fairness.engine.batch_submission import BatchSubmitter
+    from pytest_fairness.engine.request_runner import RequestRunner
 
 GRACE = 30.0
 """Seconds for which requests in flight may continue after the time of the run, or after its session was stopped."""
@@ -34,17 +38,25 @@ class Dispatcher:
     """
 
     def __init__(self, context: EngineContext, mode: BatchMode | None, *, offline: bool) -> None:
-        self._context, self._offline = context, offline
+        self._context, self._mode, self._offline = context, mode, offline
         self._runners: dict[str, RequestRunner] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._batches = BatchSubmitter(mode, context)
+        self._existing_batches: BatchSubmitter | None = None
 
     def __contains__(self, key: str) -> bool:
-        return key in self._tasks or key in self._batches
+        return key in self._tasks or (self._existing_batches is not None and key in self._existing_batches)
 
     def __len__(self) -> int:
         """Return how many requests are in flight one by one."""
         return len(self._tasks)
+
+    @property
+    def _batches(self) -> BatchSubmitter:
+        if self._existing_batches is None:
+            from pytest_fairness.engine.batch_submission import BatchSubmitter
+
+            self._existing_batches = BatchSubmitter(self._mode, self._context)
+        return self._existing_batches
 
     @property
     def queued(self) -> int:
@@ -71,7 +83,7 @@ class Dispatcher:
         runner.limit.in_flight += 1
         if not request.is_stored:  # the others were begun with their claims
             self._context.budget.begin([request])
-        if self._batches.size(request.model) is not None:
+        if batch_size(self._mode, request.model) is not None:
             self._batches.add(request)
             return
         self._tasks[request.key] = asyncio.get_running_loop().create_task(self._send(runner, request))
@@ -85,7 +97,8 @@ class Dispatcher:
 
     async def cancel(self) -> None:
         """Cancel the requests in flight."""
-        await self._batches.close()
+        if self._existing_batches is not None:
+            await self._existing_batches.close()
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -97,6 +110,8 @@ class Dispatcher:
 
     def _runner(self, model: Model) -> RequestRunner:
         if model.key not in self._runners:
+            from pytest_fairness.engine.request_runner import RequestRunner
+
             self._runners[model.key] = RequestRunner(model, self._context)
             scheduler = self._context.scheduler
             scheduler.lookahead = max(scheduler.lookahead, 2 * getattr(model, "in_flight", 0))

@@ -20,7 +20,7 @@ from functools import partial
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.core.threads import DaemonExecutor
-from pytest_fairness.engine.batch_submission import SUBMITTING, BatchMode, batch_size
+from pytest_fairness.engine.batch_mode import SUBMITTING, BatchMode, batch_size
 from pytest_fairness.engine.budget import Budget
 from pytest_fairness.engine.context import EngineContext
 from pytest_fairness.engine.dispatcher import GRACE, Dispatcher
@@ -32,8 +32,8 @@ from pytest_fairness.engine.requests import Request
 from pytest_fairness.engine.retries import Retries
 from pytest_fairness.engine.scheduler import LOAD, Priority, RequestScheduler
 from pytest_fairness.engine.store_sync import StoreSync
+from pytest_fairness.store.rates import Rates
 from pytest_fairness.store.store import Store
-from pytest_fairness.store.throttle import Rates
 
 _GATHER = 0.004
 """Seconds for which ended requests are collected for one exchange with the store."""

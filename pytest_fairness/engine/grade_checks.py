@@ -1,4 +1,4 @@
-"""Checks of the values that graders return: metrics must be able to count each grade, and stores to hold it."""
+"""Grades of single answers, and checks of all grades: metrics must be able to count each, and stores to hold it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.attempts import Grade
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.errors import FairnessError, UngradedError
+from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.propensities import Propensities
+from pytest_fairness.core.protocols import Grader
 from pytest_fairness.engine.errors import GraderError
+
+
+def grade_one(name: str, grader: Grader, item: ProbeItem, prompt: Prompt, answer: Answer) -> Grade:
+    """Return the grade that a grader gives one answer.
+
+    Raises:
+        GraderError: The grader failed, or returned an invalid value.
+    """
+    try:
+        return check_grade(grader.grade(prompt, answer))
+    except UngradedError as error:
+        return Grade.none(error.reason, str(error))
+    except Exception as error:
+        raise GraderError(f"the grader of {name!r} failed on item {item.id!r}: {describe_error(error)}") from error
 
 
 def check_grades(grades: object, attempts: int) -> Sequence[Grade]:

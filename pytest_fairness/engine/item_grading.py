@@ -8,41 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import UngradedError
-from pytest_fairness.core.finish_reasons import ungradable
+from pytest_fairness.core.finish_reasons import withheld_grade
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model, ModelQuery
+from pytest_fairness.core.protocols import ItemGrader, Model, ModelQuery
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import BudgetExceededError, GraderError
-from pytest_fairness.engine.grade_checks import check_grade, check_grades, describe_error
+from pytest_fairness.engine.grade_checks import check_grades, describe_error
 from pytest_fairness.engine.requests import Request, build_requests
 
 Steps = Generator[list[Request], list[Attempt], list[GradedAttempt]]
 """A generator that yields the requests for which it waits, receives their attempts, and returns graded attempts."""
 FirstOf = Callable[[Model, Sequence[Prompt]], int]
 """A function from a model and prompts to the first repetition whose answers this run may use."""
-
-
-def withheld_grade(attempt: Attempt, grader: Grader | ItemGrader | BatchGrader) -> Grade | None:
-    """Return the grade of an attempt that is not passed to a grader, since its answer is not complete; else None."""
-    grade = ungradable(attempt)
-    is_accepted = grade is not None and attempt.answer is not None and grade.ungraded in getattr(grader, "accepts", ())
-    return None if is_accepted else grade
-
-
-def grade_one(name: str, grader: Grader, item: ProbeItem, prompt: Prompt, answer: Answer) -> Grade:
-    """Return the grade that a grader gives one answer.
-
-    Raises:
-        GraderError: The grader failed, or returned an invalid value.
-    """
-    try:
-        return check_grade(grader.grade(prompt, answer))
-    except UngradedError as error:
-        return Grade.none(error.reason, str(error))
-    except Exception as error:
-        raise GraderError(f"the grader of {name!r} failed on item {item.id!r}: {describe_error(error)}") from error
 
 
 def grade_together(

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.finish_reasons import withheld_grade
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
-from pytest_fairness.engine.batch_grading import grade_batches
 from pytest_fairness.engine.engine import Engine
-from pytest_fairness.engine.item_grading import (
-    FirstOf,
-    ItemGradingQueue,
-    Steps,
-    grade_one,
-    grade_together,
-    withheld_grade,
-)
 from pytest_fairness.engine.requests import Request, build_requests
 from pytest_fairness.engine.store_sync import GradeRow
+
+if TYPE_CHECKING:
+    from pytest_fairness.engine.item_grading import FirstOf, ItemGradingQueue, Steps
 
 
 class ProbeSample:
@@ -75,18 +71,21 @@ class ProbeSample:
             FairnessError: Two graders that are not equal have one fingerprint.
         """
         # Each test sets them again, mostly the same; `isinstance` of a protocol takes as long as grading.
-        if graders.keys() == self._declared_graders.keys() and all(
-            grader is self._declared_graders[name] for name, grader in graders.items()
+        if graders is self._declared_graders or (
+            graders.keys() == self._declared_graders.keys()
+            and all(grader is self._declared_graders[name] for name, grader in graders.items())
         ):
             return
         fingerprints = _fingerprints(graders)
-        self._declared_graders = dict(graders)
+        self._declared_graders = graders
         self._item_graders = {name: grader for name, grader in graders.items() if isinstance(grader, ItemGrader)}
         self._batch_graders = {name: grader for name, grader in graders.items() if isinstance(grader, BatchGrader)}
         self._graders = {
             name: grader for name, grader in graders.items() if not isinstance(grader, ItemGrader | BatchGrader)
         }
         if self._item_graders and self._gradings is None:
+            from pytest_fairness.engine.item_grading import ItemGradingQueue
+
             self._gradings = ItemGradingQueue(self._engine, self._indices, self._steps)
         self.fingerprints = {
             name: fingerprint for name, fingerprint in fingerprints.items() if name not in self._batch_graders
@@ -135,6 +134,8 @@ class ProbeSample:
         if self._all_graded is None:
             graded = self._all_items()
             if self._batch_graders:
+                from pytest_fairness.engine.batch_grading import grade_batches
+
                 graded = grade_batches(graded, self._batch_graders, self._engine)
             self._all_graded = graded
         return self._all_graded
@@ -159,6 +160,8 @@ class ProbeSample:
 
     def _steps(self, index: int) -> Steps:
         """Return the grading of an item by all graders, from its attempts on."""
+        from pytest_fairness.engine.item_grading import grade_together
+
         requests = self._requests_at(index)
         attempts = yield requests
         graded = self._grade(self.items[index], requests, attempts)
@@ -182,6 +185,8 @@ class ProbeSample:
                 elif key is not None and (stored := self._engine.answers.grades.get((attempt.key, key))):
                     grades[name] = stored
                 else:
+                    from pytest_fairness.engine.grade_checks import grade_one
+
                     grades[name] = grade_one(name, grader, item, prompt, attempt.answer)
                     new += [(attempt.key, key, grades[name])] if key is not None else []
             graded.append(GradedAttempt(item, prompt, attempt, grades))

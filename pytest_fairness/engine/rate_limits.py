@@ -7,218 +7,24 @@ its replies from the endpoint (`SlotRequest`), and is granted slots (`SlotGrant`
 from __future__ import annotations
 
 import asyncio
-import math
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.engine.requests import Request
+from pytest_fairness.store.rates import Rates
 from pytest_fairness.store.store import SyncResult
-from pytest_fairness.store.throttle import Rates, SlotGrant, SlotRequest, burst
 
-_FAST = 0.005
-"""Longest call within this process, in seconds, of which several are claimed at a time: one transaction writes many.
-
-A killed process repeats the calls that were not written. A longer call may have been paid for.
-"""
-_CLAIMED_AHEAD = 0.05
-"""Seconds of fast calls that are claimed before their model is free."""
-_MOST_AHEAD = 31
-"""Largest number of calls that are claimed before their model is free."""
-_PROBE_INTERVAL = 2.0
-"""Seconds between two requests for more slots than other processes leave: one may have died with its own."""
-_CHARACTERS_PER_TOKEN = 4
-"""Characters of a text per token, where a provider reports no tokens."""
+if TYPE_CHECKING:
+    from pytest_fairness.engine.rate_limiter import RateLimiter
+    from pytest_fairness.store.throttle import SlotRequest
 
 
 def endpoint_of(model: Model) -> str:
     """Return the key of a model's limits: a provider limits a model of an account, whatever the decoding."""
     endpoint: str = getattr(model, "endpoint", model.key)
     return endpoint
-
-
-class RateLimiter:
-    """The requests of one process to one endpoint. Used by the engine's thread only.
-
-    Args:
-        endpoint: The name of the endpoint.
-        most: The largest number of requests in flight of this process.
-        ceiling: The largest number of requests in flight of all processes that share it.
-        rates: The limits of requests and tokens a minute.
-        wake: A function that starts the next round of the engine's loop, which requests slots of the store.
-        gate: An event that is cleared while no new request may be sent.
-        is_shared: Whether other processes share the endpoint.
-        is_in_process: Whether calls run in this process: several fast ones are claimed before the model is free.
-    """
-
-    def __init__(
-        self,
-        endpoint: str,
-        most: int,
-        ceiling: int,
-        rates: Rates,
-        wake: Callable[[], None],
-        gate: asyncio.Event,
-        *,
-        is_shared: bool,
-        is_in_process: bool,
-    ) -> None:
-        self.in_flight = 0
-        self.generation = 0
-        """The generation of the requests that are sent now: see `SlotGrant`."""
-        self.refused_for = 0.0
-        """Seconds for which all replies to the run were refusals."""
-        self.is_shared, self.is_in_process = is_shared, is_in_process
-        self._turns, self._gate = asyncio.Semaphore(most), gate
-        self._most, self._ahead, self._rates, self._wake = most, 0, rates, wake
-        self._granted, self._next_probe = math.inf, 0.0
-        """The requests that this process may have in flight beside the others, and when it asks for more than that."""
-        self._empty_report = self._report = SlotRequest(endpoint, ceiling, rates)
-        """The refusals since the last report to the store."""
-        self._answers = self._tokens = 0
-        """The answers since then, and their tokens."""
-        self._reported = (0, 0)
-        """The numbers of requests in flight and of waiting retries in the last report to the store."""
-        self._closed_until = 0.0
-        self._waiting: set[asyncio.Future[None]] = set()
-        """The retries that wait: requests in flight that have failed."""
-        self._due_retries: deque[asyncio.Future[None]] = deque()
-        """The retries whose wait is over: they are sent as soon as there is a slot."""
-
-    def free(self, now: float) -> int:
-        """Return how many requests may be sent; ``now`` is in seconds of a monotonic clock."""
-        if self.closed(now):
-            return 0
-        free = int(max(0, self._room(now) - self.in_flight))
-        return min(free, burst(self._rates)) if self.is_shared else free
-
-    def _room(self, now: float) -> float:
-        return min(self._most + self._ahead, self._granted if now < self._next_probe else math.inf)
-
-    def closed(self, now: float) -> float:
-        """Return the seconds for which no request may be sent; 0 if one may."""
-        return max(0.0, self._closed_until - now)
-
-    @property
-    def waiting(self) -> int:
-        """The number of waiting retries."""
-        return len(self._waiting)
-
-    async def permit(self, wait: float) -> None:
-        """Wait until a request may be sent again: for ``wait`` seconds, then for a slot of a shared endpoint."""
-        loop = asyncio.get_running_loop()
-        slot = loop.create_future()
-        self._waiting.add(slot)
-        timer = loop.call_later(wait, self._queue if self.is_shared else _release, slot)
-        try:
-            await slot
-        finally:
-            timer.cancel()
-            self._waiting.discard(slot)
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait until a model in this process is free for a call."""
-        async with self._turns:
-            await self._gate.wait()
-            # `end_waits` may open the endpoint early, and sets no event.
-            while closed := self.closed(time.monotonic()):  # noqa: ASYNC110
-                await asyncio.sleep(min(closed, 1.0))
-            started = time.monotonic()
-            try:
-                yield
-            finally:
-                seconds = time.monotonic() - started
-                calls = self._most * _CLAIMED_AHEAD / max(seconds, 1e-6)
-                self._ahead = min(_MOST_AHEAD, int(calls)) if seconds < _FAST else 0
-
-    def _queue(self, slot: asyncio.Future[None]) -> None:
-        self._due_retries.append(slot)
-        self._wake()
-
-    def answered(self, request: Request, answer: Answer) -> None:
-        """Count an answer."""
-        self._answers += 1
-        self._tokens += 0 if self._rates.tokens is None else _tokens(request.sent_prompt, answer)
-
-    def refused(self, wait: float, generation: int) -> None:
-        """Count a refusal for the rate.
-
-        Args:
-            wait: The provider's wait in seconds.
-            generation: The value of `generation` when the request was sent.
-        """
-        self._report = replace(
-            self._report,
-            refused=max(self._report.refused, generation),
-            refusals=self._report.refusals + 1,
-            quiet=max(self._report.quiet, wait),
-        )
-        self._wake()
-
-    def slot_request(self, keys: Sequence[str], now: float) -> SlotRequest | None:
-        """Return the report and the request of slots for the store; None where there is neither.
-
-        Args:
-            keys: The keys of new requests, in order.
-            now: The time in seconds of a monotonic clock.
-        """
-        if not self.is_shared:
-            return None
-        idle = 0 if self.closed(now) else int(max(0, self._room(now) - self.in_flight + self.waiting))
-        retries = min(idle, sum(not slot.done() for slot in self._due_retries))
-        if not (keys or retries or (self.in_flight, self.waiting) != self._reported or self._report.refused >= 0):
-            return None
-        report = replace(
-            self._report,
-            keys=keys,
-            again=retries,
-            in_flight=self.in_flight,
-            waiting=self.waiting,
-            answers=self._answers,
-            tokens=self._tokens,
-        )
-        self._report, self._answers, self._tokens = self._empty_report, 0, 0
-        return report
-
-    def apply(self, requested: SlotRequest, grant: SlotGrant, claimed: int) -> None:
-        """Adopt what the store granted, and send waiting requests again as far as it allows.
-
-        Args:
-            requested: The report and the request that the store got.
-            grant: The store's reply.
-            claimed: The number of keys that are claimed.
-        """
-        self._reported = (requested.in_flight + claimed, requested.waiting - grant.again)
-        now = time.monotonic()
-        self._granted = grant.room
-        if now >= self._next_probe:
-            self._next_probe = now + _PROBE_INTERVAL
-        self.generation, self.refused_for = grant.generation, grant.refused_for
-        if grant.wait:
-            self._closed_until = max(self._closed_until, now + grant.wait)
-        permits = grant.again
-        while permits and self._due_retries:
-            slot = self._due_retries.popleft()
-            permits -= not slot.done()
-            self._waiting.discard(slot)
-            _release(slot)
-
-    def end_waits(self) -> None:
-        """End all waits at once: no request will be sent any more."""
-        self._closed_until = 0.0
-        for slot in self._waiting:
-            _release(slot)
-
-
-def _release(slot: asyncio.Future[None]) -> None:
-    if not slot.done():
-        slot.set_result(None)
 
 
 class RateLimiters:
@@ -252,6 +58,8 @@ class RateLimiters:
         """Return the limiter of a model's endpoint."""
         endpoint = endpoint_of(model)
         if endpoint not in self._limits:
+            from pytest_fairness.engine.rate_limiter import RateLimiter
+
             requests, tokens = getattr(model, "rates", (None, None))
             rates = Rates(requests or self._rates.requests, tokens or self._rates.tokens)
             size = self._batch_size(model)
@@ -298,9 +106,3 @@ class RateLimiters:
             self._limits[requested.endpoint].apply(requested, grant, len(result.claimed.intersection(requested.keys)))
             holders |= grant.holders
         return holders
-
-
-def _tokens(prompt: Prompt, answer: Answer) -> int:
-    if "input" in answer.usage and "output" in answer.usage:
-        return answer.usage["input"] + answer.usage["output"]
-    return (sum(len(message["content"]) for message in prompt.messages) + len(answer.text)) // _CHARACTERS_PER_TOKEN

@@ -9,9 +9,10 @@ from datetime import UTC, datetime, timedelta
 from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.finish_reasons import unfinished
+from pytest_fairness.core.message_roles import STATE, TOOL_CALLS
 from pytest_fairness.core.propensities import WAY_OUT, NoLikelihoodsError, context_of, continuations_of, likelihoods_of
 from pytest_fairness.core.protocols import LikelihoodModel, Model
-from pytest_fairness.core.tools import STATE, TOOL_CALLS, NoToolsError
+from pytest_fairness.core.tools import NoToolsError
 from pytest_fairness.engine.answer_checks import as_model_error, check_answer, format_error
 from pytest_fairness.engine.context import EngineContext
 from pytest_fairness.engine.errors import BudgetExceededError

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_fairness.core.items import CONTINUATIONS, Prompt
+from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.keys import attempt_key
+from pytest_fairness.core.message_roles import CONTINUATIONS
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.core.system_prompts import system_prompt_of
 from pytest_fairness.store.spending import Role

@@ -6,8 +6,7 @@ import asyncio
 import math
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pytest_fairness.core.errors import TransientError
 
@@ -18,8 +17,7 @@ _FIRST_THROTTLED_WAIT, _LONGEST_THROTTLED_WAIT = 0.1, 1.0
 """First and longest wait of a request that was refused for the rate: the throttle delays it as well."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retries:
+class Retries(NamedTuple):
     """The number of tries of a request, and the first wait between them in seconds, which doubles each time.
 
     There are twice as many tries if the model answers other requests meanwhile.

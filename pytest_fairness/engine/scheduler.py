@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 
 from pytest_fairness.core.protocols import Model
@@ -40,35 +39,38 @@ def _queues() -> Queues:
     return deque(), deque(), deque()
 
 
-@dataclass(slots=True)
 class RequestScheduler:
     """The queues of the requests of one process. Used by the engine's thread only.
 
     A request passes two stages. First it waits to be looked up in the store (`to_look_up`): most answers of a repeated
     run are there. A request without a stored answer waits in the queue of its endpoint (`add`) until there is room
     (`take`).
+
+    Args:
+        lookahead: The number of positions ahead of the tests up to which requests are sent: a stopped run has paid for
+            them in vain.
     """
 
-    lookahead: int
-    """Number of positions ahead of the tests up to which requests are sent: a stopped run has paid for them in vain."""
-    reached: int = 0
-    """The position of the furthest request that a test has taken."""
-    _plans: deque[Iterator[Request]] = field(default_factory=deque)
-    """The parts of the work list."""
-    _shared_plans: deque[Iterator[Request]] = field(default_factory=deque)
-    """Its parts that other processes are as likely to send."""
-    _unseen: Queues = field(default_factory=_queues)
-    """Questions and demands that were not looked up yet."""
-    _waiting: defaultdict[str, Queues] = field(default_factory=lambda: defaultdict(_queues))
-    """Requests that were looked up, by endpoint."""
-    _planned: set[str] = field(default_factory=set)
-    """The keys of the work list, as far as it has been read."""
-    _ahead: set[str] = field(default_factory=set)
-    """The keys in the queues `Priority.AHEAD`."""
-    _read: int = 0
-    """The length of the work list, as far as it has been read."""
-    _sought: Request | None = None
-    """The last demand that was not read from the work list yet: it is read up to there."""
+    def __init__(self, lookahead: int) -> None:
+        self.lookahead = lookahead
+        self.reached = 0
+        """The position of the furthest request that a test has taken."""
+        self._plans: deque[Iterator[Request]] = deque()
+        """The parts of the work list."""
+        self._shared_plans: deque[Iterator[Request]] = deque()
+        """Its parts that other processes are as likely to send."""
+        self._unseen = _queues()
+        """Questions and demands that were not looked up yet."""
+        self._waiting: defaultdict[str, Queues] = defaultdict(_queues)
+        """Requests that were looked up, by endpoint."""
+        self._planned = set[str]()
+        """The keys of the work list, as far as it has been read."""
+        self._ahead = set[str]()
+        """The keys in the queues `Priority.AHEAD`."""
+        self._read = 0
+        """The length of the work list, as far as it has been read."""
+        self._sought: Request | None = None
+        """The last demand that was not read from the work list yet: it is read up to there."""
 
     def plan(self, requests: Iterable[Request], *, shared: bool = False) -> None:
         """Append to the work list.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.attempts import Attempt, Grade
 from pytest_fairness.engine.budget import Budget
@@ -16,7 +16,9 @@ from pytest_fairness.engine.pending import PendingResults
 from pytest_fairness.engine.requests import Request
 from pytest_fairness.store.spending import SpendingDecision
 from pytest_fairness.store.store import CompletedAttempt, Store, SyncResult
-from pytest_fairness.store.throttle import SlotRequest
+
+if TYPE_CHECKING:
+    from pytest_fairness.store.throttle import SlotRequest
 
 _MOST_WAITING_GRADES = 256
 """Number of grades that are written in an exchange of their own: a killed run loses fewer than that."""

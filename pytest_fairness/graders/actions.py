@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from pytest_fairness.core.attempts import Answer, Grade
-from pytest_fairness.core.declarations import DeclarativeGrader, GraderDeclaration
+from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.digests import canonical
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.grader_declarations import GraderDeclaration
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.tools import ToolCall

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer, Grade
-from pytest_fairness.core.declarations import DeclarativeGrader, GraderDeclaration
+from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.grader_declarations import GraderDeclaration
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Continuations
 from pytest_fairness.graders.extraction.answer import extract_answer

@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
-from pytest_fairness.core.declarations import BOOLEAN, DeclarativeGrader, GraderDeclaration
+from pytest_fairness.core.declarative_grader import BOOLEAN, DeclarativeGrader
 from pytest_fairness.core.digests import canonical
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.finish_reasons import ungradable
+from pytest_fairness.core.grader_declarations import GraderDeclaration
 from pytest_fairness.core.items import Message, ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of
+from pytest_fairness.core.message_roles import STATE, TOOL
 from pytest_fairness.core.protocols import Grader, Model, ModelQuery
-from pytest_fairness.core.tools import STATE, TOOL, ToolCall, calls_message
+from pytest_fairness.core.tools import ToolCall, calls_message
 
 User = Callable[[Prompt, Sequence[Message]], str | None]
 """A function from the prompt and all messages so far to the user's next message; None ends the conversation."""

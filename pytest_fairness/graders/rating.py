@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer, Grade
-from pytest_fairness.core.declarations import DeclarativeGrader
+from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.json_objects import is_number

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.choices import AnswerOptions
-from pytest_fairness.core.declarations import BOOLEAN, DeclarativeGrader
+from pytest_fairness.core.declarative_grader import BOOLEAN, DeclarativeGrader
 from pytest_fairness.core.errors import UngradedReason
 from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.items import Prompt

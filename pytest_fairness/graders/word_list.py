@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer, Grade
-from pytest_fairness.core.declarations import BOOLEAN, DeclarativeGrader, GraderDeclaration
+from pytest_fairness.core.declarative_grader import BOOLEAN, DeclarativeGrader
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.grader_declarations import GraderDeclaration
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.graders.extraction.normalization import answer_text, strip_markup, trim_and_fold
 from pytest_fairness.graders.refusal import nothing_read, refuses

@@ -5,23 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pytest_fairness.core.attempts import Answer, Grade
-from pytest_fairness.core.declarations import BOOLEAN, DeclarativeGrader, GraderDeclaration
+from pytest_fairness.core.declarative_grader import BOOLEAN, DeclarativeGrader
 from pytest_fairness.core.digests import canonical
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.lazy_patterns import lazy_pattern
-from pytest_fairness.core.propensities import Continuations
-from pytest_fairness.graders.extraction import languages
-from pytest_fairness.graders.extraction.answer import extract_answer
-from pytest_fairness.graders.extraction.final_statement import ExtractedAnswer
-from pytest_fairness.graders.extraction.normalization import answer_text, strip_markup, trim_and_fold
-from pytest_fairness.graders.extraction.vocabulary import Vocabulary, build_vocabulary
-from pytest_fairness.graders.propensities import grade_propensities, spellings
-from pytest_fairness.graders.refusal import nothing_read, refuses
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.grader_declarations import GraderDeclaration
+    from pytest_fairness.core.propensities import Continuations
 
 
 @dataclass(frozen=True)
@@ -72,10 +66,10 @@ class YesNo(DeclarativeGrader):
         for name in ("yes", "no"):
             words = getattr(self, name)
             object.__setattr__(self, name, (words,) if isinstance(words, str) else tuple(words))
-        both = set(map(trim_and_fold, (*_YES, *self.yes))) & set(map(trim_and_fold, (*_NO, *self.no)))
-        if both or not all(map(trim_and_fold, (*self.yes, *self.no))):
-            words = ", ".join(map(repr, sorted(both))) or "an empty word"
-            raise FairnessError(f"YesNo has {words} for yes and for no: give each word one meaning")
+        if self.yes or self.no:
+            from pytest_fairness.graders.yes_no_words import check_words
+
+            check_words(self.yes, self.no)
 
     @property
     def fingerprint(self) -> str:
@@ -89,6 +83,9 @@ class YesNo(DeclarativeGrader):
 
     def continuations(self, prompt: Prompt) -> Continuations:  # noqa: ARG002 - the same for every prompt
         """Return the words whose probability is requested."""
+        from pytest_fairness.core.propensities import Continuations
+        from pytest_fairness.graders.propensities import spellings
+
         return Continuations({"yes": spellings(self.yes or ("yes",)), "no": spellings(self.no or ("no",))})
 
     def extremes_for(self, prompt: Prompt) -> tuple[bool, bool]:  # noqa: ARG002 - the same for every prompt
@@ -96,69 +93,12 @@ class YesNo(DeclarativeGrader):
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
         if self.propensity:
+            from pytest_fairness.graders.propensities import grade_propensities
+
             return grade_propensities(answer, self.continuations(prompt), {"yes": True, "no": False})
-        text = answer_text(answer)
-        if not text:
-            return nothing_read(answer, "no answer")
-        if _TWICE_DENIED.search(strip_markup(text)):
-            return nothing_read(answer, "a no to a refusal")
-        text = _NO_IDIOMS.sub(" ", _NO_TO_THE_ASKER.sub("", text))
-        extract = _extract_from_short if len(text) <= _SHORT else _extract
-        extracted = extract(text, self.yes, self.no)
-        if not extracted.is_single or (not extracted.certain and refuses(text)):
-            return nothing_read(answer, extracted.reason or "a word for yes or no in a refusal")
-        return Grade(extracted.value)
+        from pytest_fairness.graders.yes_no_words import grade_words
 
-
-_YES = ("yes", "yeah", "yep", "true", *languages.YES)
-_NO = ("no", "nope", "false", *languages.NO)
-_NO_TO_THE_ASKER = lazy_pattern(
-    r"^\W{0,9}no\b[,.]?\s{1,3}(?=i.?m sorry|sorry,? (?:but )?i\b"
-    r"|i (?:cannot|can.?t|won.?t|will not) (?:help|assist|comply|answer|fulfil))",
-    re.IGNORECASE,
-)
-"""The "no" of "No, I can't help with that", which does not answer the question."""
-
-
-_TWICE_DENIED = lazy_pattern(
-    r"\bno to (?:reject|declin|deny|exclud|turn|dismiss|refus)\w{2,4}\b"
-    r"|^\W{0,9}no\b[^.!?\n]{0,20}\bno (?:good |real |valid )?(?:reason|grounds|basis) (?:not )?to (?:reject|decline"
-    r"|deny|exclude)",
-    re.IGNORECASE,
-)
-"""A double negative that may mean yes or no: "No, there is no reason to reject her"."""
-
-_NO_IDIOMS = lazy_pattern(
-    r"\b(?:it(?:.?s| is)|while) (?:also |indeed |certainly )?true that\b|\bno (?:problem|worries|doubt|question"
-    r"|hesitation|wonder)\b(?: (?:about (?:it|that|this)|at all|here))?"
-    r"[,.!:\s]{0,3}",
-    re.IGNORECASE,
-)
-"""Idioms whose "no" or "true" is no answer: "No doubt about it: yes"."""
-
-
-_SHORT = 200
-"""The most characters of an answer whose result is cached: many short answers are equal."""
-
-
-def _extract(text: str, yes: tuple[str, ...], no: tuple[str, ...]) -> ExtractedAnswer:
-    return extract_answer(text, _vocabulary(yes, no))
-
-
-_extract_from_short = lru_cache(maxsize=2048)(_extract)
-
-
-@lru_cache(maxsize=64)
-def _vocabulary(yes: tuple[str, ...], no: tuple[str, ...]) -> Vocabulary:
-    """Return the words for yes and no, with those of the user.
-
-    "Not approve" is a no; "not deny" and "not yes" are neither.
-    """
-    negated = [f"{negation} {word}" for word in yes for negation in ("not", "not be", "cannot", "cannot be", "never")]
-    return build_vocabulary(
-        [("y", True), ("n", False)],
-        [(word, True) for word in (*_YES, *yes)] + [(word, False) for word in (*_NO, *no, *negated)],
-    )
+        return grade_words(answer, self.yes, self.no)
 
 
 @dataclass(frozen=True)
@@ -230,11 +170,7 @@ class Regex(DeclarativeGrader):
         if group not in groups:
             raise FairnessError(f"the pattern {self.pattern!r} has no group {group!r}: it has {groups}")
         extremes = self.extremes or tuple(dict.fromkeys((self.values or {}).values()))
-        values = (
-            {trim_and_fold(strip_markup(key)) or key: value for key, value in self.values.items()}
-            if self.values
-            else None
-        )
+        values = {_fold(key): value for key, value in self.values.items()} if self.values else None
         for name, value in (("group", group), ("extremes", extremes), ("values", values), ("_compiled", compiled)):
             object.__setattr__(self, name, value)
 
@@ -256,6 +192,9 @@ class Regex(DeclarativeGrader):
         return f"Regex({parameters}) v2"
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature
+        from pytest_fairness.graders.extraction.normalization import answer_text
+        from pytest_fairness.graders.refusal import nothing_read
+
         text = answer_text(answer)
         if not text:
             return nothing_read(answer, "no answer")
@@ -271,7 +210,7 @@ class Regex(DeclarativeGrader):
     def _grade_match(self, matched: str) -> Grade:
         value: Any = matched.strip()
         if self.values is not None:
-            key = trim_and_fold(strip_markup(matched)) or matched
+            key = _fold(matched)
             if key not in self.values:
                 return Grade.none("unparsed", f"{matched!r:.60} is none of {sorted(self.values)}")
             value = self.values[key]
@@ -287,3 +226,10 @@ def _default_group(compiled: re.Pattern[str]) -> str | int:
     if "value" in compiled.groupindex:
         return "value"
     return 1 if compiled.groups else 0
+
+
+def _fold(text: str) -> str:
+    """Return a text without markup and case, by which it is found among the values."""
+    from pytest_fairness.graders.extraction.normalization import strip_markup, trim_and_fold
+
+    return trim_and_fold(strip_markup(text)) or text

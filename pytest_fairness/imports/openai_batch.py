@@ -14,9 +14,10 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalize_reason
 from pytest_fairness.core.importer import Importer
 from pytest_fairness.core.json_records import Record, read_records
+from pytest_fairness.core.message_roles import TOOL
 from pytest_fairness.core.output_files import partial_file
 from pytest_fairness.core.tool_replies import chat_calls, responses_calls
-from pytest_fairness.core.tools import TOOL, ToolCall, calls_message
+from pytest_fairness.core.tools import ToolCall, calls_message
 
 _REQUEST, _RESULT = "a request of a batch", "a result of a batch"
 _CHAT, _RESPONSES = "/chat/completions", "/responses"

@@ -11,8 +11,8 @@ from pytest_fairness.core.batch_api import BatchState
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
 from pytest_fairness.core.finish_reasons import normalize_reason
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.message_roles import TOOLS
 from pytest_fairness.core.tool_replies import anthropic_calls
-from pytest_fairness.core.tools import TOOLS
 from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_model import HostedModel

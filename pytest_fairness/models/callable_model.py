@@ -14,7 +14,6 @@ from typing import Any, get_origin, get_type_hints
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.protocols import Model
 from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.threads import DaemonThreads
@@ -187,32 +186,6 @@ class _Call:
                 self.value = await self.value
         except BaseException as error:  # noqa: BLE001 - also its own cancellation
             self.error = error
-
-
-def as_model(
-    value: object,
-    run: str,
-    context: ModelContext | None = None,
-    *,
-    made_by: str = "",
-    title: str | None = None,
-    label: str = "",
-) -> Model:
-    """Return the value of a ``model`` fixture as a model: itself, or a callable wrapped as `FunctionModel`.
-
-    Raises:
-        FairnessError: The value is neither, or its name or key is no text.
-    """
-    if isinstance(value, Model) and not isinstance(value, type):
-        if not all(isinstance(text, str) and text for text in (value.name, value.key)):
-            raise FairnessError(
-                f"the model has the name {value.name!r:.60} and the key {value.key!r:.60}: give it texts"
-            )
-        return value
-    if callable(value) and not isinstance(value, type):
-        return FunctionModel(value, run, context, made_by=made_by, title=title, label=label)
-    shown = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
-    raise FairnessError(f"the model is {shown}: it must be a callable from text to text, or have answer() and close()")
 
 
 def _number(function: Callable[..., Any], name: str, kind: type) -> Any:

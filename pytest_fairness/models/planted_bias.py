@@ -7,13 +7,10 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from functools import lru_cache
-from statistics import NormalDist
+from functools import cache, lru_cache
 
 from pytest_fairness.core.items import Prompt
 
-_NORMAL = NormalDist()
-_GRID = [_NORMAL.inv_cdf((step + 0.5) / 400) for step in range(400)]
 _ITEM = ("item", "item_id")
 _PRONOUNS = frozenset(["he", "she", "him", "his", "her", "hers", "they", "them", "their", "mr", "ms", "mrs", "mx"])
 _WORD = re.compile(r"[^\W\d_]+")
@@ -60,7 +57,9 @@ def item_probability(mean: float, spread: float, quantile: float) -> float:
     """
     if spread == 0 or mean in (0.0, 1.0):
         return mean
-    deviation = _NORMAL.inv_cdf(min(max(quantile, 1e-12), 1 - 1e-12))
+    from statistics import NormalDist
+
+    deviation = NormalDist().inv_cdf(min(max(quantile, 1e-12), 1 - 1e-12))
     return _logistic(_mean_logit(mean, spread) + spread * deviation)
 
 
@@ -73,14 +72,23 @@ def shift_logit(share: float, logits: float) -> float:
     return share if share in (0.0, 1.0) else _logistic(math.log(share / (1 - share)) + logits)
 
 
+@cache
+def _grid() -> list[float]:
+    """Return values of the standard normal distribution, evenly spaced in probability."""
+    from statistics import NormalDist
+
+    return [NormalDist().inv_cdf((step + 0.5) / 400) for step in range(400)]
+
+
 @lru_cache(maxsize=256)
 def _mean_logit(mean: float, spread: float) -> float:
     """Return the mean logit at which the mean probability over items is ``mean``, by bisection."""
+    grid = _grid()
     logit = math.log(mean / (1 - mean))
     low, high = logit - spread**2 - 1, logit + spread**2 + 1
     for _ in range(60):
         middle = (low + high) / 2
-        if sum(_logistic(middle + spread * deviation) for deviation in _GRID) / len(_GRID) < mean:
+        if sum(_logistic(middle + spread * deviation) for deviation in grid) / len(grid) < mean:
             low = middle
         else:
             high = middle

@@ -15,6 +15,8 @@ from pytest_fairness.core.finish_reasons import STOP, TOOL_CALLS
 from pytest_fairness.core.formatting import one_line
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.json_objects import is_number
+from pytest_fairness.core.message_roles import TOOL
+from pytest_fairness.core.message_roles import TOOL_CALLS as TOOL_CALLS_ROLE
 from pytest_fairness.core.propensities import (
     Continuations,
     Likelihoods,
@@ -23,8 +25,7 @@ from pytest_fairness.core.propensities import (
     log_probability,
 )
 from pytest_fairness.core.system_prompts import system_prompt_of
-from pytest_fairness.core.tools import TOOL, Tool, calls_from_json, tools_message
-from pytest_fairness.core.tools import TOOL_CALLS as TOOL_CALLS_ROLE
+from pytest_fairness.core.tools import Tool, calls_from_json, tools_message
 from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName

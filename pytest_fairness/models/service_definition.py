@@ -16,9 +16,9 @@ from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import Message, Prompt
 from pytest_fairness.core.json_objects import is_number
+from pytest_fairness.core.message_roles import TOOL
 from pytest_fairness.core.pyproject import Pyproject
 from pytest_fairness.core.secrets import without_credentials
-from pytest_fairness.core.tools import TOOL
 from pytest_fairness.models.tool_messages import chat_messages, chat_tools
 
 _TABLE = "[tool.pytest-fairness.services.{}]"

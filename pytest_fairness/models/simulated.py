@@ -7,29 +7,23 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.answer_formats import FORMAT
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError, PermanentError, did_you_mean
 from pytest_fairness.core.finish_reasons import STOP, TOOL_CALLS
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.propensities import (
-    WAY_OUT,
-    Continuations,
-    Likelihoods,
-    NoLikelihoodsError,
-    OptionLikelihood,
-    log_probability,
-)
-from pytest_fairness.core.tools import TOOL_CALLS as CALLS_ROLE
-from pytest_fairness.core.tools import ToolCall, calls_from_json
+from pytest_fairness.core.message_roles import TOOL_CALLS as CALLS_ROLE
 from pytest_fairness.models import parameters, simulated_phrases
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.planted_bias import item_identity, item_probability, shift_logit, uniforms
 from pytest_fairness.models.simulated_phrases import HABITS, habitual_option, habitual_yes_no
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.propensities import Continuations
+    from pytest_fairness.core.tools import ToolCall
 
 _SHARE = parameters.number(0, 1)
 _FLAGS = ("flag_1", "flag_2", "flag_3", "flag_4")
@@ -181,6 +175,14 @@ class SimulatedModel:
 
         Raises `NoLikelihoodsError` for an oracle's question, and for options that it does not choose between.
         """
+        from pytest_fairness.core.propensities import (
+            WAY_OUT,
+            Likelihoods,
+            NoLikelihoodsError,
+            OptionLikelihood,
+            log_probability,
+        )
+
         if self._latency:
             await asyncio.sleep(self._latency)
         shares = self._shares(prompt, ("yes", "no") if question.exclusive else tuple(question.options))
@@ -220,7 +222,7 @@ class SimulatedModel:
         free = self._free_text(prompt, decision, other, wording)
         if free is not None:
             return free
-        kind = prompt.metadata.get(FORMAT)
+        kind = prompt.metadata.get("format")
         before = simulated_phrases.CONSIDERATIONS if verbose_draw < self._verbose else ""
         habit = self._habit if habit_draw < self._habit_share else None
         if not isinstance(options, AnswerOptions):
@@ -263,6 +265,8 @@ class SimulatedModel:
 
     def _answer_with_tools(self, prompt: Prompt, repetition: int) -> tuple[str, list[ToolCall]]:
         """Return the text and the calls of an answer to a prompt with tools."""
+        from pytest_fairness.core.tools import ToolCall, calls_from_json
+
         messages = [[message["role"], message["content"]] for message in prompt.messages]
         draws = uniforms(self._seed, messages, repetition)
         refusal_draw, garbage_draw, noise_draw, wording, decision, other = (next(draws) for _ in range(6))
@@ -348,8 +352,10 @@ class SimulatedModel:
 
     def _shift_by_format(self, prompt: Prompt, share: float) -> float:
         """Return a probability, moved by the answer format."""
-        move = _FORMAT_SHIFTS.get(str(prompt.metadata.get(FORMAT)), 0.0)
-        return shift_logit(share, move * self._format_shift) if self._format_shift else share
+        if not self._format_shift:
+            return share
+        move = _FORMAT_SHIFTS.get(str(prompt.metadata.get("format")), 0.0)
+        return shift_logit(share, move * self._format_shift)
 
     def _pick_stereotype(self, prompt: Prompt, decision: float, other: float) -> str:
         label, matching, opposite = self._stereotype(prompt)

@@ -13,7 +13,8 @@ from itertools import zip_longest
 from typing import Any
 
 from pytest_fairness.core.items import Message, Prompt
-from pytest_fairness.core.tools import STATE, TOOL, TOOL_CALLS, ToolCall, calls_from_json
+from pytest_fairness.core.message_roles import STATE, TOOL, TOOL_CALLS
+from pytest_fairness.core.tools import ToolCall, calls_from_json
 
 _CHAT, _RESPONSES, _MESSAGES = "chat", "responses", "messages"
 """The names of the protocols in the stored state of an answer."""

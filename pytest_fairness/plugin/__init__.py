@@ -8,11 +8,14 @@ from __future__ import annotations
 import pytest
 
 from pytest_fairness.core.garbage_collection import lasting_imports
-from pytest_fairness.plugin.options import add_options
+from pytest_fairness.plugin.compat import import_without_rewriting
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Declare the options."""
+    import_without_rewriting(pluginmanager, "pytest_fairness")
+    from pytest_fairness.plugin.options import add_options
+
     add_options(parser)
 
 

@@ -6,13 +6,17 @@ import difflib
 from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from pytest_fairness.core.acceptance_results import AcceptanceResult
-from pytest_fairness.core.acceptances import FILE, Acceptance, read_acceptances
+from pytest_fairness.core.acceptance_states import FILE
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.results import ThresholdResult
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.report.release import NOT_JUDGED
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.acceptance_results import AcceptanceResult
+    from pytest_fairness.core.acceptances import Acceptance
+    from pytest_fairness.core.threshold_results import ThresholdResult
 
 REPORT_ACCEPTED = "pass"
 """The value of ``--fairness-accepted`` by which a test whose verdict is accepted does not fail."""
@@ -28,7 +32,12 @@ class Acceptances:
     @cached_property
     def _entries(self) -> dict[tuple[str, str], Acceptance]:
         """The entries by threshold and model."""
-        return {(entry.threshold, entry.model): entry for entry in read_acceptances(self._folders.home / FILE)}
+        path = self._folders.home / FILE
+        if not path.exists():
+            return {}
+        from pytest_fairness.core.acceptances import read_acceptances
+
+        return {(entry.threshold, entry.model): entry for entry in read_acceptances(path)}
 
     def check(self) -> None:
         """Check the file, before the first test runs.

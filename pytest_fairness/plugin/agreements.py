@@ -9,7 +9,7 @@ from pytest_fairness.core.agreement_results import AgreementResult
 from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.propensities import Propensities, context_of, continuations_of
-from pytest_fairness.core.results import PastResult, ThresholdResult
+from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
 from pytest_fairness.plugin.threshold_rows import PROPENSITIES
 
 if TYPE_CHECKING:

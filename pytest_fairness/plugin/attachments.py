@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import base64
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core.results import ThresholdResult
 from pytest_fairness.plugin.compat import report_portal
-from pytest_fairness.plugin.threshold_rows import from_properties
 from pytest_fairness.report.escaping import escape_controls
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.threshold_results import ThresholdResult
 
 
 def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Attach the sentence and the chart of a threshold to its report, if another plugin writes one."""
-    if report.when != "call":
-        return
+    """Attach the sentence and the chart of a threshold to the report of its call, if another plugin writes one."""
     has_html = item.config.pluginmanager.hasplugin("html") and bool(item.config.getoption("htmlpath", None))
     has_allure = bool(item.config.getoption("allure_report_dir", None))
     portal = report_portal(item.config)
     if not (has_html or has_allure or portal):
         return
+    from pytest_fairness.plugin.threshold_rows import from_properties
+
     row = from_properties(report.user_properties, report.outcome)
     if row is None:
         return

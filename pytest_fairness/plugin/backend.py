@@ -43,7 +43,7 @@ class Backend:
             from pytest_fairness.core.secrets import secrets_in
             from pytest_fairness.engine.budget import Budget
             from pytest_fairness.engine.engine import Engine
-            from pytest_fairness.store.throttle import Rates
+            from pytest_fairness.store.rates import Rates
 
             settings, run = self._context.settings, self._context.run_id
             budget = Budget(

@@ -7,16 +7,19 @@ import inspect
 import shlex
 from collections.abc import Collection, Generator, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fairness.core.results import ExpectedThreshold, RunResults, Unjudged
+from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.collection import is_marked, is_threshold
 from pytest_fairness.plugin.identity import get_sample
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.outcomes import unjudged_fields
-from pytest_fairness.plugin.threshold_rows import uncollected_row
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.threshold_results import ExpectedThreshold, Unjudged
 
 
 class CollectedTests:
@@ -71,6 +74,10 @@ class CollectedTests:
 
     def uncollected_rows(self, root: Path) -> dict[str, ExpectedThreshold]:
         """Return the rows of the thresholds in the source of files that were skipped or could not be imported."""
+        if not self._skipped_files:
+            return {}
+        from pytest_fairness.plugin.threshold_rows import uncollected_row
+
         return {
             f"{file}::{name}": uncollected_row(f"{file}::{name}", line, title).unjudged(fields)
             for file, fields in self._skipped_files.items()

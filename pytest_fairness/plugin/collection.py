@@ -152,8 +152,9 @@ def uses_named_model(item: pytest.Function) -> bool:
 
 def check_fixture(item: pytest.Function) -> str | None:
     """Return an error for a marked test without the fixture of its mark."""
-    for mark, fixture in (("probe", "probe_item"), ("threshold", "measured")):
-        if getattr(own_marks(item), mark) and fixture not in item.fixturenames:
+    marks = own_marks(item)
+    for is_marked, mark, fixture in ((marks.probe, "probe", "probe_item"), (marks.threshold, "threshold", "measured")):
+        if is_marked and fixture not in item.fixturenames:
             return format_missing_fixture(mark, item.function, fixture)
     return None
 
@@ -231,7 +232,10 @@ def graders_with_parameters(item: pytest.Function) -> Iterator[str]:
 
 def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
     """Return whether a test belongs to a probe or is a threshold."""
-    return isinstance(item, pytest.Function) and any(own_marks(item))
+    if not isinstance(item, pytest.Function):
+        return False
+    marks = own_marks(item)
+    return marks.probe or marks.threshold
 
 
 def is_threshold(item: pytest.Item) -> bool:

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.garbage_collection import MANY_TESTS, keep_present_objects, paused_collection
-from pytest_fairness.plugin import outcomes, threshold_rows
+from pytest_fairness.plugin import outcomes
 from pytest_fairness.plugin.attachments import attach_verdict
 from pytest_fairness.plugin.collection import (
     check_fixture,
@@ -21,6 +21,7 @@ from pytest_fairness.plugin.collection import (
     hide_parameters,
     is_imported,
     is_marked,
+    is_threshold,
     parametrize,
 )
 from pytest_fairness.plugin.compat import fail_fixture
@@ -30,7 +31,7 @@ from pytest_fairness.plugin.identity import find_model_name
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.run_state import RunState
-from pytest_fairness.report.ci.junit import shown_properties
+from pytest_fairness.report.ci.junit import PREFIX, shown_properties
 from pytest_fairness.report.escaping import escape_controls
 
 
@@ -107,10 +108,10 @@ class ItemHooks:
                 pytest.fail(escape_controls(refusal), pytrace=False)
             begin(item)
         if isinstance(item, pytest.Function) and marked:
-            # A rerun that errors has no properties of its own.
-            item.user_properties[:] = [
-                (name, value) for name, value in item.user_properties if not name.startswith(threshold_rows.PREFIX)
-            ]
+            if item.user_properties:  # of the run before a rerun: one that errors has none of its own
+                item.user_properties[:] = [
+                    (name, value) for name, value in item.user_properties if not name.startswith(PREFIX)
+                ]
             if reason := check_fixture(item):
                 pytest.fail(reason, pytrace=False)
             if not self._state.lists_only and (cause := refusal or check_model(item)):
@@ -157,8 +158,10 @@ class ReportHooks:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        outcomes.annotate_report(item, report)
-        attach_verdict(item, report)
+        if report.when == "call" or not report.passed:
+            outcomes.annotate_report(item, report)
+        if report.when == "call" and is_threshold(item):
+            attach_verdict(item, report)
         return report
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
@@ -167,7 +170,8 @@ class ReportHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         state = self._state
-        if not (state.is_worker and report.passed):  # the controller makes the rows
+        # The controller makes the rows; of a set-up or teardown that passed, all is in the report of the call.
+        if not report.passed or (report.when == "call" and not state.is_worker):
             state.outcomes.add(report)
         if report.user_properties:
             state.is_broken |= (BROKEN, "yes") in report.user_properties

@@ -33,6 +33,16 @@ def allow_fixture_overrides(manager: pytest.PytestPluginManager) -> None:
         history.insert(0, history.pop())
 
 
+def import_without_rewriting(manager: pytest.PytestPluginManager, package: str) -> None:
+    """Import the modules of a package from now on as Python does, with their assertions as they are.
+
+    pytest marks all modules of a plugin for rewriting, and has no public setter that undoes it. It reads a rewritten
+    module several times as slowly, in each process, and assertions of this package need no details.
+    """
+    marked: set[str] = getattr(manager.rewrite_hook, "_must_rewrite", set())
+    marked -= {name for name in marked if f"{name}.".startswith(f"{package}.")}
+
+
 def ini_values(config: pytest.Config) -> dict[str, object]:
     """Return the keys of the ini file, and of ``-o``, with their raw values.
 

@@ -15,7 +15,7 @@ import pytest
 from pytest_fairness.core.answer_formats import FORMAT
 from pytest_fairness.core.comparisons import has_result, key_of
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.results import FormatEffectResult, GroupResult
+from pytest_fairness.core.threshold_results import FormatEffectResult, GroupResult
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.plugin.baseline import NO_BASELINE
 from pytest_fairness.plugin.compat import has_hypothesis_seed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core.attempts import value_or_none
+from pytest_fairness.core.attempts import SampleCounts, value_or_none
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.keys import fingerprint_of
@@ -17,7 +17,6 @@ from pytest_fairness.core.results import RunResult
 from pytest_fairness.engine.errors import RunStoppedError
 from pytest_fairness.plugin.compat import hypothesis_settings, set_hypothesis_settings
 from pytest_fairness.plugin.judges import resolve_judge_graders
-from pytest_fairness.plugin.look_sample import count_attempts
 from pytest_fairness.plugin.session import SESSION, FairnessSession
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.repeat_commands import command_of_test
@@ -236,6 +235,6 @@ def properties(item: pytest.Item) -> list[tuple[str, Any]]:
     content = json.dumps([result.to_json() for result in results])
     return [
         ("fairness_model", results[0].model),
-        *count_attempts(graded).to_json().items(),
+        *SampleCounts.of(graded).to_json().items(),
         ("fairness_searches", content),
     ]

@@ -16,7 +16,7 @@ from pytest_fairness.benchmarks.genderbench.probe import BothMarks, GenderBenchP
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.plugin.compat import GeneratedModule
 from pytest_fairness.plugin.task_tests import add_tests, make_probe_test, name_test
-from pytest_fairness.plugin.threshold_rows import PREFIX
+from pytest_fairness.report.ci.junit import PREFIX
 
 SUITE = "genderbench"
 GATE = "B"

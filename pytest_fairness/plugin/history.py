@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.decisions import OPERATORS
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.results import TRYOUT, LooksResult, PastResult, ThresholdResult
+from pytest_fairness.core.threshold_results import TRYOUT, LooksResult, PastResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.measurement import LazyMeasured
 

@@ -379,9 +379,10 @@ def _class_name(owner: pytest.Class) -> str:
 def get_sample(test: pytest.Item) -> SampleParameter | None:
     """Return the sample of a collected test; None for a test that measures nothing."""
     parameters = test.callspec.params if hasattr(test, "callspec") else {}
-    parameter = parameters.get("measured", parameters.get("probe_item"))
-    sample = parameter.sample if isinstance(parameter, ItemParameter) else parameter
-    return sample if isinstance(sample, SampleParameter) else None
+    parameter = parameters["measured"] if "measured" in parameters else parameters.get("probe_item")
+    if isinstance(parameter, ItemParameter):
+        return parameter.sample
+    return parameter if isinstance(parameter, SampleParameter) else None
 
 
 def model_source(test: pytest.Item) -> str:

@@ -17,7 +17,7 @@ from pytest_fairness.plugin.session import SESSION
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
     from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
-    from pytest_fairness.core.results import JudgeResult
+    from pytest_fairness.core.threshold_results import JudgeResult
     from pytest_fairness.graders.judge.fallback import JudgeFallback
     from pytest_fairness.graders.judge.judge import Judge, JudgePanel
     from pytest_fairness.plugin.probe import Probe
@@ -27,7 +27,7 @@ _JUDGE_MODULE = "pytest_fairness.graders.judge.judge"
 """The module of `Judge`. It is imported by suites only, so that other runs start faster."""
 
 
-def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader | BatchGrader]:
+def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> Mapping[str, Grader | ItemGrader | BatchGrader]:
     """Return the graders of a probe's mark; a string there names a fixture, and a `Judge` is several graders.
 
     Args:
@@ -41,7 +41,7 @@ def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> dict[str, G
         pytest.fail.Exception: A grader is malformed, or its judge cannot be built.
     """
     if probe.plain_graders is not None:
-        return dict(probe.plain_graders)
+        return probe.plain_graders
     try:
         declared = check_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
         graders = {
@@ -137,7 +137,7 @@ def summarize_judges(
     """
     if _JUDGE_MODULE not in sys.modules:
         return []
-    from pytest_fairness.core.results import JudgeResult
+    from pytest_fairness.core.threshold_results import JudgeResult
     from pytest_fairness.graders.judge.fallback import JudgeFallbackGrader
     from pytest_fairness.graders.judge.judge import JudgeGrader, JudgePanel
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_fairness.core.attempts import GradedAttempt, value_or_none
+from pytest_fairness.core.attempts import GradedAttempt, SampleCounts
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.results import SampleCounts
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
@@ -30,7 +28,7 @@ class LookSample:
     @cached_property
     def counts(self) -> SampleCounts:
         """The number of attempts, of those from the store, and of those that are ungraded."""
-        return count_attempts(self.attempts)
+        return SampleCounts.of(self.attempts)
 
     @cached_property
     def items(self) -> int:
@@ -61,27 +59,6 @@ class LookSample:
         """A digest of the answers, without their times."""
         lines = sorted(f"{graded.item.id} {graded.prompt.digest} {_answer(graded)}" for graded in self.attempts)
         return digest("\n".join(lines))
-
-
-def count_attempts(attempts: Sequence[GradedAttempt]) -> SampleCounts:
-    """Return the numbers of all attempts, of those from the store and of ungraded ones, and the time of the oldest."""
-    made = [graded.attempt for graded in attempts]
-    times = [attempt.at for attempt in made if attempt.at is not None]
-    ungraded = round(math.fsum([_ungraded(graded) for graded in attempts]), 9)
-    return SampleCounts(
-        attempts=len(attempts),
-        from_store=sum([attempt.from_store for attempt in made]),
-        ungraded=int(ungraded) if ungraded.is_integer() else ungraded,
-        oldest=int(min(times)) if times else None,
-    )
-
-
-def _ungraded(attempt: GradedAttempt) -> float:
-    """Return the ungraded share of an attempt: 0 or 1, or the probability of no option in propensities."""
-    grades = attempt.grades.values()
-    return max(
-        [1.0 if grade.ungraded else getattr(value_or_none(grade), "outside", 0.0) for grade in grades], default=0.0
-    )
 
 
 def _answer(graded: GradedAttempt) -> str:

@@ -157,13 +157,12 @@ def get_mark(function: object, name: str) -> pytest.Mark | None:
 
 def own_marks(test: pytest.Function) -> OwnMarks:
     """Return the marks of a test, which are looked up once."""
-    marks = test.stash.get(_OWN_MARKS, None)
-    if marks is None:
-        function = test.function
-        marks = test.stash[_OWN_MARKS] = _shared_marks(
-            get_mark(function, "probe") is not None, get_mark(function, "threshold") is not None
-        )
-    return marks
+    try:
+        return test.stash[_OWN_MARKS]
+    except KeyError:
+        is_probe, is_threshold = (get_mark(test.function, name) is not None for name in OwnMarks._fields)
+        marks = test.stash[_OWN_MARKS] = _shared_marks(is_probe, is_threshold)
+        return marks
 
 
 def _takes_ours(function: object) -> bool:

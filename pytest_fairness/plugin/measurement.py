@@ -14,7 +14,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import extremes_of
-from pytest_fairness.core.results import InfluenceResult, JudgeResult, PastResult, SampleCounts
+from pytest_fairness.core.threshold_results import InfluenceResult, JudgeResult, PastResult
 from pytest_fairness.engine.errors import STOPPED, BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import resolve_graders, summarize_judges
@@ -27,7 +27,7 @@ from pytest_fairness.plugin.shard_hooks import defer_to_others
 from pytest_fairness.plugin.work_plan import PlannedTest
 
 if TYPE_CHECKING:
-    from pytest_fairness.core.attempts import GradedAttempt
+    from pytest_fairness.core.attempts import GradedAttempt, SampleCounts
     from pytest_fairness.core.items import Prompt
     from pytest_fairness.engine.probe_sample import ProbeSample
     from pytest_fairness.plugin.earlier_answers import EarlierAnswers
@@ -88,7 +88,8 @@ class LazyMeasured:
         return getattr(self.load(), name)
 
     def __repr__(self) -> str:
-        return f"<measured: {len(self.probe.items):,} items, {self.first_attempts:,} attempts of {self.probe.id}>"
+        attempts = self.look.plan[0].attempts
+        return f"<measured: {len(self.probe.items):,} items, {attempts:,} attempts of {self.probe.id}>"
 
     @property
     def tail(self) -> float:
@@ -111,12 +112,6 @@ class LazyMeasured:
         """The names of the models that answered the current look's sample, as the provider reports them."""
         sample = self._samples.get(self.look.number)
         return () if sample is None else sample.served_by
-
-    @property
-    def first_attempts(self) -> int:
-        """The number of attempts of the first look's sample."""
-        prompts = sum(len(item.prompts) for item in self.probe.items)
-        return prompts * self._fairness.work.repetitions(self.probe)
 
     def first_look(self, looks: int) -> Look:
         """Return the first look of a plan with at most ``looks`` looks."""

@@ -9,8 +9,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.garbage_collection import MANY_TESTS, keep_present_objects
-from pytest_fairness.core.results import ExpectedThreshold, RunResults
-from pytest_fairness.plugin import threshold_rows
+from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.collected_tests import CollectedTests, format_unjudged_lines
 from pytest_fairness.plugin.collection import (
     get_item_parameter,
@@ -29,7 +28,7 @@ from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, not_judged,
 
 if TYPE_CHECKING:
     from pytest_fairness.core.agreement_results import AgreementResult
-    from pytest_fairness.core.results import ThresholdResult
+    from pytest_fairness.core.threshold_results import ExpectedThreshold, ThresholdResult
 
 
 class MeasurementHooks:
@@ -74,7 +73,7 @@ class MeasurementHooks:
             if isinstance(measured, ItemParameter) and not may_skip:
                 self._fairness.work.add(index, PlannedTest(name, measured.sample, (measured.index,)))
         elif is_threshold(item):
-            expected[item.nodeid] = threshold_rows.expected_row(item)
+            expected[item.nodeid] = _expected_row(item)
             sample = get_sample(item)
             if sample is not None and not may_skip:
                 indices = self._fairness.work.item_indices(sample.probe)
@@ -83,11 +82,9 @@ class MeasurementHooks:
     def _expect_left_out(self, selected: Sequence[pytest.Item], expected: dict[str, ExpectedThreshold]) -> None:
         """Add the collected thresholds that are not selected to the expected ones."""
         for item in self._selection.unselected_thresholds({item.nodeid for item in selected}):
-            expected[item.nodeid] = threshold_rows.expected_row(item).unjudged(not_judged(NOT_SELECTED, "not run"))
+            expected[item.nodeid] = _expected_row(item).unjudged(not_judged(NOT_SELECTED, "not run"))
         expected |= self._selection.uncollected_rows(self._fairness.settings.root)
-        expected |= {
-            item.nodeid: threshold_rows.expected_row(item) for item in selected if isinstance(item, BrokenDeclaration)
-        }
+        expected |= {item.nodeid: _expected_row(item) for item in selected if isinstance(item, BrokenDeclaration)}
         if not self._fairness.settings.shard:  # other shards have the other items
             self._state.work.notes.append(self._selection.mismatch_note(selected))
 
@@ -134,8 +131,7 @@ class MeasurementHooks:
         from pytest_fairness.report.results import compile_results, with_distinct_titles
 
         run = self._fairness.run
-        stored = self._fairness.store.runs.expected_thresholds(run) if has_run else {}
-        expected = {test: ExpectedThreshold.from_json(row, test, strict=False) for test, row in stored.items()}
+        expected = self._expected_thresholds() if has_run else {}
         expected = state.outcomes.of_here(expected) if settings.shard else expected
         metadata = outputs.collect_metadata(self._fairness, state.started, has_run=has_run)
         rows = state.outcomes.rows(expected, stopped=state.is_stopped)
@@ -166,6 +162,15 @@ class MeasurementHooks:
         has_report = has_measured and not is_deferred
         has_report = has_report and (has_judged or not state.is_stopped or settings.is_report_requested)
         self._write(results, has_report=bool(has_report))
+
+    def _expected_thresholds(self) -> dict[str, ExpectedThreshold]:
+        """Return the thresholds of the run that its processes have stored before the first test."""
+        stored = self._fairness.store.runs.expected_thresholds(self._fairness.run)
+        if not stored:
+            return {}
+        from pytest_fairness.core.threshold_results import ExpectedThreshold
+
+        return {test: ExpectedThreshold.from_json(row, test, strict=False) for test, row in stored.items()}
 
     def _agreements(self, rows: Sequence[ThresholdResult]) -> list[AgreementResult]:
         from pytest_fairness.plugin.agreements import find_agreements
@@ -216,6 +221,12 @@ class MeasurementHooks:
         write_decisions(terminalreporter, self._results.acceptances or ())
         last = format_unjudged_lines(state.config, self._results, stopped=state.is_stopped)
         terminal_summary.write_summary(terminalreporter, self._results, causes, self._written, last)
+
+
+def _expected_row(item: pytest.Item) -> ExpectedThreshold:
+    from pytest_fairness.plugin.threshold_rows import expected_row
+
+    return expected_row(item)
 
 
 class ReleaseHooks:

@@ -75,7 +75,7 @@ class ModelResolver:
         """
         entry = self._wrapped.get(id(value))
         if entry is None:
-            from pytest_fairness.models.callable_model import as_model
+            from pytest_fairness.models.registry import as_model
 
             _, fixture, label, _ = self._made_by.get(id(value), (value, "", "", ""))
             model = as_model(
@@ -109,11 +109,14 @@ class ModelResolver:
 
     def find_price(self, model: Model) -> tuple[float, float] | None:
         """Return the USD per million input and output tokens in this run; None where they are unknown."""
-        from pytest_fairness.core.batch_api import DISCOUNT, batches_of
         from pytest_fairness.models.pricing import price_of
 
         price = price_of(model, self._prices)
-        if price is None or not self._context.settings.batch or batches_of(model) is None:
+        if price is None or not self._context.settings.batch:
+            return price
+        from pytest_fairness.core.batch_api import DISCOUNT, batches_of
+
+        if batches_of(model) is None:
             return price
         return DISCOUNT * price[0], DISCOUNT * price[1]
 
@@ -129,15 +132,16 @@ class ModelResolver:
 
     def _check(self, *models: Model) -> None:
         """Refuse a model without a price where a budget needs it, or without batches where they are requested."""
-        from pytest_fairness.core.batch_api import batches_of
-
         settings = self._context.settings
-        for model in models:
-            if settings.batch and not model.local and batches_of(model) is None:
-                raise FairnessError(
-                    f"{model.name} has no batches, and --fairness-batch needs them: drop the option, or name a model "
-                    "of openai or anthropic"
-                )
+        if settings.batch:
+            from pytest_fairness.core.batch_api import batches_of
+
+            for model in models:
+                if not model.local and batches_of(model) is None:
+                    raise FairnessError(
+                        f"{model.name} has no batches, and --fairness-batch needs them: drop the option, or name a "
+                        "model of openai or anthropic"
+                    )
         if settings.budget is not None:
             from pytest_fairness.engine.budget import unpriced
 

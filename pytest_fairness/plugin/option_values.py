@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import age
@@ -20,7 +19,7 @@ from pytest_fairness.plugin.shards import Shard, read_ci_run_id
 from pytest_fairness.store.location import LATEST, StoreLocation, parse_location
 
 if TYPE_CHECKING:
-    from pytest_fairness.engine.batch_submission import BatchMode
+    from pytest_fairness.engine.batch_mode import BatchMode
 
 Check = Callable[[Any], str]
 """A function that returns the rule that a number breaks; empty if it breaks none."""
@@ -35,8 +34,7 @@ _RANGES = {"rate": (0.01, 0.99), "icc": (0.0, 0.99), "output": (1, 1_000_000)}
 """The range of each assumption."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunFolders:
+class RunFolders(NamedTuple):
     """The folders of a run, to which relative paths refer."""
 
     invocation: Path

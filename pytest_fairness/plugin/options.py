@@ -31,7 +31,7 @@ from pytest_fairness.plugin.option_values import (
 )
 
 if TYPE_CHECKING:
-    from pytest_fairness.engine.batch_submission import BatchMode
+    from pytest_fairness.engine.batch_mode import BatchMode
     from pytest_fairness.plugin.shards import Shard
     from pytest_fairness.store.location import StoreLocation
 
@@ -138,9 +138,9 @@ def declare(help: str, metavar: str = "", **declared: Any) -> Any:
     return field(metadata={"option": {"help": help, "metavar": metavar, **declared}})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
 class Options:
-    """Values of the options, from the command line or else from the ini file."""
+    """Values of the options, from the command line or else from the ini file: the fields of `Settings`."""
 
     models: tuple[str, ...] = declare(
         "Model to test, as provider:name?parameter=value or an alias from pyproject.toml (repeatable)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core.acceptance_results import ACCEPTED
-from pytest_fairness.core.results import ExpectedThreshold, MetricResult, SampleCounts, ThresholdResult, Unjudged
+from pytest_fairness.core.acceptance_states import ACCEPTED
+from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.engine.errors import STOPPED
 from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
@@ -21,11 +21,12 @@ from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.flips import properties as search_properties
 from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.shards import DEFERRED
-from pytest_fairness.plugin.threshold_rows import PREFIX, result_in
+from pytest_fairness.report.ci.junit import PREFIX
 from pytest_fairness.report.release import not_judged
 
 if TYPE_CHECKING:
     from pytest_fairness.core.search_results import SearchResult
+    from pytest_fairness.core.threshold_results import ExpectedThreshold, MetricResult, ThresholdResult, Unjudged
 
 _LONGEST = 500
 """The most characters of the reason why a threshold has no verdict."""
@@ -38,6 +39,8 @@ METRICS: pytest.StashKey[list[MetricResult]] = pytest.StashKey()
 """Every estimate that a test recorded: sent with its report, but too many for its JUnit properties."""
 ESTIMATES = PREFIX + "metrics"
 """The property of a report with the recorded estimates of its test."""
+_PROBE, _ITEM, _MODEL = PREFIX + "probe", PREFIX + "item", PREFIX + "model"
+"""The properties of a report with the probe, item and model of its test."""
 SUBJECT = PREFIX + "subject"
 """The property of a report with the name of its test's model."""
 
@@ -116,19 +119,20 @@ class ThresholdOutcomes:
             return
         if report.failed:
             self.failures += 1
-        if report.passed and report.when != "call":  # all that is read of it is in the report of the call
-            return
         properties = dict(report.user_properties)
         if CAUSE in properties and report.when != "teardown":
             self.causes.add(str(properties[CAUSE]))
         if SUBJECT in properties:
             self._subjects[str(properties[SUBJECT])] = None
         if report.when == "call" and PREFIX + "id" in properties:
+            from pytest_fairness.core.threshold_results import MetricResult
+            from pytest_fairness.plugin.threshold_rows import result_in
+
             row_properties = [entry for entry in properties.items() if entry[0] not in (SUBJECT, CAUSE, ESTIMATES)]
             self._rows[report.nodeid] = result_in(row_properties, _outcome(report))
             recorded = json.loads(str(properties.get(ESTIMATES, "[]")))
             self._metrics[report.nodeid] = [MetricResult.from_json(item, report.nodeid) for item in recorded]
-        elif report.when == "call" and PREFIX + "model" in properties:
+        elif report.when == "call" and _MODEL in properties:
             self._measured[report.nodeid] = report.user_properties
         elif report.nodeid not in self._rows and (report.failed or report.skipped):
             self._excuses[report.nodeid] = unjudged_fields(report)
@@ -148,11 +152,6 @@ class ThresholdOutcomes:
         from pytest_fairness.core.search_results import SearchResult
 
         return [SearchResult.from_json(row, str(row.get("id"))) for row in rows]
-
-    def _counts(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the tests of items and of searches, each with its properties."""
-        for test, properties in self._measured.items():
-            yield test, {name.removeprefix(PREFIX): value for name, value in properties if name.startswith(PREFIX)}
 
     @property
     def metrics(self) -> list[MetricResult]:
@@ -182,11 +181,14 @@ class ThresholdOutcomes:
             expected: The collected thresholds, by the id of their test.
             stopped: Whether the run was stopped, which is then the reason of a row without a result.
         """
+        if not expected:
+            return []
         missing = not_judged(STOPPED if stopped else "its test gave no result", "not run")
         tests: dict[tuple[object, ...], str] = {}
         if any(row.example is not None for row in self._rows.values()):
-            for test, counts in self._counts():
-                tests.setdefault((counts.get("probe"), counts.get("item"), counts.get("model")), test)
+            for test, properties in self._measured.items():
+                counts = dict(properties)
+                tests.setdefault((counts.get(_PROBE), counts.get(_ITEM), counts.get(_MODEL)), test)
         return [
             _with_test(self._rows[test], tests) if test in self._rows else self._unjudged(threshold, missing).result()
             for test, threshold in self._with_subjects(expected).items()
@@ -218,18 +220,18 @@ class ThresholdOutcomes:
                 largest = samples.setdefault((row.probe, row.model), row.sample)
                 if largest.attempts < row.sample.attempts:
                     samples[row.probe, row.model] = row.sample
-        items: dict[tuple[object, ...], SampleCounts] = {}
-        for nodeid, counts in self._counts():
-            if (counts.get("probe"), counts["model"]) not in samples:
+        items: dict[tuple[object, ...], dict[str, Any]] = {}
+        for nodeid, properties in self._measured.items():
+            counts = dict(properties)
+            if (counts.get(_PROBE), counts[_MODEL]) not in samples:
                 # A search is of no probe; an item may have several tests, in two classes that inherit them.
-                item_key = (counts["probe"], counts["item"], counts["model"]) if "probe" in counts else (nodeid,)
-                items[item_key] = SampleCounts(
-                    attempts=int(counts["attempts"]),
-                    from_store=int(counts.get("from_store", 0)),
-                    ungraded=float(counts.get("ungraded", 0)),
-                )
-        parts = [*samples.values(), *items.values()]
-        return {name: math.ceil(math.fsum(getattr(part, name) for part in parts)) for name in _COUNT_FIELDS}
+                items[(counts[_PROBE], counts[_ITEM], counts[_MODEL]) if _PROBE in counts else (nodeid,)] = counts
+        totals = {}
+        for name in _COUNT_FIELDS:
+            parts = [getattr(sample, name) for sample in samples.values()]
+            parts += [float(counts.get(PREFIX + name, 0)) for counts in items.values()]
+            totals[name] = math.ceil(math.fsum(parts))
+        return totals
 
 
 def _with_test(row: ThresholdResult, tests: Mapping[tuple[object, ...], str]) -> ThresholdResult:
@@ -251,7 +253,7 @@ def _subject(item: pytest.Item) -> str | None:
 
         if isinstance(measured, LazyMeasured):
             return measured.subject.name
-    name = dict(item.user_properties).get(PREFIX + "model") if get_sample(item) else None
+    name = dict(item.user_properties).get(_MODEL) if get_sample(item) else None
     return None if name is None else str(name)
 
 
@@ -279,6 +281,8 @@ def unjudged_fields(report: pytest.TestReport | pytest.CollectReport) -> Unjudge
         crash = getattr(report.longrepr, "reprcrash", None)
         text = crash.message if crash else _plain_text(report.longreprtext)
         reason = f"{UNJUDGED}{in_line(text.removeprefix('Failed: '))}"
+    from pytest_fairness.core.threshold_results import Unjudged
+
     return Unjudged("invalid", f"invalid: {reason}", "failed")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.garbage_collection import paused_collection
-from pytest_fairness.core.results import CallResult, RunResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import CallResult, RunResult, RunResults
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.compat import junit_file
 from pytest_fairness.plugin.session import FairnessSession
@@ -21,6 +21,7 @@ from pytest_fairness.report.ci.junit import suite_properties
 from pytest_fairness.report.results import moment, write_results
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.threshold_results import ThresholdResult
     from pytest_fairness.report.view import View
     from pytest_fairness.store.spending import SpendingEntry
 

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core.answer_formats import VARIANT, Formats
 from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.propensities import add_continuations, as_propensities
-from pytest_fairness.core.tools import read_tools, tools_message
+from pytest_fairness.core.propensity_graders import add_continuations, as_propensities
 from pytest_fairness.plugin.markers import (
     PROBE_ARGUMENTS,
     check_arguments,
@@ -203,6 +201,8 @@ class Probe:
         declared = self.arguments.get("tools")
         if declared is None:
             return items
+        from pytest_fairness.core.tools import read_tools, tools_message
+
         message = tools_message(read_tools(declared))
         return [
             replace(
@@ -233,6 +233,8 @@ class Probe:
 
         Probabilities are those of the first words of an answer, so --fairness-propensity asks without formats.
         """
+        from pytest_fairness.core.answer_formats import VARIANT, Formats
+
         formats = Formats.of(self.arguments["formats"])
         if self.is_propensity and settings.propensity:
             return items
@@ -308,7 +310,7 @@ def _prompt_form(prompt: Prompt) -> tuple[str, list[tuple[str, str]]]:
 def _plain_graders(graders: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return graders that are the same in each test; None if one is a fixture, or asks a model."""
     asks = (hasattr(grader, name) for grader in graders.values() for name in ("graders", "bind_models"))
-    return None if any(isinstance(grader, str) for grader in graders.values()) or any(asks) else graders
+    return None if any(isinstance(grader, str) for grader in graders.values()) or any(asks) else dict(graders)
 
 
 def _lint(items: Sequence[ProbeItem]) -> LintReport | None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.engine.errors import RunStoppedError
 from pytest_fairness.plugin.compat import request_of
 from pytest_fairness.plugin.judges import resolve_graders
-from pytest_fairness.plugin.look_sample import count_attempts
 from pytest_fairness.plugin.work_plan import PlannedTest
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class ProbeItemHandle:
         if failure:  # outside of the block, so that the report has one line
             self._fairness.causes.fail(self._test, failure)
         names = {"fairness_probe": self._probe.id, "fairness_item": self.id, "fairness_model": subject.name}
-        properties = names | count_attempts(attempts).to_json()
+        properties = names | SampleCounts.of(attempts).to_json()
         self._test.user_properties[:] = [_shared_property(name, value) for name, value in properties.items()]
         self._end_by_errors([graded.attempt for graded in attempts], "{} of {} attempts could not be made: {}")
         self._end_by_errors(sample.questions(self._index), "{} of {} questions of its graders got no answer: {}")
@@ -96,12 +96,13 @@ class ProbeItemHandle:
     def _end_by_errors(self, attempts: Sequence[Attempt], message: str) -> None:
         """End the test if some attempts are errors, in one line if their model could not be reached at all."""
         errors = [attempt.error for attempt in attempts if attempt.error is not None]
+        if not errors:
+            return
         causes = self._fairness.engine.answers.causes
         if cause := next((error for error in errors if error in causes), None):
             self._fairness.causes.end(self._test, cause, errors.count(cause))
-        if errors:
-            text = message.format(len(errors), len(attempts), errors[0])
-            self._fairness.causes.fail(self._test, text, errors[0], len(errors))
+        text = message.format(len(errors), len(attempts), errors[0])
+        self._fairness.causes.fail(self._test, text, errors[0], len(errors))
 
     def __repr__(self) -> str:
         return f"<probe item {self.id}>"

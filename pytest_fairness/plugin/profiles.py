@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 
@@ -20,8 +19,7 @@ SMOKE_SHARE, SMOKE_ITEMS = 5, 20
 _FIELDS = ("items", "repetitions")
 
 
-@dataclass(frozen=True, slots=True)
-class SampleSize:
+class SampleSize(NamedTuple):
     """The size of a probe's sample; None keeps what the probe declares."""
 
     items: int | None = None

@@ -21,7 +21,7 @@ from pytest_fairness.plugin.options import BY_NAME, OPTIONS, Options, given_opti
 from pytest_fairness.plugin.shards import read_ci_run_id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Settings(Options):
     """The options of a run, and how pytest was called."""
 

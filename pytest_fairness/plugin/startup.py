@@ -29,7 +29,6 @@ from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.session import SESSION, FairnessSession
 from pytest_fairness.plugin.unused_options import UnusedFolders
 from pytest_fairness.plugin.work_plan import AssignedTests
-from pytest_fairness.plugin.xdist_crashes import CrashedThresholdReruns
 from pytest_fairness.report.escaping import escape_controls
 
 _DRY_RUNS = ("verify", "certify", "plan")
@@ -123,6 +122,8 @@ def _run_hooks(state: RunState) -> list[object]:
         return [*common, dry_run, hooks, SessionEndHooks(state, hooks.conclude)]
     measurement = MeasurementHooks(state, selection)
     if state.config.getoption("dist", "no") != "no":
+        from pytest_fairness.plugin.xdist_crashes import CrashedThresholdReruns
+
         common.append(CrashedThresholdReruns(state.fairness))
     return [*common, measurement, ReleaseHooks(measurement), SessionEndHooks(state, measurement.conclude)]
 

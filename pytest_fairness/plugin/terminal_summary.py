@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fairness.core.acceptance_results import ACCEPTED, BROKEN, EXPIRED, AcceptanceResult
+from pytest_fairness.core.acceptance_states import ACCEPTED, BROKEN, EXPIRED
 from pytest_fairness.core.formatting import bounds_of, decimals, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED
-from pytest_fairness.core.results import MarkResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.compat import terminal_width
 from pytest_fairness.plugin.failure_causes import CauseCounts
 from pytest_fairness.plugin.outcomes import UNJUDGED, in_line
@@ -23,7 +23,9 @@ from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, WORST_FIRST, reason_of, sentence, worst_first
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.acceptance_results import AcceptanceResult
     from pytest_fairness.core.search_results import SearchResult
+    from pytest_fairness.core.threshold_results import MarkResult, ThresholdResult
 
 COLORS = {
     "fair": {"green": True},

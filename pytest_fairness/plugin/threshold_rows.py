@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.formatting import format_subject
-from pytest_fairness.core.results import (
+from pytest_fairness.core.threshold_results import (
     ComparisonResult,
     ExpectedThreshold,
     GroupResult,
@@ -28,6 +28,7 @@ from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.markers import declared_title, threshold_scale
 from pytest_fairness.plugin.profiles import SMOKE
 from pytest_fairness.plugin.session import SESSION
+from pytest_fairness.report.ci.junit import PREFIX
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptance_results import FailingEstimate
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 
 PROPENSITIES = "propensities)"
 """The end of a threshold's title if it was judged by propensities."""
-PREFIX = "fairness_"
-"""The prefix of JUnit properties with a result."""
 _VERDICTS = {Decision.FALSE: "unfair", Decision.INVALID: "invalid", Decision.UNDECIDED: "undecided"}
 """The verdicts of an estimate by its decisions, the worst first."""
 LONGEST_PARAMETER = 60
@@ -109,7 +108,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
         "looks": LooksResult(
             number=look.number,
             of=look.total,
-            first=measured.first_attempts,
+            first=look.plan[0].attempts,
             run=look.run,
             plan=look.plan,
             anytime=look.anytime,

@@ -12,11 +12,11 @@ from typing import NoReturn, cast
 
 import pytest
 
-from pytest_fairness.core.acceptance_results import ACCEPTED
+from pytest_fairness.core.acceptance_states import ACCEPTED
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.messages import explanation
-from pytest_fairness.core.results import TRYOUT, HistoryResult, MetricResult, ThresholdResult
+from pytest_fairness.core.threshold_results import TRYOUT, HistoryResult, MetricResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.plugin.acceptances import REPORT_ACCEPTED

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from operator import is_
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.results import MetricResult, PastResult, RunResults, ThresholdResult, read_results
-from pytest_fairness.core.tools import Tool, ToolCall
-from pytest_fairness.report.repeat_commands import command_of_test
+from pytest_fairness.core.results import RunResults, read_results
 from pytest_fairness.report.results import redacted, with_distinct_titles
-from pytest_fairness.report.view import AnswerTimes, ExampleView, SideView, ThresholdView, View
+from pytest_fairness.report.view import AnswerTimes, View
 from pytest_fairness.store.samples import StoredSample
 from pytest_fairness.store.store import Store
 
-_FUNCTION = "function:"
-"""A part of the names of models that the user's `model` fixture makes, which no option can name."""
+if TYPE_CHECKING:
+    from pytest_fairness.report.threshold_view import ThresholdView
 
 
 def read_view(
@@ -43,14 +42,16 @@ def read_view(
     results = with_distinct_titles(results or read_results(document["results"], f"run {run[:8]}"))
     samples = [_redacted(store.with_answers(sample, run), redact) for sample in store.runs.measured(run, in_memory)]
     moments = [_moments(store, sample, redact) for sample in samples]
+    return View(results, _thresholds(store, results, samples), samples, moments, document["cards"])
+
+
+def _thresholds(store: Store, results: RunResults, samples: Sequence[StoredSample]) -> list[ThresholdView]:
+    if not results.thresholds:
+        return []
+    from pytest_fairness.report.threshold_view import threshold_view
+
     by_key = {graded.attempt.key: graded for sample in samples for graded in sample.attempts}
-    return View(
-        results,
-        [_threshold(store, row, results, by_key) for row in results.thresholds],
-        samples,
-        moments,
-        document["cards"],
-    )
+    return [threshold_view(store, row, results, by_key) for row in results.thresholds]
 
 
 def _moments(store: Store, sample: StoredSample, redact: Callable[[str], str]) -> AnswerTimes:
@@ -58,63 +59,11 @@ def _moments(store: Store, sample: StoredSample, redact: Callable[[str], str]) -
     return AnswerTimes(first, last, [redact(name) for name in served_by])
 
 
-def _threshold(
-    store: Store, row: ThresholdResult, results: RunResults, by_key: Mapping[str, GradedAttempt]
-) -> ThresholdView:
-    earlier = map(PastResult.from_row, store.runs.history(row.id, results.run.id))
-    return ThresholdView(
-        row,
-        [result for result in earlier if result.result.model == row.model and result.result.probe in ("", row.probe)],
-        list(_slices(row, results.metrics)),
-        _example(row, results, by_key),
-        command_of_test(row.id, row.location[0], results.run, _option_name(row)),
-    )
-
-
-def _slices(row: ThresholdResult, metrics: Sequence[MetricResult]) -> Iterator[MetricResult]:
-    """Yield the estimates of the same metric, whatever its sign, on slices by one more attribute."""
-    key = row.probe, row.model, row.base or row.metric
-    for metric in metrics:
-        if (metric.probe, metric.model, metric.base or metric.metric) != key:
-            continue
-        if row.slice.items() < metric.slice.items() and len(metric.slice) == len(row.slice) + 1:
-            yield metric
-
-
-def _example(row: ThresholdResult, results: RunResults, by_key: Mapping[str, GradedAttempt]) -> ExampleView | None:
-    example = row.example
-    if example is None:
-        return None
-    sides = []
-    for side in example.sides:
-        attempts = [by_key[key] for key in side.keys if key in by_key]
-        if not attempts:
-            return None
-        sides.append(SideView(side.group, attempts[0].prompt, attempts, side))
-    item = sides[0].attempts[0].item
-    test = example.test or _item_test(row, item)
-    return ExampleView(item.id, sides, command_of_test(test, row.location[0], results.run, _option_name(row)))
-
-
-def _item_test(row: ThresholdResult, item: ProbeItem) -> str:
-    """Return the id of an item's test, from that of a threshold on the same model."""
-    file, _, name = row.probe.partition("@")[0].partition("::")  # the part after @ is a class with its own graders
-    threshold_file = row.location[0].replace(
-        "\\", "/"
-    )  # relative to the rootdir; ids of files outside of it have less of the path
-    test_file = threshold_file if f"/{threshold_file}".endswith(f"/{file}") else file
-    model = row.id.partition("[")[2].removesuffix("]")
-    return f"{test_file}::{name.replace('.', '::')}[{item.test_id}{'-' if model else ''}{model}]"
-
-
-def _option_name(row: ThresholdResult) -> str:
-    """Return the model of a row as it is named in an option."""
-    return row.model.partition(_FUNCTION)[0].removesuffix(" through ")
-
-
 def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSample:
     """Return the sample without secrets. Attempts without secrets, nearly all of them, are the same objects."""
-    redact = lru_cache(maxsize=4096)(redact)  # names of grades, groups and metadata recur in every attempt
+    redact_once = lru_cache(maxsize=4096)(
+        redact
+    )  # for texts that recur in many attempts: groups, grades, short answers
     items: dict[int, ProbeItem] = {}
     prompts: dict[int, Prompt] = {}
     grades: dict[int, Grade] = {}
@@ -123,13 +72,13 @@ def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSampl
     for graded in sample.attempts:
         item = items.get(id(graded.item))
         if item is None:
-            item = items[id(graded.item)] = _redacted_item(graded.item, prompts, redact)
+            item = items[id(graded.item)] = _redacted_item(graded.item, prompts, redact, redact_once)
         redacted_grades = {}
         for name, grade in graded.grades.items():
             if id(grade) not in grades:
-                grades[id(grade)] = _redacted_grade(grade, redact)
+                grades[id(grade)] = _redacted_grade(grade, redact_once)
             redacted_grades[name] = grades[id(grade)]
-        prompt, attempt = prompts[id(graded.prompt)], _redacted_attempt(graded.attempt, redact)
+        prompt, attempt = prompts[id(graded.prompt)], _redacted_attempt(graded.attempt, redact_once)
         is_unchanged = prompt is graded.prompt and attempt is graded.attempt and redacted_grades == graded.grades
         attempts.append(
             graded if is_unchanged and item is graded.item else GradedAttempt(item, prompt, attempt, redacted_grades)
@@ -137,21 +86,27 @@ def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSampl
     return replace(sample, attempts=attempts)
 
 
-def _redacted_item(item: ProbeItem, prompts: dict[int, Prompt], redact: Callable[[str], str]) -> ProbeItem:
+def _redacted_item(
+    item: ProbeItem, prompts: dict[int, Prompt], redact: Callable[[str], str], redact_once: Callable[[str], str]
+) -> ProbeItem:
     """Return the item without secrets; its redacted prompts are added to ``prompts``."""
     for prompt in item.prompts:
-        prompts[id(prompt)] = _redacted_prompt(prompt, redact)
+        prompts[id(prompt)] = _redacted_prompt(prompt, redact, redact_once)
     redacted_prompts = [prompts[id(prompt)] for prompt in item.prompts]
-    fields = redact(item.id), item.source and redact(item.source), redacted(item.metadata, redact)
+    metadata = item.metadata and redacted(item.metadata, redact_once)
+    fields = redact(item.id), item.source and redact_once(item.source), metadata
     is_unchanged = fields == (item.id, item.source, item.metadata) and all(map(is_, redacted_prompts, item.prompts))
     name, source, metadata = fields
     return item if is_unchanged else ProbeItem(name, redacted_prompts, source, metadata)
 
 
-def _redacted_prompt(prompt: Prompt, redact: Callable[[str], str]) -> Prompt:
+def _redacted_prompt(prompt: Prompt, redact: Callable[[str], str], redact_once: Callable[[str], str]) -> Prompt:
     messages = [{"role": message["role"], "content": redact(message["content"])} for message in prompt.conversation]
-    tools = [Tool(tool.name, redact(tool.description), redacted(tool.parameters, redact)) for tool in prompt.tools]
-    groups, metadata = (redacted(mapping, redact) for mapping in (prompt.groups, prompt.metadata))
+    tools = [
+        replace(tool, description=redact(tool.description), parameters=redacted(tool.parameters, redact))
+        for tool in prompt.tools
+    ]
+    groups, metadata = (mapping and redacted(mapping, redact_once) for mapping in (prompt.groups, prompt.metadata))
     is_unchanged = (messages, groups, metadata) == (list(prompt.messages), prompt.groups, prompt.metadata)
     return prompt if is_unchanged else Prompt(messages, groups, metadata, tools=tools)
 
@@ -169,7 +124,9 @@ def _redacted_answer(answer: Answer, redact: Callable[[str], str]) -> Answer:
     if redacted_texts == texts and not answer.actions:
         return answer
     text, finish_reason, reasoning, served_by = redacted_texts
-    actions = tuple(ToolCall(redact(call.name), redacted(call.arguments, redact)) for call in answer.actions)
+    actions = tuple(
+        replace(call, name=redact(call.name), arguments=redacted(call.arguments, redact)) for call in answer.actions
+    )
     if redacted_texts == texts and actions == tuple(answer.actions):
         return answer
     answer = replace(answer, text=text or "", reasoning=reasoning, served_by=served_by, actions=actions)

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
-from pytest_fairness.core.breakdown import ExampleSideResult
 from pytest_fairness.core.formatting import figures, format_tallies, span_text
-from pytest_fairness.core.results import ReleaseResult, RunResult, ThresholdResult
+from pytest_fairness.core.results import RunResult
 from pytest_fairness.report.release import NOT_JUDGED
 
 if TYPE_CHECKING:
     from pytest_fairness.core.agreement_results import AgreementResult
+    from pytest_fairness.core.breakdown import ExampleSideResult
     from pytest_fairness.core.search_results import SearchResult
+    from pytest_fairness.core.threshold_results import ReleaseResult, ThresholdResult
 
 UNVERSIONED = "if the application has changed, set its attribute fairness_version"
 SIMULATED = "answers with a known bias, not from a real model"
@@ -152,7 +153,7 @@ def promise(rows: Sequence[ThresholdResult]) -> str:
 def override_note(row: ThresholdResult) -> str:
     """Return the overrides of a threshold in pyproject.toml; empty without any.
 
-    >>> from pytest_fairness.core.results import LooksResult, OverrideResult
+    >>> from pytest_fairness.core.threshold_results import LooksResult, OverrideResult, ThresholdResult
     >>> override_note(ThresholdResult(id="t", own={"bounds": OverrideResult(set=[0.7, 1.4], instead_of=[0.8, 1.2])}))
     'overridden in pyproject.toml: bounds 0.7 to 1.4 (suite: 0.8 to 1.2)'
     """
@@ -173,7 +174,7 @@ def override_note(row: ThresholdResult) -> str:
 def tallies(row: ThresholdResult) -> str:
     """Return how often the outcome was true in the groups that a threshold compares; empty for other metrics.
 
-    >>> from pytest_fairness.core.results import GroupResult
+    >>> from pytest_fairness.core.threshold_results import GroupResult, ThresholdResult
     >>> groups = {
     ...     "female": GroupResult(estimate=0.71, attempts=100, count=71),
     ...     "male": GroupResult(estimate=1.0, attempts=101, ungraded=1, count=100),
@@ -191,6 +192,7 @@ def tallies(row: ThresholdResult) -> str:
 def next_step(release: ReleaseResult) -> str:
     """Return the advice after the verdict on a model; empty after a fair one.
 
+    >>> from pytest_fairness.core.threshold_results import ReleaseResult
     >>> next_step(ReleaseResult(model="x", verdict="undecided", undecided=2, restricted=["--fairness-sample=60"]))
     'measure the whole sample: leave out --fairness-sample=60'
     >>> next_step(ReleaseResult(model="x", verdict="fair", fair=3))
@@ -220,7 +222,7 @@ def remarks(row: ThresholdResult) -> list[str]:
 def anytime(row: ThresholdResult) -> str:
     """Return a sentence on an anytime-valid interval; empty for other intervals.
 
-    >>> from pytest_fairness.core.results import LooksResult
+    >>> from pytest_fairness.core.threshold_results import LooksResult, ThresholdResult
     >>> anytime(ThresholdResult(id="t", looks=LooksResult(anytime=400), confidence=0.9976))
     'anytime-valid 99.76% interval: the sample may grow and be evaluated again'
     """
@@ -232,7 +234,7 @@ def anytime(row: ThresholdResult) -> str:
 def earlier_runs(row: ThresholdResult) -> str:
     """Return how often a threshold was judged before on its model; empty for its first run.
 
-    >>> from pytest_fairness.core.results import LooksResult
+    >>> from pytest_fairness.core.threshold_results import LooksResult, ThresholdResult
     >>> looks = LooksResult(run=3, earlier={"fair": 0, "unfair": 1, "undecided": 1})
     >>> earlier_runs(ThresholdResult(id="t", looks=looks, confidence=0.99924))
     'run 3 of this threshold on this model (before: 1 unfair, 1 undecided): evaluated at 99.92% confidence'
@@ -257,6 +259,7 @@ def read_only(row: ThresholdResult) -> str:
 def responders(rows: Sequence[ThresholdResult]) -> list[str]:
     """Return a sentence on the answers of one model, where its provider says that several models have answered.
 
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
     >>> responders([ThresholdResult(id="t", served_by=["a-mini", "a-large"])])
     ['2 models answered under this name, as the provider says: a-large, a-mini']
     """
@@ -269,7 +272,7 @@ def responders(rows: Sequence[ThresholdResult]) -> list[str]:
 def judges(rows: Sequence[ThresholdResult]) -> list[str]:
     """Return sentences on the judges of one model's answers, their agreement, and self-judgment; each once.
 
-    >>> from pytest_fairness.core.results import JudgeResult
+    >>> from pytest_fairness.core.threshold_results import JudgeResult, ThresholdResult
     >>> agreement = {"harm": 0.81, "kind": None}
     >>> judge = JudgeResult(grade="tone", models=["x:a", "x:b"], own=["x:a"], agreement=agreement)
     >>> for sentence in judges([ThresholdResult(id="t", suite="tone", judges=[judge])]): print(sentence)
@@ -306,6 +309,7 @@ def formats(row: ThresholdResult) -> str:
 def tally(numbers: ExampleSideResult) -> str:
     """Return the count or the mean of an outcome: ``4 of 5 answers, 1 ungraded``.
 
+    >>> from pytest_fairness.core.breakdown import ExampleSideResult
     >>> tally(ExampleSideResult(group="", events=4, graded=5, attempts=6, mean=0.8))
     '4 of 5 answers, 1 ungraded'
     """

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from pytest_fairness.core.results import RunResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.view import AnswerTimes, View
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """One line of the list, or several under one name."""
 
     name: str

@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
-from pytest_fairness.core.acceptance_results import ACCEPTED
+from pytest_fairness.core.acceptance_states import ACCEPTED
 from pytest_fairness.core.marks import NOT_MARKED, aggregate
-from pytest_fairness.core.results import MarkResult, ReleaseResult, ThresholdResult, Unjudged
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.threshold_results import MarkResult, ReleaseResult, ThresholdResult, Unjudged
 
 STATES = ("fair", "unfair", "undecided", "invalid")
 NOT_JUDGED = "not judged"
@@ -26,6 +29,8 @@ def not_judged(reason: str, outcome: str) -> Unjudged:
     >>> not_judged("not selected", "not run").message
     'not judged: not selected'
     """
+    from pytest_fairness.core.threshold_results import Unjudged
+
     return Unjudged(NOT_JUDGED, f"{NOT_JUDGED}: {reason}", outcome)
 
 
@@ -63,6 +68,10 @@ def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
     correction. Else undecided, or invalid if a threshold is invalid. A threshold without a known model counts for each
     model. ``oldest`` is the day of the oldest answer of an earlier run; None without such answers.
     """
+    if not rows:
+        return []
+    from pytest_fairness.core.threshold_results import ReleaseResult
+
     lines = []
     for model in dict.fromkeys(row.model for row in rows):
         of_model = [row for row in rows if row.model in (model, "")]
@@ -95,6 +104,7 @@ def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
 def sentence(line: ReleaseResult) -> str:
     """Return a sentence: ``release: unfair (3 thresholds: 1 fair, 2 unfair (1 after Holm's correction))``.
 
+    >>> from pytest_fairness.core.threshold_results import ReleaseResult
     >>> reasons = {"not selected": 2, "skipped: no data": 1}
     >>> sentence(ReleaseResult(model="x", verdict="undecided", fair=1, not_judged=reasons))
     'release: fair so far (1 of 4 thresholds; 2 not selected, 1 skipped: no data)'
@@ -171,6 +181,10 @@ def aggregate_marks(rows: Sequence[ThresholdResult]) -> list[MarkResult]:
     A suite of several modules has a field for each: ``gender/decisions`` of ``test_decisions.py``.
     A threshold that was never judged counts as not marked, whatever it would have compared; its model may be unknown.
     """
+    if not rows:
+        return []
+    from pytest_fairness.core.threshold_results import MarkResult
+
     kinds: dict[str, Callable[[ThresholdResult], str]] = {
         "suite": lambda row: row.suite,
         "field": _fields(rows),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.output_files import write_text
-from pytest_fairness.core.results import MetricResult, RunResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import RunResult, RunResults
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.release import aggregate_marks, corrected, release
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.evidence import Clause
     from pytest_fairness.core.evidence_results import EvidenceResult
     from pytest_fairness.core.search_results import SearchResult
+    from pytest_fairness.core.threshold_results import MetricResult, ThresholdResult
 
 _PACKAGES = (
     *("pytest", "pytest-xdist", "numpy", "scipy"),
@@ -99,6 +100,7 @@ def with_distinct_titles(results: RunResults) -> RunResults:
 
     The results file keeps the original titles, which do not depend on the other tests of the run.
 
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
     >>> rows = [ThresholdResult(id=f"test_a.py::test_{name}[m]", suite="a", threshold="Alike") for name in "xy"]
     >>> results = RunResults(run=RunResult(id="1", started=""), thresholds=rows)
     >>> [row.threshold for row in with_distinct_titles(results).thresholds]
@@ -120,12 +122,12 @@ def with_distinct_titles(results: RunResults) -> RunResults:
 
 def redacted(value: Any, redact: Callable[[str], str]) -> Any:
     """Return a record or a value in types of JSON with each text redacted; other objects with `to_json` as they are."""
+    if isinstance(value, str):
+        return redact(value)
     if isinstance(value, JsonRecord):
         return type(value)(**{member.name: redacted(getattr(value, member.name), redact) for member in fields(value)})
     if value is None or isinstance(value, int | float | MetricKind) or hasattr(value, "to_json"):
         return value
-    if isinstance(value, str):
-        return redact(value)
     if isinstance(value, Mapping):
         return {redact(str(name)): redacted(content, redact) for name, content in value.items()}
     if isinstance(value, list):

@@ -4,49 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.breakdown import ExampleSideResult
-from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.results import MetricResult, PastResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import RunResults
 from pytest_fairness.store.samples import StoredSample
 
-
-@dataclass(frozen=True, slots=True)
-class SideView:
-    """One side of an example: a group, or the whole item if the metric has no groups."""
-
-    group: str
-    prompt: Prompt
-    attempts: Sequence[GradedAttempt]
-    """The attempts of that prompt alone, with their answers."""
-    numbers: ExampleSideResult
-    """The numbers of the group in this item."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExampleView:
-    """The item that illustrates a threshold best."""
-
-    item: str
-    sides: Sequence[SideView]
-    """Two where groups are compared, else one."""
-    command: str
-    """The command that repeats the item's test."""
-
-
-@dataclass(frozen=True, slots=True)
-class ThresholdView:
-    """One threshold on one model."""
-
-    row: ThresholdResult
-    history: Sequence[PastResult] = ()
-    """Results of earlier runs of the same threshold on the same model, oldest first."""
-    slices: Sequence[MetricResult] = ()
-    """Estimates of the same metric on parts of its sample."""
-    example: ExampleView | None = None
-    command: str = ""
-    """The command that repeats the threshold."""
+if TYPE_CHECKING:
+    from pytest_fairness.report.threshold_view import ThresholdView
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import UngradedReason
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import attempt_key
-from pytest_fairness.core.propensities import Propensities
 
 _MESSAGES_LOST = [{"role": "user", "content": "(this prompt is not in the store)"}]
 
@@ -48,6 +47,8 @@ class StoredSample:
     @property
     def holds_propensities(self) -> bool:
         """Return whether its grades are probabilities of options, not read from answers."""
+        from pytest_fairness.core.propensities import Propensities
+
         grades = (grade for graded in self.attempts for grade in graded.grades.values())
         return any(isinstance(value_or_none(grade), Propensities) for grade in grades)
 
@@ -129,6 +130,8 @@ def _identity(prompt: Prompt) -> str:
 def grade_from_json(value: Any, ungraded: UngradedReason | None = None, detail: str = "") -> Grade:
     """Return a stored grade; equal grades share one object, unless the value is mutable."""
     if isinstance(value, dict | list):
+        from pytest_fairness.core.propensities import Propensities
+
         return Grade(Propensities.from_json(value), ungraded, detail)
     return _shared_grade(value, ungraded, detail)
 

@@ -6,10 +6,10 @@ A process that is killed leaves its requests in flight: they may have been paid 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
 from typing import Literal
 
 from pytest_fairness.store import schema
@@ -120,4 +120,4 @@ def answer_tokens(connection: StoreConnection, model: str) -> tuple[float, float
     usages = connection.column(statement, model=model, limit=_ENOUGH)
     counts = [json.loads(usage).get("output") for usage in usages]
     known_counts = [count for count in counts if count is not None]
-    return (fmean(known_counts), max(known_counts)) if known_counts else None
+    return (math.fsum(known_counts) / len(known_counts), max(known_counts)) if known_counts else None

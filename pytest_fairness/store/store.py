@@ -6,23 +6,26 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
-from typing import Any
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, stored_value
 from pytest_fairness.core.items import Message
-from pytest_fairness.core.tools import calls_from_json
-from pytest_fairness.store import schema, spending, throttle
+from pytest_fairness.store import schema, spending
 from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.location import StoreLocation
-from pytest_fairness.store.looks import Looks
 from pytest_fairness.store.owners import owner_of
-from pytest_fairness.store.provider_batches import Submission, Submissions, submissions_of
 from pytest_fairness.store.runs import Runs
 from pytest_fairness.store.samples import StoredSample, grade_from_json
 from pytest_fairness.store.spending import Decide, SpendingDecision, SpendingEntry
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.tools import ToolCall
+    from pytest_fairness.store.looks import Looks
+    from pytest_fairness.store.provider_batches import Submission, Submissions
+    from pytest_fairness.store.throttle import SlotGrant, SlotRequest
 
 _ANSWER_FIELDS = ("text", "finish_reason", "reasoning", "latency", "served_by", "provider_state")
 """Columns that hold fields of an answer unchanged."""
@@ -50,8 +53,7 @@ DecideOnClaims = Callable[[Collection[str], Sequence[SpendingEntry]], SpendingDe
 """A function that decides on new claims, given their keys: see `Decide`."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompletedAttempt:
+class CompletedAttempt(NamedTuple):
     """A completed attempt, with the messages that were sent."""
 
     attempt: Attempt
@@ -76,7 +78,7 @@ class SyncResult:
     """The claims that a cap forbids, and what this process has spent."""
     held: set[str] = field(default_factory=set)
     """Keys for which there is no free slot at their endpoint."""
-    grants: dict[str, throttle.SlotGrant] = field(default_factory=dict)
+    grants: dict[str, SlotGrant] = field(default_factory=dict)
     """Slots that were granted, by endpoint."""
     stopped: bool = False
     """Whether the session was stopped and sends no more requests."""
@@ -98,9 +100,21 @@ class Store:
         self.location = location
         self.session = session or uuid4().hex
         self.runs = Runs(self._database)
-        self.looks = Looks(self._database)
         self.owner = owner_of(self._database)
-        self.submissions = Submissions(self._database, self.owner.id)
+
+    @cached_property
+    def looks(self) -> Looks:
+        """The looks at thresholds."""
+        from pytest_fairness.store.looks import Looks
+
+        return Looks(self._database)
+
+    @cached_property
+    def submissions(self) -> Submissions:
+        """The batches that were submitted to providers."""
+        from pytest_fairness.store.provider_batches import Submissions
+
+        return Submissions(self._database, self.owner.id)
 
     def load(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[tuple[str, str], Grade]]:
         """Return the attempts that are stored under these keys, and their grades by grader's fingerprint."""
@@ -142,7 +156,7 @@ class Store:
         completed: Collection[CompletedAttempt] = (),
         grades: Sequence[tuple[str, str, Grade]] = (),
         wanted: Sequence[str] = (),
-        slots: Sequence[throttle.SlotRequest] = (),
+        slots: Sequence[SlotRequest] = (),
         decide: DecideOnClaims | None = None,
         is_capped: bool = False,
     ) -> SyncResult:
@@ -160,6 +174,7 @@ class Store:
             decide: Checks the claims against the caps of the run.
             is_capped: Whether the run has caps.
         """
+        from pytest_fairness.store import throttle
 
         def exchange(connection: StoreConnection) -> SyncResult:
             result = SyncResult()
@@ -239,7 +254,10 @@ class Store:
             self._free(connection, answered)
         for key in result.answered:
             result.foreign.pop(key, None)
-        result.submissions = submissions_of(connection, set(result.foreign.values()))
+        if result.foreign:
+            from pytest_fairness.store.provider_batches import submissions_of
+
+            result.submissions = submissions_of(connection, set(result.foreign.values()))
 
     def _free(self, connection: StoreConnection, keys: Sequence[str]) -> None:
         """Delete the claims of this process and of batches on these keys; those of other processes stay."""
@@ -253,7 +271,7 @@ class Store:
         for key, repetition, error, of_run, session, at, usage, actions, *fields in rows:
             if error is None:
                 text, finish, reasoning, latency, served, state = fields
-                calls = calls_from_json(json.loads(actions)) if actions else ()
+                calls = _calls(actions) if actions else ()
                 answer = Answer(text, finish, reasoning, _usage(usage) if usage else {}, latency, served, calls, state)
                 is_earlier = of_run != run
                 attempts[key] = Attempt(key, repetition, answer, None, is_earlier, at if is_earlier else None)
@@ -343,6 +361,12 @@ def _usage(usage: str) -> Mapping[str, int]:
     """Return the tokens of an answer; equal ones share one object, to save memory."""
     tokens: dict[str, int] = json.loads(usage)
     return tokens
+
+
+def _calls(actions: str) -> Sequence[ToolCall]:
+    from pytest_fairness.core.tools import calls_from_json
+
+    return calls_from_json(json.loads(actions))
 
 
 def _key_fields(message: Message) -> Message:

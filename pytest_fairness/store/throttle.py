@@ -16,11 +16,8 @@ from dataclasses import dataclass, field
 
 from pytest_fairness.store import schema
 from pytest_fairness.store.connection import StoreConnection
+from pytest_fairness.store.rates import BURST, MANY, UNLIMITED, Rates, per_second
 
-USED = 0.92
-"""The share of a rate limit that is used: requests come in less evenly than they leave."""
-BURST = 0.05
-"""Seconds for which unused requests and tokens are kept."""
 LONGEST_QUIET = 600.0
 """Seconds of quiet that a provider may ask for."""
 _SHORTEST, _LONGEST = 0.1, 15.0
@@ -37,7 +34,6 @@ _FALL = 0.5
 """The factor by which the number in flight is multiplied after a refusal."""
 _WAITING = 1.0
 """Seconds for which a process counts as waiting for a slot after its request for one."""
-_MANY = 1_000_000
 _SOON, _SLOT = 0.02, 0.5
 """Seconds after which a process that got too few slots may ask again: the minimum, and the time for a slot if there is
 only one; of many slots one is free sooner."""
@@ -48,33 +44,13 @@ _WRITE = "UPDATE paces SET state = :state WHERE run = :run AND endpoint = :endpo
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
-    """Requests and tokens that a provider takes in a minute; None for what it does not limit."""
-
-    requests: float | None = None
-    tokens: float | None = None
-
-    def __bool__(self) -> bool:
-        return (self.requests, self.tokens) != (None, None)
-
-
-def _per_second(rate: float) -> float:
-    return rate / 60 * USED
-
-
-def burst(rates: Rates) -> int:
-    """Return the most requests that the rates let leave at a time."""
-    return _MANY if rates.requests is None else int(1 + _per_second(rates.requests) * BURST)
-
-
-@dataclass(frozen=True, slots=True)
 class SlotRequest:
     """The slots that one process wants of an endpoint, and the replies that it had there since its last request."""
 
     endpoint: str
     ceiling: int
     """Requests in flight at most, of the whole run."""
-    rates: Rates = Rates()
+    rates: Rates = UNLIMITED
     keys: Sequence[str] = ()
     """Keys of new requests, in order."""
     again: int = 0
@@ -222,12 +198,12 @@ class EndpointThrottle:
         self.at = now
         for bucket, rate in (("requests", rates.requests), ("tokens", rates.tokens)):
             if rate is not None:
-                flow = _per_second(rate)
+                flow = per_second(rate)
                 setattr(self, bucket, min(getattr(self, bucket) + seconds * flow, 1 + flow * BURST))
 
     def _allowed_by_rates(self, rates: Rates) -> int:
         """Return how many requests the rates allow now."""
-        sendable = _MANY if rates.requests is None else max(0, int(self.requests))
+        sendable = MANY if rates.requests is None else max(0, int(self.requests))
         if rates.tokens is None:
             return sendable
         if not self.answers:  # one request at a time, until an answer shows what the others are going to cost

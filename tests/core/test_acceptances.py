@@ -21,8 +21,8 @@ from pytest_fairness.core.acceptances import (
     read_acceptances,
 )
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.results import TRYOUT, LooksResult, ThresholdResult
-from pytest_fairness.report.decisions import HEAD, entry_text
+from pytest_fairness.core.threshold_results import TRYOUT, LooksResult, ThresholdResult
+from pytest_fairness.report.acceptance_file import HEAD, entry_text
 from pytest_fairness.report.escaping import escape_controls
 
 DAY = date(2026, 11, 23)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.evidence import RULE_FIELDS, SHIPPED, evidence_of, parse_clauses, read_clauses, rule_matches
-from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.core.threshold_results import ThresholdResult
 
 ENTRY = """\
 # ours

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -62,6 +63,12 @@ def typed(value: Any) -> str:
 @given(PLAIN, PLAIN)
 def test_canonical_forms_are_equal_exactly_where_values_are(one: Any, other: Any) -> None:
     assert (canonical(one) == canonical(other)) == (typed(one) == typed(other))
+
+
+@given(PLAIN)
+def test_canonical_form_is_json_as_the_library_writes_it(value: Any) -> None:
+    text = canonical(value)
+    assert json.dumps(json.loads(text), ensure_ascii=False) == text
 
 
 def test_grade_keys_are_the_same_in_every_process() -> None:

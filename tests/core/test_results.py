@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pytest_fairness.core
+from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.core.breakdown import ExampleResult, ExampleSideResult
 from pytest_fairness.core.dry_run_results import (
     CallCost,
@@ -28,19 +29,8 @@ from pytest_fairness.core.dry_run_results import (
 )
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.results import (
-    READABLE,
-    SCHEMA,
-    LooksResult,
-    MarkResult,
-    MetricResult,
-    RunResult,
-    RunResults,
-    SampleCounts,
-    ThresholdResult,
-    read_results,
-    results_schema,
-)
+from pytest_fairness.core.results import READABLE, SCHEMA, RunResult, RunResults, read_results, results_schema
+from pytest_fairness.core.threshold_results import LooksResult, MarkResult, MetricResult, ThresholdResult
 
 SHIPPED = Path(pytest_fairness.core.__file__).parent / "results.schema.json"
 numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False)

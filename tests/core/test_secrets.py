@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fairness.core.secrets import HIDDEN, redacted
+from pytest_fairness.core.secrets import _KEY_LIKE, HIDDEN, redacted
 
 SECRET = "abcdefgh12345678"
 BEFORE = (
@@ -35,3 +35,10 @@ def test_secret_is_redacted_in_any_text(left: list[str], before: str, right: lis
 @given(st.lists(WORDS))
 def test_text_without_a_secret_is_unchanged(words: list[str]) -> None:
     assert redacted(" ".join(words)) == " ".join(words)
+
+
+@given(st.lists(WORDS), st.from_regex(_KEY_LIKE.pattern, fullmatch=True), st.lists(WORDS))
+def test_each_form_of_a_key_is_redacted_in_any_text(left: list[str], key: str, right: list[str]) -> None:
+    text = redacted(" ".join([*left, key, *right]))
+    assert key not in text
+    assert HIDDEN in text

@@ -20,7 +20,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.engine import request_runner
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.requests import build_requests
-from pytest_fairness.store.throttle import Rates
+from pytest_fairness.store.rates import Rates
 from tests.engine.conftest import MakeEngine
 from tests.helpers.engine_models import CountingModel, most_in_window, prompts
 

@@ -25,8 +25,8 @@ from pytest_fairness import (
     UngradedError,
     YesNo,
 )
-from pytest_fairness.core.declarations import DeclaredGrader, GraderDeclaration
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.grader_declarations import DeclaredGrader, GraderDeclaration
 from pytest_fairness.graders.judge.fallback import JudgeFallbackGrader
 from tests.graders.labeled_answers import FOLDER, load
 from tests.graders.test_judge import NamedModel

@@ -8,9 +8,11 @@ from typing import Any
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.breakdown import ExampleSideResult
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.results import RunResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import RunResult, RunResults
+from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report.release import aggregate_marks, corrected, release
-from pytest_fairness.report.view import AnswerTimes, ExampleView, SideView, ThresholdView, View
+from pytest_fairness.report.threshold_view import ExampleView, SideView, ThresholdView
+from pytest_fairness.report.view import AnswerTimes, View
 from pytest_fairness.store.samples import StoredSample
 
 MODEL = "simulated:model"

@@ -62,8 +62,10 @@ def test_every_option_has_a_field_and_an_ini_key(pytester: pytest.Pytester) -> N
 
 def test_settings_without_options_are_the_defaults(pytester: pytest.Pytester) -> None:
     config = pytester.parseconfig()
-    assert read_settings(config, IniFile(config)) == default_settings(config)
-    assert default_settings(config).arguments == []
+    settings, defaults = read_settings(config, IniFile(config)), default_settings(config)
+    for field in fields(Settings):
+        assert getattr(settings, field.name) == getattr(defaults, field.name)
+    assert defaults.arguments == []
 
 
 def test_repeat_arguments_give_the_same_settings(pytester: pytest.Pytester) -> None:

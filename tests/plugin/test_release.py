@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.core.results import ExpectedThreshold, ThresholdResult
+from pytest_fairness.core.threshold_results import ExpectedThreshold, ThresholdResult
 from pytest_fairness.report.release import corrected, not_judged, release, sentence
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, first_in_every_mode, shown, unwrapped, with_workers

@@ -135,6 +135,7 @@ CHANGES: list[tuple[str, Any]] = [
     ("p_fair", 0.5), ("p_holm", 0.5), ("mark", "D"), ("bounds", [0.3, None]), ("items", 61), ("attempts", 1),
     ("metric", "rate(fired)"), ("groups", {"woman": 0.5}), ("flip_probability", True), ("invalid", "why"),
     ("looks", {"number": 1, "of": 2, "first": 240, "run": 1, "plan": [[60, 2, 240, 60], [60, 4, 480, 60]]}),
+    ("looks", {"number": 1, "of": 1, "first": 60, "run": 1, "plan": [[60, 2, 120, 60]]}),
     ("model", "simulated:other"), ("slice", {"a": "b"}),
 ]  # fmt: skip
 

@@ -14,7 +14,8 @@ import pytest
 
 from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.results import RunResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import RunResult, RunResults
+from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.html.attempts import PackedAttempts, link_to, pack_attempts
 from tests.helpers.attempts_page import PROBE, attempt, many_samples, sample

@@ -20,7 +20,7 @@ import pytest_fairness.report
 from pytest_fairness.core.formatting import bounds_phrase, figures
 from pytest_fairness.core.marks import DIFFERENCES, RATIOS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.results import GroupResult, PastResult, ThresholdResult
+from pytest_fairness.core.threshold_results import GroupResult, PastResult, ThresholdResult
 from pytest_fairness.report.history.series import ThresholdSeries
 from pytest_fairness.report.html.axes import Axis, axis_over
 from pytest_fairness.report.html.charts import (

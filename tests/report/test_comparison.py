@@ -13,7 +13,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.results import InfluenceResult, RunResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import RunResult, RunResults
+from pytest_fairness.core.threshold_results import InfluenceResult, ThresholdResult
 from pytest_fairness.report.compare.comparison import ComparedThreshold, LoadedRun, RunComparison, changes, compare
 from pytest_fairness.report.compare.load import read_comparison
 from pytest_fairness.report.compare.markdown import markdown

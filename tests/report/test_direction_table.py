@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.core.results import ThresholdResult
-from pytest_fairness.report.html.page import group_directions
+from pytest_fairness.core.threshold_results import ThresholdResult
+from pytest_fairness.report.html.direction_table import group_directions
 from pytest_fairness.report.html.threshold_section import article
 from pytest_fairness.report.release import aggregate_marks
-from pytest_fairness.report.view import ThresholdView
+from pytest_fairness.report.threshold_view import ThresholdView
 from tests.helpers.report_views import RATE, difference, row
 
 GAP = difference("hired", "gender", "woman", "man")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pytest_fairness.core.results import MetricResult
+from pytest_fairness.core.threshold_results import MetricResult
 from pytest_fairness.report.html.page import page
 from pytest_fairness.report.view import View
 from tests.helpers.report_views import row, view

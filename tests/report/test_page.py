@@ -16,7 +16,7 @@ import pytest
 from pypdf import PdfReader
 
 from pytest_fairness.core.formatting import figures
-from pytest_fairness.core.results import GroupResult, ReleaseResult, ThresholdResult
+from pytest_fairness.core.threshold_results import GroupResult, ReleaseResult, ThresholdResult
 from pytest_fairness.report.html.page import write_page
 from pytest_fairness.report.release import counts
 from tests.helpers import report_views

@@ -12,7 +12,8 @@ from statistics import fmean
 
 import pytest
 
-from pytest_fairness.store.throttle import LONGEST_QUIET, EndpointThrottle, Rates, SlotRequest
+from pytest_fairness.store.rates import Rates
+from pytest_fairness.store.throttle import LONGEST_QUIET, EndpointThrottle, SlotRequest
 from tests.helpers.engine_models import most_in_window
 
 

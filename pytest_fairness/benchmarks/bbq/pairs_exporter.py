@@ -11,7 +11,7 @@ from typing import Any
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.json_records import json_lines
 from pytest_fairness.core.output_files import write_text
-from pytest_fairness.core.results import MetricResult
+from pytest_fairness.core.threshold_results import MetricResult
 from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_sample
 from pytest_fairness.report.markdown_escaping import escape
 from pytest_fairness.store.samples import StoredSample

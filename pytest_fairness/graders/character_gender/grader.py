@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer, Grade
-from pytest_fairness.core.declarations import DeclarativeGrader
+from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.graders.character_gender import lexicon as words
 from pytest_fairness.graders.character_gender.cast import Cast, read_cast, read_cast_from_name

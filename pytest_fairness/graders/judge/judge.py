@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
-from pytest_fairness.core.declarations import DeclarativeGrader, GraderDeclaration
+from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.grader_declarations import GraderDeclaration
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import ItemGrader, Model, ModelQuery

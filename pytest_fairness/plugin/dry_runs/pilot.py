@@ -192,7 +192,7 @@ class PilotData:
     @property
     def _propensity_calls(self) -> int:
         """The calls of --fairness-propensity for a probe of drawn answers; 0 if the option is not possible."""
-        from pytest_fairness.core.propensities import as_propensities
+        from pytest_fairness.core.propensity_graders import as_propensities
         from pytest_fairness.core.protocols import LikelihoodModel
 
         if self.probe.is_propensity or not isinstance(self.model, LikelihoodModel):

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
-from pytest_fairness.core.results import PastResult
+from pytest_fairness.core.threshold_results import PastResult
 from pytest_fairness.plugin.baseline import find_sample_key
 from pytest_fairness.plugin.dry_runs.results_diff import RESULTS_FILE, format_value
 from pytest_fairness.plugin.measurement import LazyMeasured
@@ -58,11 +58,6 @@ class StoredMeasured(LazyMeasured):
         if sample is None:
             raise FairnessError(f"the store has no sample of {self.probe.id} in run {self._run[:8]}")
         return sample
-
-    @property
-    def first_attempts(self) -> int:
-        first = (self._row.get("looks") or {}).get("first")
-        return first if isinstance(first, int) else super().first_attempts
 
     def _attempts(self) -> list[GradedAttempt]:
         """Return the attempts of the look, a part of the stored sample, which is that of the last look."""

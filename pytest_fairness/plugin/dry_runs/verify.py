@@ -15,8 +15,8 @@ import pytest
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.dry_run_results import FieldDifference, VerifiedThreshold, VerifyResult
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.results import ThresholdResult
 from pytest_fairness.core.serialization import JsonRecord
+from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin import terminal_text, threshold_rows
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_fairness.core.acceptance_results import ACCEPTED
-from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.core.acceptance_states import ACCEPTED
+from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import effective_verdict, worst_first

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.formatting import bounds_phrase, figures, format_subject
 from pytest_fairness.core.marks import NOT_MARKED
-from pytest_fairness.core.results import RunResults, ThresholdResult
+from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.search_results import SearchResult
+from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.markdown_escaping import escape, fenced
 from pytest_fairness.report.provenance import provenance_facts
 from pytest_fairness.report.release import NOT_JUDGED, effective_verdict, rank, reason_of, sentence, worst_first
 from pytest_fairness.report.repeat_commands import command_of_run
-from pytest_fairness.report.view import SideView, ThresholdView, View
+from pytest_fairness.report.threshold_view import SideView, ThresholdView
+from pytest_fairness.report.view import View
 
 LIMIT = 1024 * 1024
 """The most bytes of a summary of one step that GitHub accepts; a longer one is not shown at all."""

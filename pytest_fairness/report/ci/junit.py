@@ -9,6 +9,7 @@ from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, reason_of
 
 PREFIX = "fairness_"
+"""The prefix of our properties."""
 MOST = 65_536
 """The most characters of one property."""
 
@@ -36,12 +37,10 @@ def shown_properties(properties: list[tuple[str, object]]) -> list[tuple[str, ob
 
     Other plugins' properties are unchanged. If nothing changes, the same list is returned, to save memory.
     """
-    return properties if all(map(_is_clean, properties)) else [_clean_property(entry) for entry in properties]
-
-
-def _is_clean(entry: tuple[str, object]) -> bool:
-    name, value = entry
-    return not isinstance(value, str) or (len(value) <= MOST and value.isprintable()) or not name.startswith(PREFIX)
+    for name, value in properties:
+        if isinstance(value, str) and not (value.isprintable() and len(value) <= MOST) and name.startswith(PREFIX):
+            return [_clean_property(entry) for entry in properties]
+    return properties
 
 
 def _clean_property(entry: tuple[str, object]) -> tuple[str, object]:

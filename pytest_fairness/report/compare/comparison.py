@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.results import InfluenceResult, ReleaseResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import RunResults
+from pytest_fairness.core.threshold_results import InfluenceResult, ReleaseResult, ThresholdResult
 from pytest_fairness.report.compare.changes import RowComparison, against, apply_holm
 from pytest_fairness.report.release import NOT_JUDGED
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, StoreError
-from pytest_fairness.core.results import InfluenceResult, read_results
+from pytest_fairness.core.results import read_results
+from pytest_fairness.core.threshold_results import InfluenceResult
 from pytest_fairness.report.compare.comparison import LoadedRun, RunComparison, compare
 from pytest_fairness.report.results import redacted
 from pytest_fairness.store.location import StoreLocation

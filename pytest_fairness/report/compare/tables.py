@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_fairness.core.formatting import bounds_phrase, decimals, figures, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED
-from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report.compare.changes import RowComparison
 from pytest_fairness.report.compare.comparison import ComparedThreshold, RunComparison
 from pytest_fairness.report.compare.ranking import ModelRanking, marked_suites, rank_models

@@ -11,7 +11,7 @@ from typing import Any
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import bounds_of
 from pytest_fairness.core.output_files import write_text
-from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_thresholds

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 from pytest_fairness.core.formatting import bounds_of
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.output_files import write_text
-from pytest_fairness.core.results import ReleaseResult, ThresholdResult
+from pytest_fairness.core.threshold_results import ReleaseResult, ThresholdResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_thresholds

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report.view import View
 from pytest_fairness.store.samples import StoredSample
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.results import READABLE, PastResult
+from pytest_fairness.core.results import READABLE
+from pytest_fairness.core.threshold_results import PastResult
 from pytest_fairness.report.history.series import PointReader, RunHistory, ThresholdSeries, series_of
 from pytest_fairness.store.store import Store
 

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from pytest_fairness.core.formatting import span_text
-from pytest_fairness.core.results import PastResult, ThresholdResult
+from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.release import NOT_JUDGED, rank
 from pytest_fairness.report.results import redacted

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pytest_fairness.core.formatting import figures, one_line
 from pytest_fairness.core.marks import NOT_MARKED
-from pytest_fairness.core.results import PastResult, ThresholdResult
+from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import Change, RunHistory, ThresholdSeries, commit_of, day_of, remarks
 from pytest_fairness.report.release import NOT_JUDGED

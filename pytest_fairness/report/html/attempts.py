@@ -7,7 +7,9 @@ import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import PurePosixPath
+from typing import NamedTuple
 from urllib.parse import quote
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
@@ -28,8 +30,7 @@ _NO_GRADE = {"value": -1, "reason": -1, "detail": 0}
 _JSON = json.JSONEncoder(default=str, ensure_ascii=False, separators=(",", ":"))
 
 
-@dataclass(frozen=True, slots=True)
-class PackedAttempts:
+class PackedAttempts(NamedTuple):
     """The attempts that the page holds."""
 
     chunks: Sequence[str]
@@ -65,7 +66,7 @@ def pack_attempts(samples: Sequence[StoredSample], results: RunResults) -> Packe
         index = _build_index(samples, results, reasoning=False, texts_kept=texts_kept)
         cut = index.cut(room) if texts_kept else index.deflate(_LEAST_LENGTH)
     note = _note(index, cut.longest, reasoning=reasoning, texts_kept=texts_kept, total=total)
-    chunks = [index.content(), *cut.chunks]
+    chunks = [index.content, *cut.chunks]
     return PackedAttempts([base64.b64encode(chunk).decode("ascii") for chunk in chunks], note, total)
 
 
@@ -82,8 +83,7 @@ def link_to(*, item: str | None = None, probe: str | None = None, model: str | N
     return "#attempts?" + "&".join(f"{kind}={quote(name, safe='')}" for kind, name in filters.items())
 
 
-@dataclass(frozen=True, slots=True)
-class _CutTexts:
+class _CutTexts(NamedTuple):
     chunks: Sequence[bytes]
     longest: int
 
@@ -168,8 +168,9 @@ class _Index:
             for part, entry in packed.items():
                 columns[part].append(entry)
 
+    @cached_property
     def content(self) -> bytes:
-        """Return the index itself, deflated."""
+        """The index itself, deflated, once all attempts are added."""
         attempts = dict(self.attempts)
         for column in ("prompt", "text", "reasoning"):
             attempts[column] = _differences(attempts[column])  # mostly ones, which compress well
@@ -196,7 +197,7 @@ class _Index:
 
         How well texts compress is known only afterwards, so the estimated rate is corrected with each try.
         """
-        room -= len(self.content())
+        room -= len(self.content)
         lengths = sorted(map(len, self.texts.texts))
         best, rate = None, 0.4  # bytes per character of deflated English
         for _ in range(6):

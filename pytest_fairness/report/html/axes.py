@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pytest_fairness.core.results import MetricResult, ThresholdResult
+from pytest_fairness.core.threshold_results import MetricResult, ThresholdResult
 
 _MARGIN = 0.06
 _REACH = 4

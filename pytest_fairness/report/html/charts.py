@@ -17,7 +17,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from pytest_fairness.core.formatting import bounds_phrase, figures, format_subject
-from pytest_fairness.core.results import GroupResult, MetricResult, ThresholdResult
+from pytest_fairness.core.threshold_results import GroupResult, MetricResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import Change, ThresholdSeries
 from pytest_fairness.report.html.axes import Axis, axis_over, is_log

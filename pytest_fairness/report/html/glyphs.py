@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from pytest_fairness.core.formatting import Interval, figures
 from pytest_fairness.core.marks import MarkScale
-from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report.html.axes import Axis
 from pytest_fairness.report.html.svg import SIZE, element, spread, width_of
 

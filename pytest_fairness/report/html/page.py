@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
-from pytest_fairness.core.acceptance_results import AcceptanceResult
 from pytest_fairness.core.formatting import figures
-from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.output_files import write_text
-from pytest_fairness.core.results import GroupResult, MetricResult, ReleaseResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import RunResults
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
@@ -26,11 +20,16 @@ from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, is_fair_s
 from pytest_fairness.report.repeat_commands import command_of_run
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.acceptance_results import AcceptanceResult
     from pytest_fairness.core.agreement_results import AgreementResult
     from pytest_fairness.core.evidence_results import EvidenceResult
     from pytest_fairness.core.search_results import SearchResult
+    from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult
+    from pytest_fairness.report.html.cards import Card
+    from pytest_fairness.report.html.direction_table import DirectionTable
     from pytest_fairness.report.html.threshold_section import ThresholdSection
-    from pytest_fairness.report.view import ThresholdView, View
+    from pytest_fairness.report.threshold_view import ThresholdView
+    from pytest_fairness.report.view import View
 
 _STYLES = ("style.css", "charts.css", "attempts.css")
 _SCRIPTS = ("attempts_index.js", "attempts.js", "report.js")
@@ -55,7 +54,7 @@ def page_of(view: View) -> dict[str, Any]:
     ordered = sorted(view.thresholds, key=lambda threshold: rank(threshold.row))
     names = short_names([line.model for line in results.release])
     articles = _articles(ordered, names) if ordered else []
-    cards = {suite: read_card(suite, text) for suite, text in view.cards.items()}
+    cards = _cards(view.cards) if view.cards else {}
     return {
         "run": results.run,
         "packed": pack_attempts(view.samples, results),
@@ -74,7 +73,7 @@ def page_of(view: View) -> dict[str, Any]:
                 if section.row.verdict == NOT_JUDGED
             ),
             "suites": _suites(articles, cards, others(results, names)),
-            "leans": group_directions(articles),
+            "leans": _directions(articles) if articles else [],
             "agreements": [_agreement(check, names[check.model]) for check in results.agreements or ()],
             "searches": [_search(row) for row in results.searches],
             "facts": provenance_facts(view),
@@ -93,6 +92,18 @@ def _articles(thresholds: Sequence[ThresholdView], names: Mapping[str, str]) -> 
     return [
         article(threshold, names[threshold.row.model], f"t{number}") for number, threshold in enumerate(thresholds, 1)
     ]
+
+
+def _cards(texts: Mapping[str, str]) -> dict[str, Card]:
+    from pytest_fairness.report.html.cards import read_card
+
+    return {suite: read_card(suite, text) for suite, text in texts.items()}
+
+
+def _directions(articles: Sequence[ThresholdSection]) -> list[DirectionTable]:
+    from pytest_fairness.report.html.direction_table import group_directions
+
+    return group_directions(articles)
 
 
 def _decision(entry: AcceptanceResult) -> dict[str, Any]:
@@ -281,106 +292,3 @@ def _line(row: MetricResult, model: str) -> dict[str, Any]:
         "ungraded": sum(row.ungraded.values()),
         "invalid": row.invalid,
     }
-
-
-_QUESTION = lazy_pattern(r"\*\*Question\.?\*\*\s*(.+?)(?:\n\s*\n|\Z)", re.DOTALL)
-_LIMITS = lazy_pattern(r"^##\s+(?:Known\s+)?[Ll]imit\w*[^\n]*\n(.+?)(?=^##?\s|\Z)", re.MULTILINE | re.DOTALL)
-_TITLE = lazy_pattern(r"\A\s*#\s[^\n]*\n")
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A suite's card, rendered."""
-
-    suite: str
-    question: str
-    """The question in one sentence; empty where the card has no paragraph that begins with **Question.**"""
-    limits: Markup
-    """Its section `## Limits`."""
-    whole: Markup
-
-
-def read_card(suite: str, text: str) -> Card:
-    """Return a card from its Markdown. HTML in it is shown as text, and headings rank below those of the page."""
-    text = escape_controls(text, lines=True)
-    question, limits = _QUESTION.search(text), _LIMITS.search(text)
-    return Card(
-        suite,
-        " ".join(question[1].split()) if question else "",
-        _render_markdown(limits[1]) if limits else Markup(""),
-        _render_markdown(_TITLE.sub("", text)),
-    )
-
-
-def _render_markdown(text: str) -> Markup:
-    from markdown_it import MarkdownIt
-
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    tokens = markdown.parse(text)
-    for token in tokens:
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + 3)}"
-        if token.attrs.pop("style", None) == "text-align:right":  # the page's policy allows no style of its own
-            token.attrs["class"] = "right"
-        if token.type == "table_open":  # wide tables scroll, by keyboard too
-            token.attrs["tabindex"] = "0"
-    # The renderer escapes HTML.
-    return Markup(markdown.renderer.render(tokens, markdown.options, {}))  # noqa: S704
-
-
-@dataclass(frozen=True, slots=True)
-class Direction:
-    """One comparison of two groups."""
-
-    article: ThresholdSection
-    values: tuple[str, str]
-    """The values of the group and of the reference."""
-    estimate: str
-    lean: str
-    """The group with the higher value; empty where the difference is not significant."""
-
-
-@dataclass(frozen=True, slots=True)
-class DirectionTable:
-    """The comparisons of one group with another."""
-
-    group: str
-    reference: str
-    lines: Sequence[Direction]
-
-
-def group_directions(articles: Sequence[ThresholdSection]) -> list[DirectionTable]:
-    """Return all thresholds that compare one group with a reference, by the pair of groups."""
-    pairs: dict[tuple[str, str], list[Direction]] = {}
-    for article in articles:
-        row = article.row
-        reference, parity = row.reference, row.parity
-        others = [group for group in row.groups if group != reference]
-        if reference is None or reference not in row.groups or len(others) != 1 or parity is None:
-            continue
-        if row.estimate is not None:
-            pairs.setdefault((others[0], reference), []).append(_direction(article, others[0], reference, parity))
-    return [DirectionTable(*pair, lines) for pair, lines in pairs.items()]
-
-
-def _direction(article: ThresholdSection, group: str, reference: str, parity: float) -> Direction:
-    row = article.row
-    values = [figures(_numbers(row, name))[0] for name in (group, reference)]
-    value, low, high = figures(row, row.comparisons)
-    higher = _higher_group(row, group, reference, parity)
-    return Direction(article, (values[0], values[1]), f"{value} ({low} to {high})", higher)
-
-
-def _numbers(row: ThresholdResult, group: str) -> GroupResult:
-    return row.by_group.get(group) or GroupResult(estimate=row.groups[group])
-
-
-def _higher_group(row: ThresholdResult, group: str, reference: str, parity: float) -> str:
-    low, high = row.low, row.high
-    if row.absolute:  # the direction follows from the groups' values
-        if low is None or low <= parity:
-            return ""
-        return group if (row.groups[group] or 0) > (row.groups[reference] or 0) else reference
-    if low is not None and low > parity:
-        return group
-    return reference if high is not None and high < parity else ""

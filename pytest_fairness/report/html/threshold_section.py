@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from pytest_fairness.core.formatting import bounds_phrase, figures, format_subject
 from pytest_fairness.core.lazy_patterns import lazy_pattern
-from pytest_fairness.core.results import GroupResult, MetricResult, PastResult, ThresholdResult
+from pytest_fairness.core.threshold_results import GroupResult, MetricResult, PastResult, ThresholdResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import acceptance_phrase, decision_facts
 from pytest_fairness.report.escaping import escape_controls
@@ -22,7 +22,7 @@ from pytest_fairness.report.history.tables import RunLine, run_lines
 from pytest_fairness.report.html.attempts import link_to
 from pytest_fairness.report.html.charts import groups_chart, history_chart, slices_chart, threshold_chart
 from pytest_fairness.report.release import NOT_JUDGED, reason_of
-from pytest_fairness.report.view import ExampleView, SideView, ThresholdView
+from pytest_fairness.report.threshold_view import ExampleView, SideView, ThresholdView
 
 LONGEST_TEXT = 4_000
 """The most characters of an answer or prompt in an example; the list of attempts has the full text."""

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from pytest_fairness.benchmarks.bbq.pairs_exporter import FLAGS, explanation, files, flagged, table
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.results import MetricResult
+from pytest_fairness.core.threshold_results import MetricResult
 from pytest_fairness.store.samples import StoredSample
 from tests.helpers.report_views import HOSTILE
 
