@@ -12,7 +12,7 @@ MANY_TESTS = 1_000
 """Number of tests from which later searches cost more than the full one of `keep_present_objects`."""
 
 _FEWER = 10
-"""How many times as many objects as by default are made between two searches: nearly all of them live on."""
+"""Factor on the number of new objects after which they are searched: nearly all of them live on."""
 
 
 @contextmanager
