@@ -65,7 +65,7 @@ class RateLimiter:
         self.is_shared, self.is_in_process = is_shared, is_in_process
         self._turns, self._gate = asyncio.Semaphore(most), gate
         self._most, self._ahead, self._rates, self._wake = most, 0, rates, wake
-        self._granted, self._next_probe = math.inf, 0.0
+        self._granted, self._next_probe = 0, 0.0
         """The requests that this process may have in flight beside the others, and when it asks for more than that."""
         self._empty_report = self._report = SlotRequest(endpoint, ceiling, rates)
         """The refusals since the last report to the store."""
@@ -173,6 +173,8 @@ class RateLimiter:
             tokens=self._tokens,
         )
         self._report, self._answers, self._tokens = self._empty_report, 0, 0
+        if now >= self._next_probe and self.in_flight + len(keys) > self._granted:
+            self._next_probe = now + _PROBE_INTERVAL
         return report
 
     def apply(self, requested: SlotRequest, grant: SlotGrant, claimed: int) -> None:
@@ -184,13 +186,10 @@ class RateLimiter:
             claimed: The number of keys that are claimed.
         """
         self._reported = (requested.in_flight + claimed, requested.waiting - grant.again)
-        now = time.monotonic()
         self._granted = grant.room
-        if now >= self._next_probe:
-            self._next_probe = now + _PROBE_INTERVAL
         self.generation, self.refused_for = grant.generation, grant.refused_for
         if grant.wait:
-            self._closed_until = max(self._closed_until, now + grant.wait)
+            self._closed_until = max(self._closed_until, time.monotonic() + grant.wait)
         permits = grant.again
         while permits and self._due_retries:
             slot = self._due_retries.popleft()

@@ -17,10 +17,11 @@ import pytest
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import TransientError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.engine import request_runner
+from pytest_fairness.engine import rate_limiter, request_runner
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.requests import build_requests
 from pytest_fairness.store.rates import Rates
+from pytest_fairness.store.throttle import SlotGrant
 from tests.engine.conftest import MakeEngine
 from tests.helpers.engine_models import CountingModel, most_in_window, prompts
 
@@ -156,7 +157,8 @@ from pathlib import Path
 from pytest_fairness.store.store import Store
 from pytest_fairness.store.throttle import SlotRequest
 keys = [f"held {number}" for number in range(6)]
-Store(Path(sys.argv[1])).sync("run", wanted=keys, slots=[SlotRequest(sys.argv[2], 12, keys=keys)])
+store = Store(Path(sys.argv[1]))
+store.sync("run", wanted=keys, slots=[SlotRequest(sys.argv[2], 12, keys=keys)])
 print("ready", flush=True)
 sys.stdin.read()
 """
@@ -164,16 +166,36 @@ sys.stdin.read()
 
 def test_slots_of_a_killed_process_are_taken_over(make_engine: MakeEngine) -> None:
     """Take them although the process has its share already, and lacks none."""
-    engine, model = make_engine(concurrency=12), CountingModel(latency=0.05)
+    engine, model = make_engine(concurrency=12), CountingModel(latency=0.2)
     command = [sys.executable, "-c", HOLDER, str(engine.store.location), model.key]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "ready\n"
-        engine.plan(build_requests(prompts(4000), model, 1))
-        wait_until(lambda: model.requests > 60)
+        engine.plan(build_requests(prompts(250), model, 1))  # as many as are sent ahead of tests: eight seconds' work
+        wait_until(lambda: model.requests > 12)
         assert model.most_under_way == 6
         holder.kill()
     wait_until(lambda: model.most_under_way == 12)
+
+
+def test_more_slots_are_asked_for_after_a_long_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exchange that began before the time to ask for more, and ends after it, has not asked."""
+    clock = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    limits = (Rates(), lambda: None, asyncio.Event())
+    limiter = rate_limiter.RateLimiter("endpoint", 12, 12, *limits, is_shared=True, is_in_process=False)
+
+    def exchange(keys: int, in_flight: int, asked: float, answered: float) -> None:
+        clock[0], limiter.in_flight = answered, in_flight
+        request = limiter.slot_request([str(key) for key in range(keys)], asked)
+        assert request is not None
+        limiter.apply(request, SlotGrant(keys=min(keys, 6), room=6), min(keys, 6))
+
+    exchange(12, 0, 100.0, 100.0)
+    exchange(6, 6, 100.1, 100.1)
+    assert limiter.free(101.0) == 0
+    exchange(1, 5, 101.9, 103.0)
+    assert limiter.free(103.0) == 7
 
 
 def wait_until(is_done: Callable[[], bool]) -> None:
