@@ -179,15 +179,15 @@ def test_slots_of_a_killed_process_are_taken_over(make_engine: MakeEngine) -> No
 
 
 def test_more_slots_are_asked_for_after_a_long_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exchange that began before the time to ask for more, and ends after it, has not asked."""
+    """Ask after an exchange that began before the time to ask for more, and ended after it."""
     clock = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     limits = (Rates(), lambda: None, asyncio.Event())
     limiter = rate_limiter.RateLimiter("endpoint", 12, 12, *limits, is_shared=True, is_in_process=False)
 
-    def exchange(keys: int, in_flight: int, asked: float, answered: float) -> None:
-        clock[0], limiter.in_flight = answered, in_flight
-        request = limiter.slot_request([str(key) for key in range(keys)], asked)
+    def exchange(keys: int, in_flight: int, start: float, end: float) -> None:
+        clock[0], limiter.in_flight = end, in_flight
+        request = limiter.slot_request([str(key) for key in range(keys)], start)
         assert request is not None
         limiter.apply(request, SlotGrant(keys=min(keys, 6), room=6), min(keys, 6))
 
