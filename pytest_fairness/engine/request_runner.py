@@ -28,7 +28,7 @@ _TRIES_TIMEOUT = 2
 There is one more try if the model answers other requests meanwhile: if a fifth time out by chance, few do three times.
 """
 _MOST_LOST = 10
-"""Number of failed requests before the first answer after which the model counts as unable to answer any."""
+"""Number of requests that failed one after another, after which the model counts as unable to answer any."""
 _CALLS_NO_TOOLS = "{} cannot be offered tools, which this probe declares: measure a model or application that can"
 _MOST_REFUSALS = 60
 """Number of refusals for the rate, while others are answered, after which the request itself counts as the reason."""
@@ -51,7 +51,7 @@ class RequestRunner:
         self._answered = 0
         """The number of answers."""
         self._lost = 0
-        """The number of requests that failed before the first answer."""
+        """The number of requests that failed after all tries since the last answer."""
 
     async def run(self, request: Request) -> Attempt:
         """Return the attempt of a request, with its error if all tries failed.
@@ -77,11 +77,10 @@ class RequestRunner:
                 is_last_try |= timeouts >= _TRIES_TIMEOUT + (self._answered > since)
                 if refused >= _MOST_REFUSALS or (failures and is_last_try):
                     message = f"{self._message(error)} (asked {failures + refused} times)"
-                    if not self._answered:
-                        self._lost += 1
-                        if error.unreachable or self._lost >= _MOST_LOST:
-                            self.limit.end_waits()
-                            return self._give_up(request, message)
+                    self._lost += 1
+                    if self._lost >= _MOST_LOST or (error.unreachable and not self._answered):
+                        self.limit.end_waits()
+                        return self._give_up(request, message)
                     return Attempt(request.key, request.repetition, error=message)
                 number = refused if is_throttled else failures
                 wait = self._context.retries.wait(number, error, is_throttled=is_throttled)
@@ -149,7 +148,7 @@ class RequestRunner:
             if failure is error:
                 raise
             raise failure from error
-        self._answered += 1
+        self._answered, self._lost = self._answered + 1, 0
         self.limit.answered(request, answer)
         return answer
 

@@ -198,6 +198,33 @@ def test_broken_model_is_not_requested_a_thousand_times(make_engine: MakeEngine,
     assert {attempt.error for attempt in make_engine(concurrency=4).attempts(asks)} == {None}
 
 
+@pytest.mark.parametrize("error", [TransientError("refused", unreachable=True), TransientError("HTTP 500")])
+def test_model_that_answers_no_more_is_given_up(make_engine: MakeEngine, error: Exception) -> None:
+    """Regression: each of the requests that were left was sent with all its tries, for hours."""
+
+    async def ends(prompt: Prompt, repetition: int) -> str:
+        if model.requests > 100:
+            raise error
+        return "fine"
+
+    model = CountingModel(ends)
+    engine = make_engine(concurrency=4)
+    attempts = engine.attempts(build_requests(prompts(500), model, 1))
+    assert sum(attempt.answer is not None for attempt in attempts) == 100
+    assert set(engine.answers.causes.values()) == {model.name}
+    assert model.requests <= 100 + (10 + 4) * 6
+
+
+def test_failures_with_answers_in_between_give_up_no_model(make_engine: MakeEngine) -> None:
+    async def fails_often(prompt: Prompt, repetition: int) -> str:
+        if int(prompt.text.split()[1]) % 10:
+            raise TransientError("HTTP 500")
+        return "fine"
+
+    attempts = make_engine(concurrency=1).attempts(build_requests(prompts(60), CountingModel(fails_often), 1))
+    assert sum(attempt.answer is not None for attempt in attempts) == 6
+
+
 def test_error_is_retried_by_the_next_session_only(make_engine: MakeEngine) -> None:
     """Regression: a repeated job has the same run id, and once kept the errors of the first time."""
 
