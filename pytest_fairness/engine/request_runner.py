@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -29,6 +30,8 @@ There is one more try if the model answers other requests meanwhile: if a fifth 
 """
 _MOST_LOST = 10
 """Number of requests that failed one after another, after which the model counts as unable to answer any."""
+_LONGEST_OUTAGE = 60.0
+"""Seconds without an answer before a model that has answered counts as such: many requests may fail at a time."""
 _CALLS_NO_TOOLS = "{} cannot be offered tools, which this probe declares: measure a model or application that can"
 _MOST_REFUSALS = 60
 """Number of refusals for the rate, while others are answered, after which the request itself counts as the reason."""
@@ -52,6 +55,8 @@ class RequestRunner:
         """The number of answers."""
         self._lost = 0
         """The number of requests that failed after all tries since the last answer."""
+        self._answered_at = -math.inf
+        """The time of the last answer."""
 
     async def run(self, request: Request) -> Attempt:
         """Return the attempt of a request, with its error if all tries failed.
@@ -78,7 +83,8 @@ class RequestRunner:
                 if refused >= _MOST_REFUSALS or (failures and is_last_try):
                     message = f"{self._message(error)} (asked {failures + refused} times)"
                     self._lost += 1
-                    if self._lost >= _MOST_LOST or (error.unreachable and not self._answered):
+                    is_gone = self._lost >= _MOST_LOST and time.monotonic() - self._answered_at >= _LONGEST_OUTAGE
+                    if is_gone or (error.unreachable and not self._answered):
                         self.limit.end_waits()
                         return self._give_up(request, message)
                     return Attempt(request.key, request.repetition, error=message)
@@ -148,7 +154,7 @@ class RequestRunner:
             if failure is error:
                 raise
             raise failure from error
-        self._answered, self._lost = self._answered + 1, 0
+        self._answered, self._answered_at, self._lost = self._answered + 1, time.monotonic(), 0
         self.limit.answered(request, answer)
         return answer
 
