@@ -40,7 +40,8 @@ class _Mark(NamedTuple):
 
 
 def _marks(text: str) -> Iterator[_Mark]:
-    folded = text.casefold().replace("\u0131", "i")  # Turkish, and equal to "i" where case is ignored
+    # The Turkish letters are equal to "i" where case is ignored; one of them folds to "i" and a combining dot.
+    folded = text.casefold().replace("\u0131", "i").replace("\u0307", "")
     if not any(hint in folded for hint in _HINTS):
         return
     for match in _BRACKETS.finditer(text):
