@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
 import time
@@ -228,6 +229,23 @@ def test_short_outage_gives_up_no_model(make_engine: MakeEngine) -> None:
     model = CountingModel(fails_for_long)
     attempts = make_engine(concurrency=4).attempts(build_requests(prompts(100), model, 1))
     assert 60 <= sum(attempt.answer is not None for attempt in attempts) < 90
+
+
+def test_short_outage_of_a_slow_model_does_not_give_it_up(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: the time since the last answer counted, which of a slow model is long before its first failure."""
+    monkeypatch.setattr(request_runner, "_LONGEST_OUTAGE", 1.0)
+
+    async def fails_late(prompt: Prompt, repetition: int) -> str:
+        if 12 <= int(prompt.text.split()[1]) < 24:
+            await asyncio.sleep(1.2 * (model.calls[prompt.text, repetition] == 1))
+            raise TransientError("refused", unreachable=True)
+        return "fine"
+
+    model = CountingModel(fails_late)
+    attempts = make_engine(concurrency=12).attempts(build_requests(prompts(60), model, 1))
+    assert sum(attempt.answer is not None for attempt in attempts) == 48
 
 
 def test_failures_with_answers_in_between_give_up_no_model(
