@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pytest_fairness.core.lazy_patterns import lazy_pattern
+from pytest_fairness.core.lazy_patterns import fold, lazy_pattern
 
 _NAME = r"[\w:.-]{0,20}?(?:think|thought|reason|reflect|scratchpad|monologue|deliberat|analysis)\w{0,12}"
 _BRACKETS = lazy_pattern(
@@ -40,8 +40,7 @@ class _Mark(NamedTuple):
 
 
 def _marks(text: str) -> Iterator[_Mark]:
-    # The Turkish letters are equal to "i" where case is ignored; one of them folds to "i" and a combining dot.
-    folded = text.casefold().replace("\u0131", "i").replace("\u0307", "")
+    folded = fold(text)
     if not any(hint in folded for hint in _HINTS):
         return
     for match in _BRACKETS.finditer(text):
