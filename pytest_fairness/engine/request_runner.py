@@ -88,6 +88,7 @@ class RequestRunner:
                     if (is_long and self._lost >= _MOST_LOST) or (error.unreachable and not self._answered):
                         self.limit.end_waits()
                         return self._give_up(request, message)
+                    self._context.scheduler.bring_forward(self.model)
                     return Attempt(request.key, request.repetition, error=message)
                 number = refused if is_throttled else failures
                 wait = self._context.retries.wait(number, error, is_throttled=is_throttled)

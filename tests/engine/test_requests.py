@@ -262,6 +262,26 @@ def test_failures_with_answers_in_between_give_up_no_model(
     assert sum(attempt.answer is not None for attempt in attempts) == 6
 
 
+@pytest.mark.parametrize("first", [0, 20])
+def test_kind_of_prompt_that_fails_gives_up_no_model(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    """Regression: ten failures in a row ended the model, also in each later run, which begins with the failed ones."""
+    monkeypatch.setattr(request_runner, "_LONGEST_OUTAGE", 0.0)
+
+    async def fails_for_some(prompt: Prompt, repetition: int) -> str:
+        if first <= int(prompt.text.split()[1]) < first + 20:
+            raise TransientError("HTTP 500")
+        return "fine"
+
+    engine = make_engine(concurrency=1)
+    asks = build_requests(prompts(60), CountingModel(fails_for_some), 1)
+    engine.plan(asks)
+    attempts = [attempt for ask in asks for attempt in engine.attempts([ask])]
+    assert sum(attempt.answer is not None for attempt in attempts) == 40
+    assert not engine.answers.causes
+
+
 def test_error_is_retried_by_the_next_session_only(make_engine: MakeEngine) -> None:
     """Regression: a repeated job has the same run id, and once kept the errors of the first time."""
 
