@@ -321,6 +321,11 @@ def bound_that_is_chosen(measured: Measured) -> None:
     assert rate >= (0.6 if rate.value < 0.6 else 0.5)
 
 
+def bound_of_the_second_read(measured: Measured) -> None:
+    _, second = (measured.where(group=group).rate("yes").value for group in "ab")
+    assert measured.where(group="c").rate("yes") >= second - 0.5
+
+
 def branch_that_is_chosen(measured: Measured) -> None:
     rate = measured.rate("yes")
     if rate.value < 0.5:
@@ -349,6 +354,7 @@ def best_member(measured: Measured) -> None:
         rounded_bound,
         bound_of_groups,
         bound_that_is_chosen,
+        bound_of_the_second_read,
         branch_that_is_chosen,
         assert_that_is_skipped,
         best_member,
