@@ -230,6 +230,7 @@ def test_unasserted_comparison_is_named() -> None:
         ("if low < 0.8:\n    raise AssertionError", "unfair", (0.8, None)),
         ("assert open_ >= 0.8 and not good < 0.8", "undecided", (0.8, None)),
         ("assert not open_ < 0.8 and open_ <= 0.9", "undecided", (0.8, 0.9)),
+        ("assert all([low >= 0.8, not good >= 0.9])", "unfair", (0.8, None)),  # two answers are wrong at once
     ],
 )
 def test_negated_comparison_is_judged_by_its_complement(body: str, verdict: str, bounds: object) -> None:
