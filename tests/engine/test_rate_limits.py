@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 import pytest
 
@@ -260,6 +261,19 @@ def test_quota_that_ends_in_hours_ends_the_requests(make_engine: MakeEngine, wai
     assert model.requests <= 8
     model.behavior = None
     assert all(attempt.answer for attempt in make_engine().attempts(asks)), "the next session goes on"
+
+
+@pytest.mark.parametrize("wait", [3_600.0, 100_000.0])
+def test_long_wait_is_reported_by_the_minute_after_it(make_engine: MakeEngine, wait: float) -> None:
+    async def spent(prompt: Prompt, repetition: int) -> str:
+        raise TransientError("429", retry_after=wait, rate_limited=True)
+
+    before = datetime.now(UTC)
+    (attempt,) = make_engine().attempts(build_requests(prompts(1), CountingModel(spent), 1))
+    (day, minute), *_ = re.findall(r"until (\S+ )?(\S+) UTC", attempt.error or "")
+    end = datetime.fromisoformat(f"{day or f'{before:%Y-%m-%d} '}{minute}Z")
+    assert -1 < (end - before).total_seconds() - wait < 90
+    assert bool(day) == (end.date() != before.date())
 
 
 def test_waiting_requests_end_with_the_others(make_engine: MakeEngine) -> None:
