@@ -199,11 +199,15 @@ def test_more_slots_are_asked_for_after_a_long_exchange(monkeypatch: pytest.Monk
     assert limiter.free(103.0) == 7
 
 
-def shared_limiter(*, claims_ahead: bool = False) -> RateLimiter:
+def shared_limiter(*, claims_ahead: bool = False, rate: float | None = None) -> RateLimiter:
     gate = asyncio.Event()
     gate.set()
-    limits = (Rates(), lambda: None, gate)
+    limits = (Rates(rate), lambda: None, gate)
     return RateLimiter("endpoint", 12, 12, *limits, is_shared=True, is_in_process=False, claims_ahead=claims_ahead)
+
+
+def test_no_more_is_claimed_at_a_time_than_the_rate_lets_leave() -> None:
+    assert [shared_limiter(rate=rate).free(time.monotonic()) for rate in (None, 60, 6_000)] == [12, 1, 5]
 
 
 def test_ended_request_leaves_its_slot_to_a_claimed_one() -> None:
