@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,11 +46,10 @@ class Pyproject:
     def read_ours(cls, root: Path) -> Pyproject:
         """Return the file at ``root`` where it has words to this plugin, else an empty one."""
         path = root / PYPROJECT
-        try:
-            is_ours = TOOL.encode() in path.read_bytes()
-        except OSError:
-            is_ours = False
-        return cls.read(root) if is_ours else cls(path)
+        with suppress(OSError):
+            if TOOL.encode() in path.read_bytes():
+                return cls.read(root)
+        return cls(path)
 
     def table(self, *names: str, way_out: str) -> Mapping[str, Any]:
         """Return the table ``[tool.pytest-fairness.NAMES]``; empty where there is none.
