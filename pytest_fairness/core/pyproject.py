@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,10 +45,11 @@ class Pyproject:
     def read_ours(cls, root: Path) -> Pyproject:
         """Return the file at ``root`` where it has words to this plugin, else an empty one."""
         path = root / PYPROJECT
-        with suppress(OSError):
-            if TOOL.encode() in path.read_bytes():
-                return cls.read(root)
-        return cls(path)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            content = b""
+        return cls.read(root) if TOOL.encode() in content else cls(path)
 
     def table(self, *names: str, way_out: str) -> Mapping[str, Any]:
         """Return the table ``[tool.pytest-fairness.NAMES]``; empty where there is none.
