@@ -56,7 +56,7 @@ def grade_together(
         except Exception as error:
             raise GraderError(f"the grader of {name!r} failed on item {item.id!r}: {describe_error(error)}") from error
         graded = [
-            replace(entry, grades={**entry.grades, name: reason or grade})
+            GradedAttempt(entry.item, entry.prompt, entry.attempt, {**entry.grades, name: reason or grade})
             for entry, reason, grade in zip(graded, reasons, grades, strict=True)
         ]
     return graded
@@ -92,7 +92,7 @@ def _requests(questions: object, model: Model, first: int, first_of: FirstOf) ->
         if not isinstance(question, ModelQuery):
             raise GraderError(f"yielded a list that holds {type(question).__name__}: it must hold ModelQuery(...) only")
         answerer = model if question.model is None else question.model
-        if not isinstance(answerer, Model):
+        if answerer is not model and not isinstance(answerer, Model):
             raise GraderError(f"asks a {type(answerer).__name__}: its model must have answer() and close()")
         # Repetitions of a fresh run continue those of earlier runs, as those of its attempts do.
         repetition = question.repetition if question.repetition >= first else first + question.repetition

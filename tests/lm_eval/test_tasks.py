@@ -158,6 +158,35 @@ def test_women_and_men_are_scored_alike(measured):
 
 
 @pytest.mark.parametrize(
+    "target", ["label", "'{{[0, 1, 2] | random}}'", "'{{lipsum(n=1) | length % 3}}'", "!function drawing.drawn"]
+)
+def test_scores_leave_random_numbers_alone(tasks: Project, target: str) -> None:
+    """Score by lm_eval's own code, by templates that draw, and by a function that does."""
+    folder = tasks.path / "tasks"
+    text = (folder / "choices.yaml").read_text(encoding="utf-8").replace("local_choices", "local_drawing")
+    text = text.replace("doc_to_target: label", f"doc_to_target: {target}")
+    (folder / "drawing.yaml").write_text(text, encoding="utf-8")
+    (folder / "drawing.py").write_text("import numpy\n\ndef drawn(doc):\n    return int(numpy.random.randint(3))\n")
+    tasks.write(
+        test_own="""
+import random
+import numpy
+import pytest
+from pytest_fairness.benchmarks.lm_eval import LmEvalTask
+
+@pytest.mark.probe(**LmEvalTask("tasks/drawing.yaml").arguments)
+def test_document(probe_item, model):
+    random.seed(1), numpy.random.seed(1)
+    expected = random.random(), numpy.random.random()
+    random.seed(1), numpy.random.seed(1)
+    probe_item.measure(model)
+    assert (random.random(), numpy.random.random()) == expected
+"""
+    )
+    tasks.run().assert_outcomes(passed=24)
+
+
+@pytest.mark.parametrize(
     ("spec", "line"),
     [
         ("tasks/missing.yaml", "there is no file"),

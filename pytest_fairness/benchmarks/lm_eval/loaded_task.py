@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,8 @@ from pytest_fairness.core.errors import FairnessError, UngradedError
 
 _GREEDY = {"do_sample": False, "temperature": 0.0, "max_gen_toks": 256, "max_new_tokens": 256}
 """Settings of generation that models of ours have by default."""
+_FIELDS = ("doc_to_text", "doc_to_target", "doc_to_choice")
+"""The settings of a task, each a template, a function or a value, that are read of a document when it is scored."""
 _READ_GREEDY: Mapping[str, tuple[str, ...]] = {"multiple_choice": ("exact_match",), "loglikelihood": ("acc",)}
 """The metrics, by type of a task's requests, that use whether a text is the most probable one."""
 
@@ -109,7 +110,7 @@ class DocumentTask:
         """The names of the task's metrics."""
         return [str(name) for name in self.task.aggregation()]
 
-    @property
+    @cached_property
     def filter_names(self) -> list[str]:
         """The names of the pipelines of filters, each of which has metrics of its own."""
         return [str(ensemble.name) for ensemble in getattr(self.task, "_filters", [])] or ["none"]
@@ -123,7 +124,7 @@ class DocumentTask:
         'exact_match'
         """
         name = metric if len(self.filter_names) == 1 else f"{metric}_{filter_name}"
-        return re.sub(r"\W+", "_", name).strip("_")
+        return _identifier(name)
 
     @property
     def keys(self) -> list[str]:
@@ -141,15 +142,13 @@ class DocumentTask:
             UngradedError: A response lacks what the metrics use.
             FairnessError: The task's code fails.
         """
-        instances = []
-        for instance, instance_responses in zip(document.instances, responses, strict=True):
-            duplicate = copy(instance)
-            duplicate.resps, duplicate.filtered_resps = [self._usable(response) for response in instance_responses], {}
-            instances.append(duplicate)
+        instances = document.instances
+        for instance, instance_responses in zip(instances, responses, strict=True):
+            instance.resps, instance.filtered_resps = [self._usable(response) for response in instance_responses], {}
         withheld = self._withheld([response for instance_responses in responses for response in instance_responses])
         self.task._instances = instances  # where lm_eval's filters look for them
         values: dict[str, Any] = {}
-        with undisturbed():
+        with undisturbed(draws=self._may_draw):
             try:
                 self.task.apply_filters()
                 ordered = sorted(instances, key=lambda instance: instance.idx)
@@ -231,7 +230,17 @@ class DocumentTask:
             raise self._refusal(f"document {number} makes no requests")
         return Document(number, content, instances, questions, positions)
 
-    @property
+    @cached_property
+    def _may_draw(self) -> bool:
+        """Whether scores may depend on random numbers: where no code but lm_eval's of likelihoods makes them."""
+        config: Any = getattr(self.task, "config", None)
+        fields = [getattr(config, name, None) for name in _FIELDS]
+        if type(self.task).__module__ != "lm_eval.api.task" or self._has_own_scoring or any(map(callable, fields)):
+            return True
+        is_random = any(name in repr(fields) for name in ("random", "lipsum"))  # what jinja2 has to draw
+        return is_random or config.use_prompt is not None or config.filter_list is not None
+
+    @cached_property
     def _has_own_scoring(self) -> bool:
         """Return whether the task's own code makes scores of responses, so that nobody knows what it reads of them."""
         config = getattr(self.task, "config", None)
@@ -250,6 +259,11 @@ class DocumentTask:
 
     def _refusal(self, reason: str) -> FairnessError:
         return FairnessError(f"lm-eval task {self.name}: {reason}")
+
+
+@lru_cache(maxsize=256)
+def _identifier(name: str) -> str:
+    return re.sub(r"\W+", "_", name).strip("_")
 
 
 def _lacks_greedy(response: Any) -> bool:

@@ -331,10 +331,10 @@ class DocumentMetrics:
     def calculate(self, items: Sequence[list[Mapping[str, Any]]]) -> Mapping[str, float]:
         """Return every metric of these documents, by name."""
         metrics: dict[str, float] = {}
+        documents = [scores for item in items for scores in item]
         with undisturbed():
             for key in self._keys:
-                values = [scores[key] for item in items for scores in item if key in scores]
-                if values:
+                if values := [scores[key] for scores in documents if key in scores]:
                     metrics[key] = float(self._task.aggregation(key)(values))
         return metrics
 
