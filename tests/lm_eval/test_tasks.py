@@ -134,6 +134,18 @@ def test_tag_names_its_tasks(tasks: Project) -> None:
     result.stdout.fnmatch_lines(["*<Function test_local_choices?0?>", "*<Function test_local_shots?23?>"])
 
 
+def test_conftest_hooks_are_called_for_tests_of_tasks(tasks: Project) -> None:
+    conftest = (tasks.path / "conftest.py").read_text(encoding="utf-8")
+    tasks.write(
+        conftest=conftest + "\ndef pytest_runtest_setup(item):\n    with open('hooked.txt', 'a') as file:\n"
+        "        print(item.nodeid, file=file)\n"
+    )
+    tasks.run(*options(["words"])).assert_outcomes(passed=25)
+    hooked = (tasks.path / "hooked.txt").read_text(encoding="utf-8").splitlines()
+    assert len(hooked) == 25
+    assert hooked[0].startswith("lm_eval::test_local_words[")
+
+
 def test_suite_of_the_users_own_measures_a_task(tasks: Project) -> None:
     tasks.write(
         test_own="""
