@@ -48,7 +48,10 @@ def grade_together(
     graded = list(attempts)
     for name, grader in graders.items():
         reasons = [withheld_grade(entry.attempt, grader) for entry in graded]
-        visible = [_without_answer(entry, reason) for entry, reason in zip(graded, reasons, strict=True)]
+        visible = [
+            entry if reason is None else _without_answer(entry, reason)
+            for entry, reason in zip(graded, reasons, strict=True)
+        ]
         try:
             grades = yield from _grades(grader, item, visible, model, first, first_of)
         except UngradedError as error:
@@ -62,9 +65,9 @@ def grade_together(
     return graded
 
 
-def _without_answer(graded: GradedAttempt, reason: Grade | None) -> GradedAttempt:
+def _without_answer(graded: GradedAttempt, reason: Grade) -> GradedAttempt:
     """Return an attempt without its incomplete answer, on which the grades of other attempts must not depend either."""
-    if reason is None or graded.attempt.answer is None:
+    if graded.attempt.answer is None:
         return graded
     return replace(graded, attempt=replace(graded.attempt, answer=None, error=reason.detail))
 

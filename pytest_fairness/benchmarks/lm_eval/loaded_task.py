@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -142,10 +143,12 @@ class DocumentTask:
             UngradedError: A response lacks what the metrics use.
             FairnessError: The task's code fails.
         """
+        lacks_greedy = not self._has_own_scoring and any(map(_lacks_greedy, chain.from_iterable(responses)))
+        withheld = _READ_GREEDY[self.task.OUTPUT_TYPE] if lacks_greedy else ()
         instances = document.instances
         for instance, instance_responses in zip(instances, responses, strict=True):
-            instance.resps, instance.filtered_resps = [self._usable(response) for response in instance_responses], {}
-        withheld = self._withheld([response for instance_responses in responses for response in instance_responses])
+            instance.resps = list(map(_usable, instance_responses) if lacks_greedy else instance_responses)
+            instance.filtered_resps = {}
         self.task._instances = instances  # where lm_eval's filters look for them
         values: dict[str, Any] = {}
         with undisturbed(draws=self._may_draw):
@@ -246,17 +249,6 @@ class DocumentTask:
         config = getattr(self.task, "config", None)
         return self.task.OUTPUT_TYPE not in _READ_GREEDY or callable(getattr(config, "process_results", None))
 
-    def _usable(self, response: Any) -> Any:
-        """Return a response for lm_eval's code, which reads whether a text is the most probable one without need."""
-        is_replaced = _lacks_greedy(response) and not self._has_own_scoring
-        return (response[0], False) if is_replaced else response
-
-    def _withheld(self, responses: Sequence[Any]) -> tuple[str, ...]:
-        """Return the metrics that these responses cannot give: those of whether a text is the most probable one."""
-        if self._has_own_scoring or not any(map(_lacks_greedy, responses)):
-            return ()
-        return _READ_GREEDY[self.task.OUTPUT_TYPE]
-
     def _refusal(self, reason: str) -> FairnessError:
         return FairnessError(f"lm-eval task {self.name}: {reason}")
 
@@ -268,6 +260,11 @@ def _identifier(name: str) -> str:
 
 def _lacks_greedy(response: Any) -> bool:
     return isinstance(response, tuple) and isinstance(response[1], UnknownGreedy)
+
+
+def _usable(response: Any) -> Any:
+    """Return a response for lm_eval's code, which reads whether a text is the most probable one without need."""
+    return (response[0], False) if _lacks_greedy(response) else response
 
 
 def _plain(value: Any) -> Any:
