@@ -21,6 +21,7 @@ from pytest_fairness.benchmarks.lm_eval.questions import (
     questions_of,
 )
 from pytest_fairness.core.errors import FairnessError, UngradedError
+from pytest_fairness.core.garbage_collection import paused_collection
 
 _GREEDY = {"do_sample": False, "temperature": 0.0, "max_gen_toks": 256, "max_new_tokens": 256}
 """Settings of generation that models of ours have by default."""
@@ -82,7 +83,7 @@ class DocumentTask:
             FairnessError: There are none, or the task's code fails on one.
         """
         conversations = Conversations()
-        with undisturbed():
+        with undisturbed(), paused_collection():
             try:
                 contents = list(self.task.eval_docs)
             except Exception as error:
