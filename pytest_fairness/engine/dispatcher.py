@@ -19,6 +19,7 @@ from pytest_fairness.store.store import SyncResult
 
 if TYPE_CHECKING:
     from pytest_fairness.engine.batch_submission import BatchSubmitter
+    from pytest_fairness.engine.rate_limiter import RateLimiter
     from pytest_fairness.engine.request_runner import RequestRunner
 
 GRACE = 30.0
@@ -38,13 +39,17 @@ class Dispatcher:
     """
 
     def __init__(self, context: EngineContext, mode: BatchMode | None, *, offline: bool) -> None:
+        self.claimed = set[str]()
+        """The keys of the requests that are claimed and were not sent."""
         self._context, self._mode, self._offline = context, mode, offline
         self._runners: dict[str, RequestRunner] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._existing_batches: BatchSubmitter | None = None
 
     def __contains__(self, key: str) -> bool:
-        return key in self._tasks or (self._existing_batches is not None and key in self._existing_batches)
+        if key in self._tasks or key in self.claimed:
+            return True
+        return self._existing_batches is not None and key in self._existing_batches
 
     def __len__(self) -> int:
         """Return how many requests are in flight one by one."""
@@ -78,14 +83,43 @@ class Dispatcher:
         return error is None
 
     def send(self, request: Request) -> None:
-        """Send a request that is claimed, or needs no claim."""
+        """Send a request that needs no claim; one that is claimed is sent once it has a slot: see `use_slots`."""
         runner = self._runner(request.model)
-        runner.limit.in_flight += 1
         if not request.is_stored:  # the others were begun with their claims
             self._context.budget.begin([request])
+        if runner.limit.is_shared and request.is_stored:
+            runner.limit.claimed.append(request)
+            self.claimed.add(request.key)
+            return
+        runner.limit.in_flight += 1
         if batch_size(self._mode, request.model) is not None:
             self._batches.add(request)
-            return
+        else:
+            self._start(runner, request)
+
+    def use_slots(self) -> None:
+        """Send claimed requests as far as there are slots."""
+        for runner in self._runners.values():
+            self._use_slots(runner.limit)
+
+    def withdraw(self) -> list[Request]:
+        """Release the claims of all requests that were not sent, and return these."""
+        requests: list[Request] = []
+        for runner in self._runners.values():
+            requests += runner.limit.claimed
+            runner.limit.claimed.clear()
+        self.claimed.clear()
+        for request in requests:
+            self._context.budget.withdraw(request)
+            self._context.sync.release(request)
+        return requests
+
+    def _use_slots(self, limit: RateLimiter) -> None:
+        while (request := limit.next_request()) is not None:
+            self.claimed.remove(request.key)
+            self._start(self._runner(request.model), request)
+
+    def _start(self, runner: RequestRunner, request: Request) -> None:
         self._tasks[request.key] = asyncio.get_running_loop().create_task(self._send(runner, request))
 
     def follow(self, request: Request, result: SyncResult) -> bool:
@@ -96,7 +130,8 @@ class Dispatcher:
         return owner in result.submissions
 
     async def cancel(self) -> None:
-        """Cancel the requests in flight."""
+        """Cancel the requests in flight, and release those that were not sent."""
+        self.withdraw()
         if self._existing_batches is not None:
             await self._existing_batches.close()
         tasks = list(self._tasks.values())
@@ -123,8 +158,9 @@ class Dispatcher:
             try:
                 attempt = await self._attempt(runner, request)
             finally:
-                runner.limit.in_flight -= 1
+                runner.limit.end()
                 del self._tasks[request.key]
+                self._use_slots(runner.limit)
                 self._context.wake()
             self._end(runner, request, attempt)
         except asyncio.CancelledError:

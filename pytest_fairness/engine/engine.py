@@ -257,6 +257,7 @@ class Engine:
 
     async def _exchange(self) -> None:
         """Write results, claim the requests that may be sent, and send them; the next round repeats this if needed."""
+        withdrawn = self._dispatcher.withdraw() if self._stopped or self._paused else []
         ready = self._take_ready()
         # Once a cap is reached no request is sent, so no slots are needed to find the answers of other processes.
         slots = self._limits.slot_requests({} if self._budget.is_spent else ready)
@@ -272,7 +273,7 @@ class Engine:
             requeued = result.held
         else:  # they wait until requests in flight have ended, which may leave some money
             requeued = result.held | set(result.spending.refused)
-        self._scheduler.put_back(request for key, request in ready.items() if key in requeued)
+        self._scheduler.put_back([*withdrawn, *(request for key, request in ready.items() if key in requeued)])
         self._foreign.suspect(self._limits.apply(slots, result))
         self.answers.publish()
         for key, request in ready.items():
@@ -280,6 +281,8 @@ class Engine:
                 self._dispatcher.send(request)
             elif key in result.foreign and not self._dispatcher.follow(request, result):
                 self._foreign.add(request, result.foreign[key])
+        if not self._stopped:
+            self._dispatcher.use_slots()
 
     def _take_ready(self) -> dict[str, Request]:
         """Take the requests that may be sent now from the queues."""
@@ -296,7 +299,8 @@ class Engine:
     async def _check_stop(self) -> None:
         """End the engine after its session was stopped by any process, with a grace for requests in flight."""
         now = time.monotonic()
-        if self._dispatcher and not self._stopped and now >= self._next_stop_look:
+        has_requests = self._dispatcher or self._dispatcher.claimed
+        if has_requests and not self._stopped and now >= self._next_stop_look:
             self._next_stop_look = now + STOP_INTERVAL
             if await self.sync.call(self.store.is_stopped):  # this process may stop it meanwhile
                 self._stopped = True
@@ -309,7 +313,7 @@ class Engine:
 
     async def _sleep(self) -> None:
         """Sleep until an event, and then for a moment, so that several events share one exchange."""
-        waits_for_time = self._foreign or self._scheduler or self._limits.waiting
+        waits_for_time = self._foreign or self._scheduler or self._dispatcher.claimed or self._limits.waiting
         longest = self._limits.pause(POLL_INTERVAL) if waits_for_time else STOP_INTERVAL if self._dispatcher else None
         with suppress(TimeoutError):
             async with asyncio.timeout(longest):

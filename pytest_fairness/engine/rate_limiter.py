@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -25,6 +24,8 @@ _CLAIMED_AHEAD = 0.05
 """Seconds of fast calls that are claimed before their model is free."""
 _MOST_AHEAD = 31
 """Largest number of calls that are claimed before their model is free."""
+_PART_AHEAD = 4
+"""The number of requests in flight for which a process claims one more, to send it as soon as one of them ends."""
 _PROBE_INTERVAL = 2.0
 """Seconds between two requests for more slots than other processes leave: one may have died with its own."""
 _CHARACTERS_PER_TOKEN = 4
@@ -43,6 +44,7 @@ class RateLimiter:
         gate: An event that is cleared while no new request may be sent.
         is_shared: Whether other processes share the endpoint.
         is_in_process: Whether calls run in this process: several fast ones are claimed before the model is free.
+        claims_ahead: Whether requests are claimed before there are slots, where other processes have slots as well.
     """
 
     def __init__(
@@ -56,13 +58,18 @@ class RateLimiter:
         *,
         is_shared: bool,
         is_in_process: bool,
+        claims_ahead: bool,
     ) -> None:
         self.in_flight = 0
+        self.claimed: deque[Request] = deque()
+        """The requests that are claimed and were not sent."""
+        self._slots = 0
+        """The number of these that may be sent now."""
         self.generation = 0
         """The generation of the requests that are sent now: see `SlotGrant`."""
         self.refused_for = 0.0
         """Seconds for which all replies to the run were refusals."""
-        self.is_shared, self.is_in_process = is_shared, is_in_process
+        self.is_shared, self.is_in_process, self._claims_ahead = is_shared, is_in_process, claims_ahead
         self._turns, self._gate = asyncio.Semaphore(most), gate
         self._most, self._ahead, self._rates, self._wake = most, 0, rates, wake
         self._granted, self._next_probe = 0, 0.0
@@ -72,7 +79,7 @@ class RateLimiter:
         self._answers = self._tokens = 0
         """The answers since then, and their tokens."""
         self._reported = (0, 0)
-        """The numbers of requests in flight and of waiting retries in the last report to the store."""
+        """The numbers of requests in flight and of waiting retries by the last exchange with the store."""
         self._closed_until = 0.0
         self._waiting: set[asyncio.Future[None]] = set()
         """The retries that wait: requests in flight that have failed."""
@@ -80,14 +87,30 @@ class RateLimiter:
         """The retries whose wait is over: they are sent as soon as there is a slot."""
 
     def free(self, now: float) -> int:
-        """Return how many requests may be sent; ``now`` is in seconds of a monotonic clock."""
+        """Return how many requests may be claimed; ``now`` is in seconds of a monotonic clock."""
         if self.closed(now):
             return 0
-        free = int(max(0, self._room(now) - self.in_flight))
+        ahead = self.in_flight // _PART_AHEAD if self._claims_ahead and self._granted < self._most else 0
+        free = max(0, self._room(now) + ahead - self.in_flight - len(self.claimed))
         return min(free, burst(self._rates)) if self.is_shared else free
 
-    def _room(self, now: float) -> float:
-        return min(self._most + self._ahead, self._granted if now < self._next_probe else math.inf)
+    def next_request(self) -> Request | None:
+        """Count the next claimed request as in flight, and return it; None where none may be sent."""
+        if not (self.claimed and self._slots and self._gate.is_set()):
+            return None
+        self._slots -= 1
+        self.in_flight += 1
+        return self.claimed.popleft()
+
+    def end(self) -> None:
+        """Count a request as ended; it leaves its slot to the next one, unless there are fewer slots by now."""
+        self.in_flight -= 1
+        now = time.monotonic()
+        self._slots += not (self._report.refusals or self.closed(now)) and self.in_flight < self._room(now)
+
+    def _room(self, now: float) -> int:
+        most = self._most + self._ahead
+        return min(most, self._granted) if now < self._next_probe else most
 
     def closed(self, now: float) -> float:
         """Return the seconds for which no request may be sent; 0 if one may."""
@@ -159,13 +182,19 @@ class RateLimiter:
         """
         if not self.is_shared:
             return None
-        idle = 0 if self.closed(now) else int(max(0, self._room(now) - self.in_flight + self.waiting))
+        room = 0 if self.closed(now) else self._room(now)
+        idle = max(0, room - self.in_flight + self.waiting)
         retries = min(idle, sum(not slot.done() for slot in self._due_retries))
-        if not (keys or retries or (self.in_flight, self.waiting) != self._reported or self._report.refused >= 0):
+        slots = min(max(0, room - self.in_flight), len(self.claimed) + len(keys))
+        claimed = min(slots, len(self.claimed))
+        in_flight = self.in_flight, self.waiting
+        has_replies = self._answers or self._report.refused >= 0
+        if not (slots or retries or has_replies or in_flight != self._reported):
             return None
         report = replace(
             self._report,
-            keys=keys,
+            keys=keys[: slots - claimed],
+            claimed=claimed,
             again=retries,
             in_flight=self.in_flight,
             waiting=self.waiting,
@@ -173,7 +202,8 @@ class RateLimiter:
             tokens=self._tokens,
         )
         self._report, self._answers, self._tokens = self._empty_report, 0, 0
-        if now >= self._next_probe and self.in_flight + len(keys) > self._granted:
+        self._reported, self._slots = in_flight, 0
+        if now >= self._next_probe and self.in_flight + slots > self._granted:
             self._next_probe = now + _PROBE_INTERVAL
         return report
 
@@ -185,7 +215,9 @@ class RateLimiter:
             grant: The store's reply.
             claimed: The number of keys that are claimed.
         """
-        self._reported = (requested.in_flight + claimed, requested.waiting - grant.again)
+        slots = grant.claimed + claimed
+        self._slots += slots
+        self._reported = (requested.in_flight + slots, requested.waiting - grant.again)
         self._granted = grant.room
         self.generation, self.refused_for = grant.generation, grant.refused_for
         if grant.wait:

@@ -70,12 +70,20 @@ class RateLimiters:
             is_called_here = model.local or getattr(model, "in_process", False)
             is_in_process = is_called_here and size is None and not self._is_counted
             self._limits[endpoint] = RateLimiter(
-                endpoint, most, ceiling, rates, self._wake, self.gate, is_shared=is_shared, is_in_process=is_in_process
+                endpoint,
+                most,
+                ceiling,
+                rates,
+                self._wake,
+                self.gate,
+                is_shared=is_shared,
+                is_in_process=is_in_process,
+                claims_ahead=is_shared and not (rates or self._is_counted),
             )
         return self._limits[endpoint]
 
     def free(self) -> dict[str, int]:
-        """Return how many requests may be sent now, by endpoint."""
+        """Return how many requests may be claimed now, by endpoint."""
         now = time.monotonic()
         return {name: limit.free(now) for name, limit in self._limits.items()}
 

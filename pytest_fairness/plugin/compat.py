@@ -6,6 +6,7 @@ Checked with pytest 8.4.2 and 9.2.0, pluggy 1.5.0 and 1.7.0, pytest-xdist 3.8.0 
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from inspect import signature
 from pathlib import Path
@@ -201,6 +202,11 @@ class WorkerQueue:
     """
 
     def __init__(self, interactor: Any) -> None:
+        worker = interactor.config.workerinput
+        self.workers: int = worker["workercount"]
+        """The number of workers."""
+        self.number = int(re.sub(r"\D", "", worker["workerid"]) or 0) % self.workers
+        """A number of this worker below that; one that replaces a worker may have the same as another one."""
         self._interactor = interactor
         self._end: object = None
 

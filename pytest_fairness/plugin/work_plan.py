@@ -69,10 +69,13 @@ class AssignedTests:
         return [self.planned[index] for index in new if index in self.planned]
 
     def later_tests(self) -> Iterator[PlannedTest]:
-        """Yield the tests of items behind the assigned ones: most have no worker yet when they are read."""
+        """Yield this worker's part of the tests of items behind the assigned ones: most have no worker yet.
+
+        Each worker has another part, so that no two of them claim the same requests.
+        """
         index, end = self._last + 1, max(self.planned, default=-1)
         while index <= end:
-            test = self.planned.get(index)
+            test = self.planned.get(index) if index % self._queue.workers == self._queue.number else None
             if test is not None and len(test.items) == 1:  # a threshold would add the items of other workers
                 yield test
             index = max(index, self._last) + 1

@@ -52,7 +52,9 @@ class SlotRequest:
     """Requests in flight at most, of the whole run."""
     rates: Rates = UNLIMITED
     keys: Sequence[str] = ()
-    """Keys of new requests, in order."""
+    """Keys of new requests to claim and send, in order."""
+    claimed: int = 0
+    """Requests that are claimed and were not sent; they come before new ones."""
     again: int = 0
     """Retries that are due; they count as in flight."""
     in_flight: int = 0
@@ -74,7 +76,9 @@ class SlotGrant:
     """The slots that a process has."""
 
     keys: int = 0
-    """The number of its keys that may be claimed, the first ones."""
+    """The number of its keys that may be claimed and sent, the first ones."""
+    claimed: int = 0
+    """The number of its claimed requests that may be sent."""
     again: int = 0
     """The number of requests that may be sent once more."""
     room: int = 1
@@ -138,22 +142,24 @@ class EndpointThrottle:
         sendable = 0 if quiet > 0 else self._allowed_by_rates(request.rates)
         again = min(request.again, sendable, self._idle(owner, request))
         room, free = self._room_of(owner, request, now)
-        keys = min(len(request.keys), sendable - again, free)
-        self._leave(keys + again, request.rates)
-        is_refused = len(request.keys) > keys
-        is_short = is_refused and (quiet > 0 or request.in_flight + keys < room)  # else it has its share
+        slots = min(request.claimed + len(request.keys), sendable - again, free)
+        self._leave(slots + again, request.rates)
+        is_refused = request.claimed + len(request.keys) > slots
+        is_short = is_refused and (quiet > 0 or request.in_flight + slots < room)  # else it has its share
         until = now + _WAITING if is_short else 0.0
-        self.holders[owner] = (request.in_flight + keys, request.waiting - again, until)
+        self.holders[owner] = (request.in_flight + slots, request.waiting - again, until)
         # One that only waits has no claims, and would be taken for dead.
         others = frozenset(name for name, (in_flight, _, _) in self.holders.items() if in_flight and name != owner)
         for_slot = _SLOT / self._room(request) if others and quiet <= 0 else 0.0
+        claimed = min(request.claimed, slots)
         return SlotGrant(
-            keys,
+            slots - claimed,
+            claimed,
             again,
             room,
             self.generation,
             max(_SOON, quiet, for_slot) if is_short or request.again > again else 0.0,
-            others if (is_refused or request.again > again) and free <= keys else frozenset(),
+            others if (is_refused or request.again > again) and free <= slots else frozenset(),
             now - self.refused_since if self.refusals else 0.0,
         )
 

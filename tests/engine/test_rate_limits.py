@@ -17,8 +17,9 @@ import pytest
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import TransientError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.engine import rate_limiter, request_runner
+from pytest_fairness.engine import request_runner
 from pytest_fairness.engine.engine import Engine
+from pytest_fairness.engine.rate_limiter import RateLimiter
 from pytest_fairness.engine.requests import build_requests
 from pytest_fairness.store.rates import Rates
 from pytest_fairness.store.throttle import SlotGrant
@@ -182,8 +183,7 @@ def test_more_slots_are_asked_for_after_a_long_exchange(monkeypatch: pytest.Monk
     """Ask after an exchange that began before the time to ask for more, and ended after it."""
     clock = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    limits = (Rates(), lambda: None, asyncio.Event())
-    limiter = rate_limiter.RateLimiter("endpoint", 12, 12, *limits, is_shared=True, is_in_process=False)
+    limiter = shared_limiter()
 
     def exchange(keys: int, in_flight: int, start: float, end: float) -> None:
         clock[0], limiter.in_flight = end, in_flight
@@ -192,10 +192,65 @@ def test_more_slots_are_asked_for_after_a_long_exchange(monkeypatch: pytest.Monk
         limiter.apply(request, SlotGrant(keys=min(keys, 6), room=6), min(keys, 6))
 
     exchange(12, 0, 100.0, 100.0)
-    exchange(6, 6, 100.1, 100.1)
+    limiter.in_flight = 6
     assert limiter.free(101.0) == 0
     exchange(1, 5, 101.9, 103.0)
     assert limiter.free(103.0) == 7
+
+
+def shared_limiter(*, claims_ahead: bool = False) -> RateLimiter:
+    gate = asyncio.Event()
+    gate.set()
+    limits = (Rates(), lambda: None, gate)
+    return RateLimiter("endpoint", 12, 12, *limits, is_shared=True, is_in_process=False, claims_ahead=claims_ahead)
+
+
+def test_ended_request_leaves_its_slot_to_a_claimed_one() -> None:
+    """Send the next one without an exchange with the store, which counts as many in flight as before."""
+    limiter, now = shared_limiter(claims_ahead=True), time.monotonic()
+    asks = build_requests(prompts(30), CountingModel(), 1)
+
+    def exchange(free: int, granted: int, room: int) -> None:
+        assert limiter.free(now) == free
+        request = limiter.slot_request([ask.key for ask in asks[:free]], now)
+        slots = 0 if request is None else len(request.keys)
+        limiter.claimed.extend(asks.pop() for _ in range(granted + free - slots))
+        if request is not None:
+            limiter.apply(request, SlotGrant(keys=granted, room=room), granted)
+
+    def send() -> int:
+        return sum(1 for _ in iter(limiter.next_request, None))
+
+    exchange(free=12, granted=8, room=8)
+    assert send() == 8
+    exchange(free=2, granted=0, room=8)
+    assert send() == 0, "a quarter more is claimed, and waits"
+    limiter.end()
+    assert (send(), limiter.in_flight) == (1, 8), "one that has ended leaves its slot to the next"
+    limiter.refused(0.0, 0)
+    limiter.end()
+    assert (send(), limiter.in_flight) == (0, 7), "not after a refusal"
+    exchange(free=1, granted=0, room=6)
+    limiter.end()
+    assert (send(), limiter.in_flight) == (0, 6), "nor where fewer are allowed by now"
+    limiter.end()
+    assert (send(), limiter.in_flight) == (1, 6)
+
+
+@pytest.mark.parametrize("end", [Engine.pause, Engine.close])
+def test_claims_of_a_paused_or_closed_process_are_free_again(
+    make_engine: MakeEngine, end: Callable[[Engine], None]
+) -> None:
+    endpoint = Endpoint(latency=0.1)
+    engines = [make_engine(concurrency=16) for _ in range(2)]
+    asks, same_asks = (build_requests(prompts(250), CountingModel(endpoint.answer), 1) for _ in range(2))
+    engines[0].plan(same_asks[:200])
+    engines[1].plan(asks[200:])
+    wait_until(lambda: len(endpoint.times) > 60)  # both have their shares, and claims beyond these
+    end(engines[0])
+    assert all(attempt.answer for attempt in engines[1].attempts(asks))
+    assert len(endpoint.times) == 250
+    assert endpoint.most_under_way <= 16
 
 
 def wait_until(is_done: Callable[[], bool]) -> None:

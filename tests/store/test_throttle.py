@@ -274,6 +274,14 @@ def test_process_with_its_share_wants_no_more_until_another_ends() -> None:
     assert pace.take("a", SlotRequest("e", 10, in_flight=5), 0.4).room == 10
 
 
+def test_claimed_requests_get_slots_before_new_ones() -> None:
+    pace = EndpointThrottle(4.0, 0.0)
+    grant = pace.take("a", SlotRequest("e", 4, claimed=3, keys=["k"] * 3), 0.0)
+    assert (grant.claimed, grant.keys) == (3, 1)
+    grant = pace.take("a", SlotRequest("e", 4, claimed=2, keys=["k"], in_flight=3), 0.1)
+    assert (grant.claimed, grant.keys) == (1, 0)
+
+
 def test_process_that_only_waits_counts_until_it_has_its_share() -> None:
     """Regression: it had no claims, counted as dead, and got no slot while another process had work."""
     pace = EndpointThrottle(4.0, 0.0)
