@@ -121,10 +121,12 @@ class SampleRun:
             self._step(cancel)
 
     def _step(self, begin: Callable[[asyncio.AbstractEventLoop], asyncio.Task[Any] | None]) -> None:
-        self._task.loop.step(self, begin)
-        if self._coroutine is not None and self._coroutine.done():
-            # Its context refers to this run: without this a search for cycles would have to find each run.
-            self.is_done, self._coroutine = True, None
+        try:
+            self._task.loop.step(self, begin)
+        finally:
+            if self._coroutine is not None and self._coroutine.done():
+                # Its context refers to this run: without this a search for cycles would have to find each run.
+                self.is_done, self._coroutine = True, None
         if self._interrupt is not None:  # raised within a task of asyncio, it would be logged as well
             raise self._interrupt
 
