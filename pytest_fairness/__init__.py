@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from pytest_fairness.core.metric_kind import MetricKind
     from pytest_fairness.core.propensities import Continuations, Propensities
     from pytest_fairness.core.protocols import BatchGrader, Grader, Grading, ItemGrader, Model, ModelQuery
-    from pytest_fairness.core.tools import Tool, ToolCall
+    from pytest_fairness.core.tool_calls import ToolCall
+    from pytest_fairness.core.tools import Tool
     from pytest_fairness.counterfactual.attributes import attribute_rows, attribute_words
     from pytest_fairness.counterfactual.confounds import Confound, find_confounds
     from pytest_fairness.counterfactual.lint import lint
@@ -85,7 +86,8 @@ _MODULES = {
         "core.metric_kind": "MetricKind",
         "core.propensities": "Continuations Propensities",
         "core.protocols": "BatchGrader Grader Grading ItemGrader Model ModelQuery",
-        "core.tools": "Tool ToolCall",
+        "core.tool_calls": "ToolCall",
+        "core.tools": "Tool",
         "counterfactual.attributes": "attribute_rows attribute_words",
         "counterfactual.confounds": "Confound find_confounds",
         "counterfactual.slots": "counterfactuals names",
@@ -141,3 +143,7 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

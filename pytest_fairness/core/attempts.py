@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from pytest_fairness.core.errors import UngradedError, UngradedReason
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, key
-
-if TYPE_CHECKING:
-    from pytest_fairness.core.tools import ToolCall
+from pytest_fairness.core.tool_calls import ToolCall
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 
 MANY_TESTS = 1_000
-"""Number of tests from which later searches cost more than the full one of `keep_present_objects`."""
+"""Number of tests from which later searches cost more than the full one of `search_rarely`."""
 
 _FEWER = 10
-"""Factor on the number of new objects after which they are searched: nearly all of them live on."""
+"""Factor on the number of new objects after which they are searched: nearly all of them live on, as reports do."""
 
 
 @contextmanager
@@ -37,15 +37,24 @@ def lasting_imports() -> Iterator[None]:
         gc.freeze()
 
 
+def search_rarely(at_end: Callable[[Callable[[], None]], object]) -> None:
+    """Search for garbage rarely until the end of a run of many tests: its objects live that long, and modules longer.
+
+    Args:
+        at_end: A function that is given another one, which restores the threshold, to call at the end of the run.
+    """
+    _keep_present_objects()
+    young, *older = gc.get_threshold()
+    gc.set_threshold(_FEWER * young, *older)
+    at_end(partial(gc.set_threshold, young, *older))
+
+
 @cache
-def keep_present_objects() -> None:
+def _keep_present_objects() -> None:
     """Exclude all present objects from later collections: modules and collected tests live to the end of the process.
 
-    So do the reports and results that follow, so that searches become rarer. It runs once in a process: the
-    objects of a further run in it, as in pytest's own tests, do not live so long. A full search comes first, so that no
-    garbage is kept.
+    It runs once in a process: the objects of a further run in it, as in pytest's own tests, do not live so long. A full
+    search comes first, so that no garbage is kept.
     """
     gc.collect()
     gc.freeze()
-    young, *older = gc.get_threshold()
-    gc.set_threshold(_FEWER * young, *older)

@@ -26,6 +26,9 @@ _BRACKETS = lazy_pattern(
 square brackets (Magistral), channels (gpt-oss) and sentences (Ollama, Granite). A tag of an unknown model is recognized
 by its name."""
 
+_HINTS = ("<", "\uff1c", "\u25c1", "[", "assistant", "analysis", "thinking", "here's", "here is")
+"""Texts of which each mark has one: most answers have none, and the search for marks takes long."""
+
 _SPECIAL = lazy_pattern(r"[<\uff1c]\s?[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]\s?>|</s>|<eos>|<end_of_turn>")
 """Special tokens around an answer, which some servers do not remove."""
 
@@ -37,6 +40,9 @@ class _Mark(NamedTuple):
 
 
 def _marks(text: str) -> Iterator[_Mark]:
+    folded = text.casefold().replace("\u0131", "i")  # Turkish, and equal to "i" where case is ignored
+    if not any(hint in folded for hint in _HINTS):
+        return
     for match in _BRACKETS.finditer(text):
         group, name = match.lastgroup, match[match.lastgroup or 0].casefold()
         if group in ("channel", "plain", "joined"):

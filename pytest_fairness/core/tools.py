@@ -1,4 +1,4 @@
-"""Tools of prompts, and the tool calls of models.
+"""Tools of prompts, and messages with tools and calls.
 
 The tools of a prompt are its first message, with the role `TOOLS`. So they are part of an attempt's key, and an
 answer without tools is never used for a prompt with them. Calls of earlier turns, and their results, are messages too.
@@ -14,6 +14,7 @@ from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, PermanentError
 from pytest_fairness.core.message_roles import STATE, TOOL_CALLS, TOOLS
+from pytest_fairness.core.tool_calls import ToolCall
 
 MOST_TOOLS = 128
 """Largest number of tools of a prompt, which is that of OpenAI's API."""
@@ -102,58 +103,6 @@ class Tool:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A model's call of a tool.
-
-    Args:
-        name: The name in the model's reply, even where the prompt has no such tool.
-        arguments: The arguments by name; or the model's text, where that is no JSON object.
-
-    >>> ToolCall.read("refund", '{"amount": 20}')
-    ToolCall(name='refund', arguments={'amount': 20})
-    >>> ToolCall.read("refund", '{"amount": 20').arguments
-    '{"amount": 20'
-    >>> str(ToolCall("refund", {"amount": 20, "reason": "late"}))
-    'refund(amount=20, reason="late")'
-    """
-
-    name: str
-    arguments: Mapping[str, Any] | str = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        if isinstance(self.arguments, str):
-            return f"{self.name}({self.arguments})"
-        arguments = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.arguments.items())
-        return f"{self.name}({', '.join(arguments)})"
-
-    @classmethod
-    def read(cls, name: object, arguments: object) -> ToolCall:
-        """Return the call in a reply; arguments that are no JSON object are stored as text.
-
-        Args:
-            name: The name of the tool.
-            arguments: A mapping, its JSON, or any other value in the reply.
-        """
-        tool = name if isinstance(name, str) else json.dumps(name, default=str)
-        if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
-            return cls(tool)
-        content = _parse(arguments) if isinstance(arguments, str) else _plain(arguments)
-        if isinstance(content, dict):
-            return cls(tool, content)
-        return cls(tool, arguments if isinstance(arguments, str) else json.dumps(arguments, default=str))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return name and arguments."""
-        arguments = self.arguments if isinstance(self.arguments, str) else dict(self.arguments)
-        return {"name": self.name, "arguments": arguments}
-
-    @property
-    def arguments_text(self) -> str:
-        """The arguments as JSON; the model's text, where that is no JSON."""
-        return self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments, ensure_ascii=False)
-
-
 def read_tools(declared: object) -> tuple[Tool, ...]:
     """Return tools from a list of `Tool` objects and mappings.
 
@@ -207,25 +156,3 @@ def calls_from_json(content: object) -> tuple[ToolCall, ...]:
             raise FairnessError(f"an action has the field {unknown[0]!r}: it has name and arguments")
         calls.append(ToolCall.read(entry["name"], entry.get("arguments")))
     return tuple(calls)
-
-
-def _parse(text: str) -> object:
-    """Return the value of a JSON text; None where it is not JSON, or holds NaN."""
-    try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _refuse_constant(name: str) -> object:
-    raise ValueError(name)
-
-
-def _plain(arguments: object) -> object:
-    """Return a copy of a mapping in the types of JSON; None for any other value."""
-    if not isinstance(arguments, Mapping):
-        return None
-    try:
-        return json.loads(json.dumps(dict(arguments), allow_nan=False))
-    except (TypeError, ValueError, RecursionError):
-        return None

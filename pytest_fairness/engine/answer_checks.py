@@ -10,7 +10,7 @@ from typing import Any
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import ModelError, PermanentError
 from pytest_fairness.core.secrets import redacted
-from pytest_fairness.core.tools import ToolCall
+from pytest_fairness.core.tool_calls import ToolCall
 
 _MOST_TOKENS = 10**9
 LONGEST = 2_000_000

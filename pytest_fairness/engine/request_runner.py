@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -28,7 +29,9 @@ _TRIES_TIMEOUT = 2
 There is one more try if the model answers other requests meanwhile: if a fifth time out by chance, few do three times.
 """
 _MOST_LOST = 10
-"""Number of failed requests before the first answer after which the model counts as unable to answer any."""
+"""Number of requests that failed one after another, after which the model counts as unable to answer any."""
+_LONGEST_OUTAGE = 60.0
+"""Seconds without an answer before a model that has answered counts as such: many requests may fail at a time."""
 _CALLS_NO_TOOLS = "{} cannot be offered tools, which this probe declares: measure a model or application that can"
 _MOST_REFUSALS = 60
 """Number of refusals for the rate, while others are answered, after which the request itself counts as the reason."""
@@ -51,7 +54,9 @@ class RequestRunner:
         self._answered = 0
         """The number of answers."""
         self._lost = 0
-        """The number of requests that failed before the first answer."""
+        """The number of requests that failed after all tries since the last answer."""
+        self._answered_at = -math.inf
+        """The time of the last answer."""
 
     async def run(self, request: Request) -> Attempt:
         """Return the attempt of a request, with its error if all tries failed.
@@ -77,11 +82,11 @@ class RequestRunner:
                 is_last_try |= timeouts >= _TRIES_TIMEOUT + (self._answered > since)
                 if refused >= _MOST_REFUSALS or (failures and is_last_try):
                     message = f"{self._message(error)} (asked {failures + refused} times)"
-                    if not self._answered:
-                        self._lost += 1
-                        if error.unreachable or self._lost >= _MOST_LOST:
-                            self.limit.end_waits()
-                            return self._give_up(request, message)
+                    self._lost += 1
+                    is_gone = self._lost >= _MOST_LOST and time.monotonic() - self._answered_at >= _LONGEST_OUTAGE
+                    if is_gone or (error.unreachable and not self._answered):
+                        self.limit.end_waits()
+                        return self._give_up(request, message)
                     return Attempt(request.key, request.repetition, error=message)
                 number = refused if is_throttled else failures
                 wait = self._context.retries.wait(number, error, is_throttled=is_throttled)
@@ -149,7 +154,7 @@ class RequestRunner:
             if failure is error:
                 raise
             raise failure from error
-        self._answered += 1
+        self._answered, self._answered_at, self._lost = self._answered + 1, time.monotonic(), 0
         self.limit.answered(request, answer)
         return answer
 

@@ -14,7 +14,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.grader_declarations import GraderDeclaration
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.json_objects import is_number
-from pytest_fairness.core.tools import ToolCall
+from pytest_fairness.core.tool_calls import ToolCall
 
 _CALL_MARKUP = re.compile(
     r"<[^\w<>\s]{0,3}(?:\w{1,9}[^\w<>\s])?(?:tool|function|invoke|python_tag)|\[TOOL_CALLS\]|```tool_code|to=functions\.",

@@ -18,7 +18,8 @@ from pytest_fairness.core.items import Message, ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.message_roles import STATE, TOOL
 from pytest_fairness.core.protocols import Grader, Model, ModelQuery
-from pytest_fairness.core.tools import ToolCall, calls_message
+from pytest_fairness.core.tool_calls import ToolCall
+from pytest_fairness.core.tools import calls_message
 
 User = Callable[[Prompt, Sequence[Message]], str | None]
 """A function from the prompt and all messages so far to the user's next message; None ends the conversation."""

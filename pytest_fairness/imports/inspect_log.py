@@ -18,7 +18,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, normalize_reason
 from pytest_fairness.core.json_records import read_document
-from pytest_fairness.core.tools import ToolCall
+from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
 
 _OLDEST_FORMAT = 2

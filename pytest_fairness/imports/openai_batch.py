@@ -16,8 +16,9 @@ from pytest_fairness.core.importer import Importer
 from pytest_fairness.core.json_records import Record, read_records
 from pytest_fairness.core.message_roles import TOOL
 from pytest_fairness.core.output_files import partial_file
+from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tool_replies import chat_calls, responses_calls
-from pytest_fairness.core.tools import ToolCall, calls_message
+from pytest_fairness.core.tools import calls_message
 
 _REQUEST, _RESULT = "a request of a batch", "a result of a batch"
 _CHAT, _RESPONSES = "/chat/completions", "/responses"

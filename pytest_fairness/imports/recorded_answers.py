@@ -17,7 +17,7 @@ from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.importer import Importer
 from pytest_fairness.core.output_files import partial_file
-from pytest_fairness.core.tools import ToolCall
+from pytest_fairness.core.tool_calls import ToolCall
 
 SAMPLE, EPOCH = "sample", "epoch"
 """The columns that identify an answer: the question, and the repetition, from 1."""

@@ -15,7 +15,8 @@ from pytest_fairness.core.errors import FairnessError, PermanentError, did_you_m
 from pytest_fairness.core.finish_reasons import ERROR, STOP, TOOL_CALLS
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grader
-from pytest_fairness.core.tools import Tool, ToolCall, calls_from_json, read_tools
+from pytest_fairness.core.tool_calls import ToolCall
+from pytest_fairness.core.tools import Tool, calls_from_json, read_tools
 from pytest_fairness.imports.recorded_answers import ACTIONS, EPOCH
 from pytest_fairness.stats import table_reader
 

@@ -18,7 +18,8 @@ from pytest_fairness.core.finish_reasons import TOOL_CALLS
 from pytest_fairness.core.items import Message, Prompt
 from pytest_fairness.core.message_roles import TOOLS
 from pytest_fairness.core.thinking import split_thinking
-from pytest_fairness.core.tools import NoToolsError, Tool, ToolCall
+from pytest_fairness.core.tool_calls import ToolCall
+from pytest_fairness.core.tools import NoToolsError, Tool
 from pytest_fairness.models.tool_templates import call_reader, template_messages
 
 _ATTENTION_LAYERS = ("DynamicLayer", "DynamicSlidingWindowLayer")

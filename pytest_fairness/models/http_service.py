@@ -15,8 +15,9 @@ from pytest_fairness.core.errors import FairnessError, FatalError, TransientErro
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalize_reason
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.secrets import redacted, secrets_in
+from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tool_replies import chat_calls
-from pytest_fairness.core.tools import NoToolsError, ToolCall
+from pytest_fairness.core.tools import NoToolsError
 from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_client import LARGEST, Connection, Reply, TooLargeError

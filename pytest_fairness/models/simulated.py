@@ -23,7 +23,7 @@ from pytest_fairness.models.simulated_phrases import HABITS, habitual_option, ha
 
 if TYPE_CHECKING:
     from pytest_fairness.core.propensities import Continuations
-    from pytest_fairness.core.tools import ToolCall
+    from pytest_fairness.core.tool_calls import ToolCall
 
 _SHARE = parameters.number(0, 1)
 _FLAGS = ("flag_1", "flag_2", "flag_3", "flag_4")
@@ -265,7 +265,8 @@ class SimulatedModel:
 
     def _answer_with_tools(self, prompt: Prompt, repetition: int) -> tuple[str, list[ToolCall]]:
         """Return the text and the calls of an answer to a prompt with tools."""
-        from pytest_fairness.core.tools import ToolCall, calls_from_json
+        from pytest_fairness.core.tool_calls import ToolCall
+        from pytest_fairness.core.tools import calls_from_json
 
         messages = [[message["role"], message["content"]] for message in prompt.messages]
         draws = uniforms(self._seed, messages, repetition)

@@ -14,7 +14,8 @@ from typing import Any
 
 from pytest_fairness.core.items import Message, Prompt
 from pytest_fairness.core.message_roles import STATE, TOOL, TOOL_CALLS
-from pytest_fairness.core.tools import ToolCall, calls_from_json
+from pytest_fairness.core.tool_calls import ToolCall
+from pytest_fairness.core.tools import calls_from_json
 
 _CHAT, _RESPONSES, _MESSAGES = "chat", "responses", "messages"
 """The names of the protocols in the stored state of an answer."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_fairness.core.items import Message
 from pytest_fairness.core.message_roles import TOOLS
-from pytest_fairness.core.tools import ToolCall
+from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.models.tool_messages import chat_messages
 
 CallReader = Callable[[str], tuple[str, tuple[ToolCall, ...]]]

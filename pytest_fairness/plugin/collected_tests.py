@@ -149,15 +149,15 @@ def _count_thresholds(count: int) -> str:
 
 
 def format_unjudged_lines(config: pytest.Config, results: RunResults, *, stopped: bool) -> Iterator[str]:
-    """Yield the reason why a run judged nothing, and the number of stored answers of a stopped run."""
+    """Yield the reason why a run judged nothing, and how a stopped run goes on."""
     rows, calls = results.thresholds, results.run.calls
     if results.searches or any(row.verdict != NOT_JUDGED for row in rows):
         return
     yield _explain_nothing_judged(config, [reason_of(row) for row in rows])
-    if stopped and (answered := sum(line.calls for line in calls)):
+    if stopped and (ended := sum(line.calls for line in calls)):  # some of them in errors, which are not stored
         is_application = any(line.model.startswith("function:") for line in calls)
         where = ", where the application has a `fairness_version`" if is_application else ""
-        yield f"stopped: {answered:,} answers are in the store, and the same command goes on from there{where}"
+        yield f"stopped after {ended:,} calls: answers are in the store, and the same command goes on from there{where}"
 
 
 def _explain_nothing_judged(config: pytest.Config, reasons: Sequence[str]) -> str:

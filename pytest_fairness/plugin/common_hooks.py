@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.garbage_collection import MANY_TESTS, keep_present_objects, paused_collection
+from pytest_fairness.core.garbage_collection import MANY_TESTS, paused_collection, search_rarely
 from pytest_fairness.plugin import outcomes
 from pytest_fairness.plugin.attachments import attach_verdict
 from pytest_fairness.plugin.collection import (
@@ -212,7 +212,7 @@ class ControllerHooks:
         except FairnessError as error:
             pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
         if len(ids) >= MANY_TESTS:
-            keep_present_objects()
+            search_rarely(self._state.config.add_cleanup)
 
     def _show_work(self) -> None:
         state = self._state

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.garbage_collection import MANY_TESTS, keep_present_objects
+from pytest_fairness.core.garbage_collection import MANY_TESTS, search_rarely
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.collected_tests import CollectedTests, format_unjudged_lines
 from pytest_fairness.plugin.collection import (
@@ -107,7 +107,7 @@ class MeasurementHooks:
         on_wait = end_with_controller(state.config) if state.is_worker else state.follow(calls).tick
         self._fairness.backend.on_wait = on_wait
         if len(marked) >= MANY_TESTS:
-            keep_present_objects()
+            search_rarely(self._state.config.add_cleanup)
         return None
 
     @pytest.hookimpl(tryfirst=True)

@@ -22,7 +22,7 @@ from pytest_fairness.store.samples import StoredSample, grade_from_json
 from pytest_fairness.store.spending import Decide, SpendingDecision, SpendingEntry
 
 if TYPE_CHECKING:
-    from pytest_fairness.core.tools import ToolCall
+    from pytest_fairness.core.tool_calls import ToolCall
     from pytest_fairness.store.looks import Looks
     from pytest_fairness.store.provider_batches import Submission, Submissions
     from pytest_fairness.store.throttle import SlotGrant, SlotRequest

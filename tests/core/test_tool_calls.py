@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_fairness.core.tools import ToolCall
+from pytest_fairness.core.tool_calls import ToolCall
 
 
 @pytest.mark.parametrize("arguments", [{"amount": 20}, '{"amount": 20', "", "[20]"])

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_fairness.core.errors import FatalError, PermanentError, TransientError
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.engine import request_runner
 from pytest_fairness.engine.budget import Budget, Caps
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.engine.probe_sample import ProbeSample
@@ -196,6 +197,51 @@ def test_broken_model_is_not_requested_a_thousand_times(make_engine: MakeEngine,
     # Nothing of it is kept: another process of the run sees for itself, and one that has been mended asks.
     model.behavior = None
     assert {attempt.error for attempt in make_engine(concurrency=4).attempts(asks)} == {None}
+
+
+@pytest.mark.parametrize("error", [TransientError("refused", unreachable=True), TransientError("HTTP 500")])
+def test_model_that_answers_no_more_is_given_up(
+    make_engine: MakeEngine, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: each of the requests that were left was sent with all its tries, for hours."""
+    monkeypatch.setattr(request_runner, "_LONGEST_OUTAGE", 0.0)
+
+    async def ends(prompt: Prompt, repetition: int) -> str:
+        if model.requests > 100:
+            raise error
+        return "fine"
+
+    model = CountingModel(ends)
+    engine = make_engine(concurrency=4)
+    attempts = engine.attempts(build_requests(prompts(500), model, 1))
+    assert sum(attempt.answer is not None for attempt in attempts) == 100
+    assert set(engine.answers.causes.values()) == {model.name}
+    assert model.requests <= 100 + (10 + 4) * 6
+
+
+def test_short_outage_gives_up_no_model(make_engine: MakeEngine) -> None:
+    async def fails_for_long(prompt: Prompt, repetition: int) -> str:
+        if 20 < model.requests < 120:
+            raise TransientError("refused", unreachable=True)
+        return "fine"
+
+    model = CountingModel(fails_for_long)
+    attempts = make_engine(concurrency=4).attempts(build_requests(prompts(100), model, 1))
+    assert 60 <= sum(attempt.answer is not None for attempt in attempts) < 90
+
+
+def test_failures_with_answers_in_between_give_up_no_model(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_runner, "_LONGEST_OUTAGE", 0.0)
+
+    async def fails_often(prompt: Prompt, repetition: int) -> str:
+        if int(prompt.text.split()[1]) % 10:
+            raise TransientError("HTTP 500")
+        return "fine"
+
+    attempts = make_engine(concurrency=1).attempts(build_requests(prompts(60), CountingModel(fails_often), 1))
+    assert sum(attempt.answer is not None for attempt in attempts) == 6
 
 
 def test_error_is_retried_by_the_next_session_only(make_engine: MakeEngine) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.tools import ToolCall
+from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.graders.refusal import Refusal
 from tests.graders.examples_choice import BBQ, CANT
 from tests.helpers.grading import graded

@@ -16,7 +16,7 @@ from aiohttp import web
 from pytest_fairness import DataFolders
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.tools import ToolCall
+from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.models.planted_bias import uniforms
 from pytest_fairness.models.simulated_phrases import choice, questions
 from pytest_fairness.plugin.markers import get_mark

@@ -10,7 +10,8 @@ from aiohttp import web
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.tools import Tool, ToolCall, calls_message
+from pytest_fairness.core.tool_calls import ToolCall
+from pytest_fairness.core.tools import Tool, calls_message
 from tests.models.conftest import Server
 
 Ask = Callable[..., Answer]

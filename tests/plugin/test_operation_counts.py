@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
-from tests.helpers.project import NO_XDIST, Project
+from pytest_fairness.plugin import common_hooks, measurement_hooks
+from tests.helpers.fork_server import set_constants
+from tests.helpers.project import N2, NO_XDIST, Mode, Project
 
 CONFTEST = """
 import gc
@@ -34,6 +38,7 @@ def pytest_runtest_setup(item):
 def pytest_terminal_summary(terminalreporter):
     terminalreporter.write_line(f"fixtures: {sorted(COUNTS['fixtures'])}")
     terminalreporter.write_line(f"paused: {any(COUNTS['paused'])}, then {not gc.isenabled()}")
+    terminalreporter.write_line(f"threshold: {gc.get_threshold()[0]}")
     terminalreporter.write_line(f"lookups: {COUNTS['lookups']}")
 """
 SUITE = """
@@ -78,6 +83,20 @@ def test_listing_of_fixtures_leaves_the_garbage_collector_on(project: Project) -
     project.write(conftest=CONFTEST + last_hook, test_cases=SUITE.format(items=2))
     result = project.bare_run("--fixtures-per-test", mode=NO_XDIST)
     result.stdout.fnmatch_lines(["*fixtures used by test_case*", "enabled: True"])
+
+
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=["no-xdist", "n2"])
+def test_garbage_is_searched_as_often_as_before_after_the_run(
+    project: Project, mode: Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: a process that called pytest.main(), as an editor does, kept ten times its threshold."""
+    for hooks in (measurement_hooks, common_hooks):
+        set_constants(monkeypatch, hooks, MANY_TESTS=2)
+    project.write(conftest=CONFTEST, test_cases=SUITE.format(items=2))
+    before = gc.get_threshold()
+    result = project.bare_run("-q", mode=mode)
+    result.stdout.fnmatch_lines([f"threshold: {10 * before[0]}"])
+    assert gc.get_threshold() == before
 
 
 @pytest.mark.parametrize("broken", [False, True], ids=["collected", "broken"])

@@ -136,7 +136,8 @@ CHANGES: list[tuple[str, Any]] = [
     ("metric", "rate(fired)"), ("groups", {"woman": 0.5}), ("flip_probability", True), ("invalid", "why"),
     ("looks", {"number": 1, "of": 2, "first": 240, "run": 1, "plan": [[60, 2, 240, 60], [60, 4, 480, 60]]}),
     ("looks", {"number": 1, "of": 1, "first": 60, "run": 1, "plan": [[60, 2, 120, 60]]}),
-    ("model", "simulated:other"), ("slice", {"a": "b"}),
+    ("model", "simulated:other"), ("slice", {"a": "b"}), ("count", 1), ("negated", True), ("family", "rate(fired)"),
+    ("base", "rate(fired)"), ("against_baseline", True), ("items_digest", "0"),
 ]  # fmt: skip
 
 

@@ -44,6 +44,8 @@ _MARKDOWN = lazy_pattern(
     r"|[\u2600-\u27bf\u2b50-\u2b55\ufe0f\U0001f000-\U0001faff]",  # pictures
     re.MULTILINE,
 )
+_MARKS = lazy_pattern(r"[*~_#>\\$\u2600-\u27bf\u2b50-\u2b55\ufe0f\U0001f000-\U0001faff]")
+"""Characters of which each part of `_MARKDOWN` has one."""
 _LATEX_TEXT = lazy_pattern(r"\\(?:text|textbf|mathrm|mathbf|operatorname)\{([^{}]{0,200})\}")
 _CONTRACTIONS = lazy_pattern(r"\b(?:can(?:'t|t| not)|won't|info)\b|(?<=\w)n't\b", re.IGNORECASE)
 _EXPANSIONS = {"won't": "will not", "info": "information", "n't": " not"}
@@ -71,10 +73,9 @@ def _cut_middle(text: str) -> str:
 @lru_cache(maxsize=64)
 def normalize_characters(text: str) -> str:
     """Return a text with one spelling of quotes, dashes, widths and invisible characters; markup stays."""
+    text = unicodedata.normalize("NFKC", text.translate(_CHARACTERS)).translate(_CHARACTERS)
     # Normalization can turn one character into eighteen: cut again.
-    return _cut_middle(
-        _BORDERS.sub(" ", unicodedata.normalize("NFKC", text.translate(_CHARACTERS)).translate(_CHARACTERS))
-    )
+    return _cut_middle(text if text.isascii() else _BORDERS.sub(" ", text))
 
 
 @lru_cache(maxsize=64)
@@ -84,7 +85,9 @@ def strip_markup(text: str) -> str:
     >>> strip_markup("**Can\u2019t** be determined")
     'cannot be determined'
     """
-    text = _MARKDOWN.sub("", _LATEX_TEXT.sub(r"\1", normalize_characters(text)))
+    text = normalize_characters(text)
+    if _MARKS.search(text):
+        text = _MARKDOWN.sub("", _LATEX_TEXT.sub(r"\1", text))
     return _CONTRACTIONS.sub(lambda match: _EXPANSIONS.get(match[0].casefold(), "cannot"), text)
 
 

@@ -275,9 +275,12 @@ CLAUSE_ENDS = pattern(r"[;:!?\n]|\.\s|,\s(?!or\b|nor\b)|\b(?:but|so|because|ther
 SENTENCE_END = pattern(r"[.;!?](?=[\"')]{0,2}(?:\s|$))|\n|$")
 SENTENCE_START = pattern(r"[.;!?:]\s|\n|,\s")
 SENTENCES = pattern(
-    r"(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bmrs\.)(?<!\b[md][rs]\.)(?<!\bno\. )(?<=[.!?])[\"')]{0,2}\s{1,9}"
-    r"|\n{1,9}"
+    # What stands before the space is looked up behind its first character, which a search finds quickly.
+    r"[\"')\s](?:(?<=[.!?].)(?<!\bvs\..)(?<!\be\.g\..)(?<!\bi\.e\..)(?<!\bmrs\..)(?<!\b[md][rs]\..)(?<!\bno\. .)"
+    r"(?:(?<=[\"')])[\"')]?\s{1,9}|(?<=\s)\s{0,8})|(?<=\n)\n{0,8})",
+    flags=re.DOTALL,
 )
+"""The space between two sentences, with the signs that close the first."""
 
 HYPOTHETICAL = pattern(
     r"\b(?:might|may|could|someone|some people|some would|at first|initially|first (?:thought|glance|instinct)"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pytest_fairness.graders.extraction import languages, patterns
@@ -31,14 +32,15 @@ def find_lines(text: str) -> list[tuple[int, int]]:
     return [(match.start(), match.end()) for match in re.finditer(r"[^\n]+", text) if trim_and_fold(match[0])]
 
 
-def find_sentences(text: str) -> list[tuple[int, int]]:
+@lru_cache(maxsize=64)
+def find_sentences(text: str) -> Sequence[tuple[int, int]]:
     """Return start and end of every sentence of a short text, or of the last sentence of a long one."""
     starts = [0, *(match.end() for match in patterns.SENTENCES.finditer(text))]
     spans = [span for span in zip(starts, [*starts[1:], len(text)], strict=True) if trim_and_fold(text[slice(*span)])]
     numbering = {span for span in spans if patterns.NUMBER_ALONE.fullmatch(text, *span)}
     if len(numbering) > 1:
         spans = [span for span in spans if span not in numbering]
-    return (spans if len(text) <= SHORT else spans[-1:]) or [(0, len(text))]
+    return tuple(spans if len(text) <= SHORT else spans[-1:]) or ((0, len(text)),)
 
 
 def find_sentence_end(text: str, position: int) -> int:
@@ -297,7 +299,7 @@ def is_list(text: str, names: Names) -> bool:
     ranked = {mention.values for mention in numbered if mention is not None}
     rows = {
         option.values
-        for match in find_last_matches(patterns.ROW, text)
+        for match in (find_last_matches(patterns.ROW, text) if ":" in text else ())
         if (option := names.match_at(text, match.end()))
     }
     described = {

@@ -21,10 +21,13 @@ FIELDS = (
     "verdict", "bounds", "metric", "slice", "estimate", "low", "high", "confidence", "risk", "p_value", "p_fair",
     "mark", "scale", "comparisons", "flip_probability", "outside_probability", "items", "sources", "attempts",
     "ungraded", "groups", "invalid", "sample", "looks", "model", "suite", "probe", "threshold", "harm", "graders",
-    "attribute", "reference", "by_group", "own", "kind", "absolute", "parity", "log_scale",
+    "attribute", "reference", "by_group", "own", "kind", "absolute", "parity", "log_scale", "count", "negated",
+    "family", "base", "against_baseline", "failing",
 )  # fmt: skip
-"""The compared fields of a threshold's row: those that follow from its test and sample. Messages are not compared."""
-LATER = ("graders", "attribute", "reference", "by_group", "own", "kind", "absolute", "parity", "log_scale")
+"""The compared fields of a threshold's row: those that follow from its test and sample. Messages are not."""
+RECORDED = ("items_digest", "restricted", "served_by", "judges", "read", "clustering", "formats", "genderbench")
+"""The fields that do not follow from them: they are compared with the run's record in the store, as `looks` is."""
+LATER = (*FIELDS[FIELDS.index("graders") :], *RECORDED)
 """Those that a file of schema 1 may lack."""
 RELATIVE = 1e-9
 ABSOLUTE = 1e-12

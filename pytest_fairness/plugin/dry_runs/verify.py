@@ -21,6 +21,8 @@ from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin import terminal_text, threshold_rows
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.results_diff import (
+    FIELDS,
+    RECORDED,
     RESULTS_FILE,
     ResultsFile,
     find_differences,
@@ -193,13 +195,15 @@ def verify_threshold(item: pytest.Function, results_file: ResultsFile) -> Verifi
     row = threshold_rows.threshold_row(item, _judge(item, measured), measured, "")
     now = redacted(row.to_json(), secret_redactor(fairness.settings))  # as in the file
     stored_row = _find_stored_row(fairness, results_file.run, item.nodeid)
-    if stored_row is not None:
-        now["looks"] = stored_row["looks"]  # the sample does not show the number of looks
+    fields: tuple[str, ...] = FIELDS
+    if stored_row is not None:  # the sample does not show the number of looks, for instance
+        fields = (*FIELDS, *RECORDED)
+        now |= {name: stored_row.get(name) for name in ("looks", *RECORDED)}
     threshold = VerifiedThreshold(
         id=item.nodeid,
         threshold=threshold_rows.threshold_title(item),
         model=measured.subject.name,
-        differences=find_differences(_without_source(reported), _without_source(now)),
+        differences=find_differences(_without_source(reported), _without_source(now), fields),
     )
     return VerificationRow(threshold, _release_fields(now, _RELEASE_FIELDS))
 
