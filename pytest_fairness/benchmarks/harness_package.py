@@ -1,4 +1,4 @@
-"""Packages of other harnesses: whether one is installed and new enough, and its modules."""
+"""Packages of other harnesses: whether one is installed and new enough, its modules, and grades of its scores."""
 
 from __future__ import annotations
 
@@ -6,12 +6,24 @@ import re
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.errors import FairnessError, install
 from pytest_fairness.core.garbage_collection import lasting_imports
+
+
+def grade_of(value: Any) -> Grade:
+    """Return the grade of a score, as one object for equal numbers and texts: a report reads each object once."""
+    return Grade(value) if isinstance(value, list | dict) else _shared_grade(value)
+
+
+@lru_cache(maxsize=256, typed=True)  # typed: 1 equals 1.0
+def _shared_grade(value: float | str) -> Grade:
+    return Grade(value)
 
 
 def check_installed(package: str, extra: str, oldest: tuple[int, ...]) -> None:

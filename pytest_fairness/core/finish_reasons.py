@@ -69,7 +69,7 @@ def unfinished(answer: Answer) -> Grade | None:
     Grade.none('truncated', "unfinished: tool_calls: 'Yes, I would hire her, but'")
     >>> unfinished(Answer("Yes."))
     """
-    if answer.finish_reason == STOP and not answer.actions:
+    if answer.finish_reason in (STOP, LIKELIHOODS) and not answer.actions:
         return None
     word = normalize_reason(answer.finish_reason)
     if answer.actions and word in _CALLING:

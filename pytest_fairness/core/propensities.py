@@ -183,8 +183,7 @@ def likelihoods_of(answer: Answer, question: Continuations) -> Likelihoods:
             raise PermanentError(
                 f"the log-likelihood of {name!r} is {entry.low:g} to {entry.high:g}: it must be at most 0"
             )
-    total = sum(math.exp(entry.low) for entry in options.values())
-    if question.exclusive and total > 1 + ROUNDING:
+    if question.exclusive and (total := sum(math.exp(entry.low) for entry in options.values())) > 1 + ROUNDING:
         raise PermanentError(f"the probabilities of {', '.join(options)} sum to {total:.4f}: at most 1 can be right")
     return Likelihoods(options, rest)
 

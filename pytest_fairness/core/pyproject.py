@@ -46,10 +46,10 @@ class Pyproject:
         """Return the file at ``root`` where it has words to this plugin, else an empty one."""
         path = root / PYPROJECT
         try:
-            is_ours = TOOL.encode() in path.read_bytes()
+            content = path.read_bytes()
         except OSError:
-            is_ours = False
-        return cls.read(root) if is_ours else cls(path)
+            content = b""
+        return cls.read(root) if TOOL.encode() in content else cls(path)
 
     def table(self, *names: str, way_out: str) -> Mapping[str, Any]:
         """Return the table ``[tool.pytest-fairness.NAMES]``; empty where there is none.

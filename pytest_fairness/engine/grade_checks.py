@@ -59,7 +59,7 @@ def check_grade(grade: object) -> Grade:
     if grade.ungraded is not None:
         return grade
     value: Any = grade.value
-    if type(value) in (bool, int, str):  # nearly all of them
+    if type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):  # nearly all of them
         return grade
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():  # a numpy scalar, which JSON cannot hold
         return check_grade(Grade(value.item(), detail=grade.detail))

@@ -48,7 +48,10 @@ def grade_together(
     graded = list(attempts)
     for name, grader in graders.items():
         reasons = [withheld_grade(entry.attempt, grader) for entry in graded]
-        visible = [_without_answer(entry, reason) for entry, reason in zip(graded, reasons, strict=True)]
+        visible = [
+            entry if reason is None else _without_answer(entry, reason)
+            for entry, reason in zip(graded, reasons, strict=True)
+        ]
         try:
             grades = yield from _grades(grader, item, visible, model, first, first_of)
         except UngradedError as error:
@@ -56,15 +59,15 @@ def grade_together(
         except Exception as error:
             raise GraderError(f"the grader of {name!r} failed on item {item.id!r}: {describe_error(error)}") from error
         graded = [
-            replace(entry, grades={**entry.grades, name: reason or grade})
+            GradedAttempt(entry.item, entry.prompt, entry.attempt, {**entry.grades, name: reason or grade})
             for entry, reason, grade in zip(graded, reasons, grades, strict=True)
         ]
     return graded
 
 
-def _without_answer(graded: GradedAttempt, reason: Grade | None) -> GradedAttempt:
+def _without_answer(graded: GradedAttempt, reason: Grade) -> GradedAttempt:
     """Return an attempt without its incomplete answer, on which the grades of other attempts must not depend either."""
-    if reason is None or graded.attempt.answer is None:
+    if graded.attempt.answer is None:
         return graded
     return replace(graded, attempt=replace(graded.attempt, answer=None, error=reason.detail))
 
@@ -92,7 +95,7 @@ def _requests(questions: object, model: Model, first: int, first_of: FirstOf) ->
         if not isinstance(question, ModelQuery):
             raise GraderError(f"yielded a list that holds {type(question).__name__}: it must hold ModelQuery(...) only")
         answerer = model if question.model is None else question.model
-        if not isinstance(answerer, Model):
+        if answerer is not model and not isinstance(answerer, Model):
             raise GraderError(f"asks a {type(answerer).__name__}: its model must have answer() and close()")
         # Repetitions of a fresh run continue those of earlier runs, as those of its attempts do.
         repetition = question.repetition if question.repetition >= first else first + question.repetition

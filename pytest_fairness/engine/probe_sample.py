@@ -175,8 +175,9 @@ class ProbeSample:
         prompt: Prompt | None = None
         for request, attempt in zip(requests, attempts, strict=True):
             if request.prompt is not prompt:  # all that a grader can read of a prompt is part of a grade's key
-                prompt, form = request.prompt, prompt_form(request.prompt)
-                keys = {name: grade_key(fingerprint, form) for name, fingerprint in self.fingerprints.items()}
+                prompt = request.prompt
+                form = prompt_form(prompt) if self._graders else None
+                keys = {name: grade_key(self.fingerprints[name], form) for name in self._graders}
             grades: dict[str, Grade] = {}
             for name, grader in self._graders.items():
                 key, reason = keys[name], withheld_grade(attempt, grader)

@@ -156,7 +156,8 @@ class RateLimiter:
     def answered(self, request: Request, answer: Answer) -> None:
         """Count an answer."""
         self._answers += 1
-        self._tokens += 0 if self._rates.tokens is None else _tokens(request.sent_prompt, answer)
+        if self._rates.tokens is not None:
+            self._tokens += _tokens(request.sent_prompt, answer)
 
     def refused(self, wait: float, generation: int) -> None:
         """Count a refusal for the rate.

@@ -16,7 +16,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import LONGEST_TITLE
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary
-from pytest_fairness.plugin.compat import GeneratedModule
+from pytest_fairness.plugin.compat import GeneratedModule, use_conftest_hooks
 
 SOURCE = "source"
 """The name in a groups option whose path holds the cluster of a sample, not a group."""
@@ -70,6 +70,7 @@ def add_tests(config: pytest.Config, items: list[pytest.Item], module: Generated
 
     A collection hook would not do: `--lf` would leave out a module without a file.
     """
+    use_conftest_hooks(module)
     nodes = list(module.collect())
     config.hook.pytest_collectreport(report=pytest.CollectReport(module.nodeid, "passed", None, nodes))
     items.extend(node for node in nodes if isinstance(node, pytest.Item))

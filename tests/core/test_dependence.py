@@ -230,6 +230,7 @@ def test_unasserted_comparison_is_named() -> None:
         ("if low < 0.8:\n    raise AssertionError", "unfair", (0.8, None)),
         ("assert open_ >= 0.8 and not good < 0.8", "undecided", (0.8, None)),
         ("assert not open_ < 0.8 and open_ <= 0.9", "undecided", (0.8, 0.9)),
+        ("assert all([low >= 0.8, not good >= 0.9])", "unfair", (0.8, None)),  # two answers are wrong at once
     ],
 )
 def test_negated_comparison_is_judged_by_its_complement(body: str, verdict: str, bounds: object) -> None:
@@ -321,6 +322,11 @@ def bound_that_is_chosen(measured: Measured) -> None:
     assert rate >= (0.6 if rate.value < 0.6 else 0.5)
 
 
+def bound_of_the_second_read(measured: Measured) -> None:
+    _, second = (measured.where(group=group).rate("yes").value for group in "ab")
+    assert measured.where(group="c").rate("yes") >= second - 0.5
+
+
 def branch_that_is_chosen(measured: Measured) -> None:
     rate = measured.rate("yes")
     if rate.value < 0.5:
@@ -349,6 +355,7 @@ def best_member(measured: Measured) -> None:
         rounded_bound,
         bound_of_groups,
         bound_that_is_chosen,
+        bound_of_the_second_read,
         branch_that_is_chosen,
         assert_that_is_skipped,
         best_member,

@@ -154,10 +154,14 @@ def test_wrong_fields_are_refused_in_one_line(content: Any, message: str) -> Non
 
 def test_files_of_version_0_1_are_read() -> None:
     row = {"id": "t.py::test", "metric": "ratio(x; g: a/b)", "estimate": 0.9, "history": {}, "looks": {}, "gone": 1}
-    old = read_results({"schema": 1, "run": {"id": "a", "started": "b"}, "thresholds": [row]}, "old.json")
+    release = {"model": "m", "verdict": "fair", "fair": 1}
+    content = {"schema": 1, "run": {"id": "a", "started": "b"}, "thresholds": [row], "release": [release]}
+    old = read_results(content, "old.json")
     assert READABLE[-1] == SCHEMA
     (threshold,) = old.thresholds
     assert (threshold.estimate, threshold.looks, threshold.history, threshold.base) == (0.9, None, None, "")
+    (line,) = old.release
+    assert (sum(line.counts.values()), line.unfair_after_holm, line.accepted) == (1, 0, 0)
 
 
 if __name__ == "__main__":

@@ -79,6 +79,19 @@ def test_later_run_fetches_the_submitted_batch(make_engine: MakeEngine, server: 
     assert [attempt.from_store for attempt in attempts_of(make_engine("three"), model)] == [True] * 12
 
 
+@one_provider
+def test_run_of_a_part_leaves_the_rest_of_a_batch(make_engine: MakeEngine, server: Batches, model: Model) -> None:
+    first = make_engine("one", batch="submit")
+    with pytest.raises(BudgetExceededError):
+        attempts_of(first, model)
+    first.close()
+    server.end()
+    second = make_engine("two", batch="submit")
+    for prompts in (PROMPTS[:8], PROMPTS):
+        assert texts(attempts_of(second, model, prompts)) == ["Yes."] * len(prompts)
+    assert len(server.batches) == 1
+
+
 @both_providers
 def test_failed_requests_are_resubmitted_or_reported(make_engine: MakeEngine, server: Batches, model: Model) -> None:
     server.at_once = True

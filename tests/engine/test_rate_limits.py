@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 import pytest
 
@@ -198,11 +199,15 @@ def test_more_slots_are_asked_for_after_a_long_exchange(monkeypatch: pytest.Monk
     assert limiter.free(103.0) == 7
 
 
-def shared_limiter(*, claims_ahead: bool = False) -> RateLimiter:
+def shared_limiter(*, claims_ahead: bool = False, rate: float | None = None) -> RateLimiter:
     gate = asyncio.Event()
     gate.set()
-    limits = (Rates(), lambda: None, gate)
+    limits = (Rates(rate), lambda: None, gate)
     return RateLimiter("endpoint", 12, 12, *limits, is_shared=True, is_in_process=False, claims_ahead=claims_ahead)
+
+
+def test_no_more_is_claimed_at_a_time_than_the_rate_lets_leave() -> None:
+    assert [shared_limiter(rate=rate).free(time.monotonic()) for rate in (None, 60, 6_000)] == [12, 1, 5]
 
 
 def test_ended_request_leaves_its_slot_to_a_claimed_one() -> None:
@@ -315,6 +320,19 @@ def test_quota_that_ends_in_hours_ends_the_requests(make_engine: MakeEngine, wai
     assert model.requests <= 8
     model.behavior = None
     assert all(attempt.answer for attempt in make_engine().attempts(asks)), "the next session goes on"
+
+
+@pytest.mark.parametrize("wait", [3_600.0, 100_000.0])
+def test_long_wait_is_reported_by_the_minute_after_it(make_engine: MakeEngine, wait: float) -> None:
+    async def spent(prompt: Prompt, repetition: int) -> str:
+        raise TransientError("429", retry_after=wait, rate_limited=True)
+
+    before = datetime.now(UTC)
+    (attempt,) = make_engine().attempts(build_requests(prompts(1), CountingModel(spent), 1))
+    (day, minute), *_ = re.findall(r"until (\S+ )?(\S+) UTC", attempt.error or "")
+    end = datetime.fromisoformat(f"{day or f'{before:%Y-%m-%d} '}{minute}Z")
+    assert -1 < (end - before).total_seconds() - wait < 90
+    assert bool(day) == (end.date() != before.date())
 
 
 def test_waiting_requests_end_with_the_others(make_engine: MakeEngine) -> None:

@@ -87,6 +87,22 @@ def test_shared_requests_are_looked_up_while_little_is_ahead() -> None:
     assert queues.to_look_up() is None
 
 
+class AccountModel(CountingModel):
+    """A model whose endpoint is that of other models."""
+
+    endpoint = "account"
+
+
+def test_drained_requests_are_those_of_one_model() -> None:
+    models = AccountModel(), AccountModel(key="test:other")
+    asks = [request for model in models for request in build_requests(prompts(2), model, 1)]
+    queues = RequestScheduler(lookahead=256)
+    queues.plan(asks)
+    queues.add(*queues.to_look_up())  # type: ignore[misc]
+    assert queues.drain(models[0]) == asks[:2]
+    assert list(queues.take({"account": 4}, lambda _: False).values()) == asks[2:]
+
+
 def test_every_repetition_of_every_prompt_is_requested_once(make_engine: MakeEngine) -> None:
     model = CountingModel()
     engine = make_engine()

@@ -177,7 +177,7 @@ def test_same_table_is_no_second_look_and_another_one_is(pytester: pytest.Pytest
         ("table: {file: scores.jsonl, extremes: {none: [1, 7]}}", "*extremes of 'none': no grade has that name"),
         ("table: {file: scores.jsonl}\ntemplate: Hi", "*2:1:*a recorded table has no 'template'"),
         ("table: {file: scores.jsonl}\nrepetitions: 2", "*2:1:*a recorded table has no 'repetitions'"),
-        ("table: {file: scores.jsonl}\n---\nprobe: b\ntemplate: Hi\ngrade: {a: yes-no}", "*has one model"),
+        ("table: {file: scores.jsonl}\n---\nprobe: b\ntemplate: Hi\ngrade: {a: yes-no}", "*yaml:4:*has one model"),
         ("table: {file: scores.jsonl}\nthresholds: {a: rate(mach) >= 0.1}", "*'mach'*"),
     ],
 )

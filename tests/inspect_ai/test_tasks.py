@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 import subprocess
@@ -15,8 +16,10 @@ from typing import Any
 import pytest
 
 from pytest_fairness.benchmarks import harness_package
-from pytest_fairness.benchmarks.inspect_ai import package
+from pytest_fairness.benchmarks.inspect_ai import InspectTask, package
+from pytest_fairness.benchmarks.inspect_ai.sample_run import SampleRun
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.garbage_collection import paused_collection
 from tests.helpers.project import NO_XDIST, Project, distributed
 from tests.inspect_ai.conftest import HELPERS, TASKS
 
@@ -354,3 +357,20 @@ def test_often_right(measured):
     project.run()
     assert set(project.verdicts()) == {"test_often_right"}
     assert NO_XDIST.id == project.mode.id
+
+
+def test_ended_samples_are_freed_without_a_search(tmp_path: Path) -> None:
+    """Count the runs of samples that only the garbage collector would find: it would take as long as the samples."""
+    pytest.importorskip("inspect_ai")
+    (tmp_path / "tasks.py").write_text(TASK, encoding="utf-8")
+    task = InspectTask("tasks.py@plain", root=tmp_path)
+    task.items()
+    gc.collect()
+    with paused_collection():
+        earlier = count_runs()
+        assert len(task.items()) == 4
+        assert count_runs() == earlier
+
+
+def count_runs() -> int:
+    return sum(isinstance(tracked, SampleRun) for tracked in gc.get_objects())

@@ -134,6 +134,18 @@ def test_tag_names_its_tasks(tasks: Project) -> None:
     result.stdout.fnmatch_lines(["*<Function test_local_choices?0?>", "*<Function test_local_shots?23?>"])
 
 
+def test_conftest_hooks_are_called_for_tests_of_tasks(tasks: Project) -> None:
+    conftest = (tasks.path / "conftest.py").read_text(encoding="utf-8")
+    tasks.write(
+        conftest=conftest + "\ndef pytest_runtest_setup(item):\n    with open('hooked.txt', 'a') as file:\n"
+        "        print(item.nodeid, file=file)\n"
+    )
+    tasks.run(*options(["words"])).assert_outcomes(passed=25)
+    hooked = (tasks.path / "hooked.txt").read_text(encoding="utf-8").splitlines()
+    assert len(hooked) == 25
+    assert hooked[0].startswith("lm_eval::test_local_words[")
+
+
 def test_suite_of_the_users_own_measures_a_task(tasks: Project) -> None:
     tasks.write(
         test_own="""
@@ -155,6 +167,35 @@ def test_women_and_men_are_scored_alike(measured):
     tasks.run()
     assert set(tasks.verdicts()) == {"test_women_and_men_are_scored_alike"}
     assert estimates(tasks)["local_pairs"].keys() == {"likelihood_diff"}
+
+
+@pytest.mark.parametrize(
+    "target", ["label", "'{{[0, 1, 2] | random}}'", "'{{lipsum(n=1) | length % 3}}'", "!function drawing.drawn"]
+)
+def test_scores_leave_random_numbers_alone(tasks: Project, target: str) -> None:
+    """Score by lm_eval's own code, by templates that draw, and by a function that does."""
+    folder = tasks.path / "tasks"
+    text = (folder / "choices.yaml").read_text(encoding="utf-8").replace("local_choices", "local_drawing")
+    text = text.replace("doc_to_target: label", f"doc_to_target: {target}")
+    (folder / "drawing.yaml").write_text(text, encoding="utf-8")
+    (folder / "drawing.py").write_text("import numpy\n\ndef drawn(doc):\n    return int(numpy.random.randint(3))\n")
+    tasks.write(
+        test_own="""
+import random
+import numpy
+import pytest
+from pytest_fairness.benchmarks.lm_eval import LmEvalTask
+
+@pytest.mark.probe(**LmEvalTask("tasks/drawing.yaml").arguments)
+def test_document(probe_item, model):
+    random.seed(1), numpy.random.seed(1)
+    expected = random.random(), numpy.random.random()
+    random.seed(1), numpy.random.seed(1)
+    probe_item.measure(model)
+    assert (random.random(), numpy.random.random()) == expected
+"""
+    )
+    tasks.run().assert_outcomes(passed=24)
 
 
 @pytest.mark.parametrize(

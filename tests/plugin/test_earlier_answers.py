@@ -116,9 +116,8 @@ def test_invalid_history_is_refused(project: Project, arguments: tuple[str, ...]
     assert not project.calls()
 
 
-@pytest.mark.slow
 def test_plan_says_what_earlier_models_save(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_constants(monkeypatch, predictions, DRAWS=60, SECONDS=600.0)
+    set_constants(monkeypatch, predictions, DRAWS=5, FEWEST_DRAWS=5, ADJUSTED_DRAWS=3, SECONDS=600.0)
 
     def planned(*arguments: str) -> tuple[dict[str, Any], str]:
         result = project.run("--fairness-plan", *arguments, mode=NO_XDIST)

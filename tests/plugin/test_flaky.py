@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -100,6 +100,13 @@ def test_flaky_mark_holds_on_its_last_day(project: Project) -> None:
 def test_until_may_be_a_date(project: Project) -> None:
     write(project, "from datetime import date", flaky(f"reason='x', until=date.fromisoformat('{LATER}'), max_flip=0.5"))
     assert project.run("-m", "threshold").ret == 0
+
+
+@pytest.mark.parametrize(("days", "code"), [(366, 0), (368, 1)])
+def test_until_is_at_most_a_year_ahead(project: Project, days: int, code: int) -> None:
+    until = datetime.now().astimezone().date() + timedelta(days=days)
+    write(project, flaky(f"reason='x', until='{until}', max_flip=0.5"))
+    assert project.run("-m", "threshold").ret == code
 
 
 def test_flaky_threshold_that_flips_too_often_fails_the_run(project: Project) -> None:

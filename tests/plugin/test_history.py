@@ -92,3 +92,12 @@ def test_point_beyond_the_bound_predicts_a_failing_rerun(project: Project) -> No
     assert row["outside_probability"] > 0.5 > row["flip_probability"]
     assert result.ret == 1
     assert "a rerun would lie outside" in shown(result).replace("\n", " ")
+
+
+def test_runs_of_version_0_1_are_counted_by_the_name_of_their_model(project: Project) -> None:
+    write(project)
+    project.run()
+    remember(project, 0.9, 0.9, looks=None)
+    project.write(conftest=project_sources.application({"woman": 0.72, "man": 0.95}, version="1"))
+    project.run("--fairness-fresh")
+    assert project.row()["looks"]["run"] == 4

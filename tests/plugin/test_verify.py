@@ -385,12 +385,21 @@ def test_verify_with_plan_is_refused(project: Project) -> None:
 
 @every_mode
 def test_looks_are_verified_on_their_own_samples(project: Project) -> None:
-    """Decide one threshold at the first look and the other later: the store has the largest sample."""
-    project.write(conftest=project_sources.application({"woman": 0.8, "man": 0.8}, version="1"))
-    project.write(test_hiring=project_sources.suite(project_sources.THRESHOLD, RATE.replace("0.2", "0.1"), count=400))
+    """Decide thresholds at the first look and another later: the store has the largest sample.
+
+    One is invalid, since its first look has no person of an item that the later look has.
+    """
+    rates = dict.fromkeys(("woman", "man", "person"), 0.8)
+    worst = project_sources.threshold('assert measured.worst_ratio("hired", by="gender") >= 0.1', name="test_worst")
+    suite = project_sources.suite(project_sources.THRESHOLD, RATE.replace("0.2", "0.1"), worst, count=400)
+    suite = suite.replace("in ('woman', 'man')", "in ('woman', 'man', *(['person'] if number == 7 else []))")
+    project.write(conftest=project_sources.application(rates, version="1"), test_hiring=suite)
     project.run("--fairness-resolve", "--fairness-sample=60", "-m", "threshold", mode=NO_XDIST)
     looks = {row["threshold"]: row["looks"]["number"] for row in project.rows()}
-    assert looks["rate"] == 1 < looks["women and men alike"]
+    assert looks["rate"] == looks["worst"] == 1 < looks["women and men alike"]
+    assert "--fairness-sample=60 left them out" in row_of(project.results(), "worst")["message"]
+    later = row_of(project.results(), "women and men alike")
+    assert later["sample"]["fairness_attempts"] == 2 * later["items"] + 1
     project.forget_calls()
     result = verify(project)
     assert result.ret == 0, shown(result)

@@ -66,6 +66,7 @@ class SampleRun:
         self._first_answer = first_answer
         self.first_messages: tuple[Message, ...] | None = None
         self._coroutine: asyncio.Task[None] | None = None
+        self.is_done = False
         self._occurrences: Counter[tuple[str, str]] = Counter()
         self.calls: list[ModelCall] = []
         self.scores: dict[str, Any] = {}
@@ -78,10 +79,6 @@ class SampleRun:
     def is_waiting(self) -> bool:
         return bool(self.calls)
 
-    @property
-    def is_done(self) -> bool:
-        return self._coroutine is not None and self._coroutine.done()
-
     def restore_random(self) -> None:
         if self._random_state is None:
             random.seed(str(self._sample.id))  # the same for all epochs: one first prompt
@@ -89,7 +86,7 @@ class SampleRun:
             random.setstate(self._random_state)
 
     def note_random(self) -> None:
-        if not self.is_done:
+        if self._coroutine is not None and not self._coroutine.done():
             self._random_state = random.getstate()
 
     def begin(self) -> None:
@@ -124,7 +121,12 @@ class SampleRun:
             self._step(cancel)
 
     def _step(self, begin: Callable[[asyncio.AbstractEventLoop], asyncio.Task[Any] | None]) -> None:
-        self._task.loop.step(self, begin)
+        try:
+            self._task.loop.step(self, begin)
+        finally:
+            if self._coroutine is not None and self._coroutine.done():
+                # Its context refers to this run: without this a search for cycles would have to find each run.
+                self.is_done, self._coroutine = True, None
         if self._interrupt is not None:  # raised within a task of asyncio, it would be logged as well
             raise self._interrupt
 

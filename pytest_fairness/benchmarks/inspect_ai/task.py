@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 from weakref import WeakKeyDictionary
 
+from pytest_fairness.benchmarks.harness_package import grade_of
 from pytest_fairness.benchmarks.inspect_ai.loaded_task import JUDGE, SUBJECT, LoadedTask
 from pytest_fairness.benchmarks.inspect_ai.package import inspect_module, undisturbed
 from pytest_fairness.benchmarks.inspect_ai.sample_run import ModelCall, SampleRun, metadata_of
@@ -128,9 +129,7 @@ class ScorerValue:
             value = value.get(self._key) if isinstance(value, dict) else None
         if value is None or value == "N":
             return Grade.none("unparsed", f"{self._scorer} gave no score")
-        if isinstance(value, str):
-            return Grade(_LETTERS.get(value, value))
-        return Grade(value)
+        return grade_of(_LETTERS.get(value, value) if isinstance(value, str) else value)
 
 
 def _plain(score: Any) -> dict[str, Any]:

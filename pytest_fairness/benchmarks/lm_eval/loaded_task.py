@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,12 @@ from pytest_fairness.benchmarks.lm_eval.questions import (
     questions_of,
 )
 from pytest_fairness.core.errors import FairnessError, UngradedError
+from pytest_fairness.core.garbage_collection import paused_collection
 
 _GREEDY = {"do_sample": False, "temperature": 0.0, "max_gen_toks": 256, "max_new_tokens": 256}
 """Settings of generation that models of ours have by default."""
+_FIELDS = ("doc_to_text", "doc_to_target", "doc_to_choice")
+"""The settings of a task, each a template, a function or a value, that are read of a document when it is scored."""
 _READ_GREEDY: Mapping[str, tuple[str, ...]] = {"multiple_choice": ("exact_match",), "loglikelihood": ("acc",)}
 """The metrics, by type of a task's requests, that use whether a text is the most probable one."""
 
@@ -80,7 +83,7 @@ class DocumentTask:
             FairnessError: There are none, or the task's code fails on one.
         """
         conversations = Conversations()
-        with undisturbed():
+        with undisturbed(), paused_collection():
             try:
                 contents = list(self.task.eval_docs)
             except Exception as error:
@@ -109,7 +112,7 @@ class DocumentTask:
         """The names of the task's metrics."""
         return [str(name) for name in self.task.aggregation()]
 
-    @property
+    @cached_property
     def filter_names(self) -> list[str]:
         """The names of the pipelines of filters, each of which has metrics of its own."""
         return [str(ensemble.name) for ensemble in getattr(self.task, "_filters", [])] or ["none"]
@@ -123,7 +126,7 @@ class DocumentTask:
         'exact_match'
         """
         name = metric if len(self.filter_names) == 1 else f"{metric}_{filter_name}"
-        return re.sub(r"\W+", "_", name).strip("_")
+        return _identifier(name)
 
     @property
     def keys(self) -> list[str]:
@@ -141,15 +144,15 @@ class DocumentTask:
             UngradedError: A response lacks what the metrics use.
             FairnessError: The task's code fails.
         """
-        instances = []
-        for instance, instance_responses in zip(document.instances, responses, strict=True):
-            duplicate = copy(instance)
-            duplicate.resps, duplicate.filtered_resps = [self._usable(response) for response in instance_responses], {}
-            instances.append(duplicate)
-        withheld = self._withheld([response for instance_responses in responses for response in instance_responses])
+        lacks_greedy = not self._has_own_scoring and any(map(_lacks_greedy, chain.from_iterable(responses)))
+        withheld = _READ_GREEDY[self.task.OUTPUT_TYPE] if lacks_greedy else ()
+        instances = document.instances
+        for instance, instance_responses in zip(instances, responses, strict=True):
+            instance.resps = list(map(_usable, instance_responses) if lacks_greedy else instance_responses)
+            instance.filtered_resps = {}
         self.task._instances = instances  # where lm_eval's filters look for them
         values: dict[str, Any] = {}
-        with undisturbed():
+        with undisturbed(draws=self._may_draw):
             try:
                 self.task.apply_filters()
                 ordered = sorted(instances, key=lambda instance: instance.idx)
@@ -231,29 +234,38 @@ class DocumentTask:
             raise self._refusal(f"document {number} makes no requests")
         return Document(number, content, instances, questions, positions)
 
-    @property
+    @cached_property
+    def _may_draw(self) -> bool:
+        """Whether scores may depend on random numbers: where no code but lm_eval's of likelihoods makes them."""
+        config: Any = getattr(self.task, "config", None)
+        fields = [getattr(config, name, None) for name in _FIELDS]
+        if type(self.task).__module__ != "lm_eval.api.task" or self._has_own_scoring or any(map(callable, fields)):
+            return True
+        is_random = any(name in repr(fields) for name in ("random", "lipsum"))  # what jinja2 has to draw
+        return is_random or config.use_prompt is not None or config.filter_list is not None
+
+    @cached_property
     def _has_own_scoring(self) -> bool:
         """Return whether the task's own code makes scores of responses, so that nobody knows what it reads of them."""
         config = getattr(self.task, "config", None)
         return self.task.OUTPUT_TYPE not in _READ_GREEDY or callable(getattr(config, "process_results", None))
 
-    def _usable(self, response: Any) -> Any:
-        """Return a response for lm_eval's code, which reads whether a text is the most probable one without need."""
-        is_replaced = _lacks_greedy(response) and not self._has_own_scoring
-        return (response[0], False) if is_replaced else response
-
-    def _withheld(self, responses: Sequence[Any]) -> tuple[str, ...]:
-        """Return the metrics that these responses cannot give: those of whether a text is the most probable one."""
-        if self._has_own_scoring or not any(map(_lacks_greedy, responses)):
-            return ()
-        return _READ_GREEDY[self.task.OUTPUT_TYPE]
-
     def _refusal(self, reason: str) -> FairnessError:
         return FairnessError(f"lm-eval task {self.name}: {reason}")
 
 
+@lru_cache(maxsize=256)
+def _identifier(name: str) -> str:
+    return re.sub(r"\W+", "_", name).strip("_")
+
+
 def _lacks_greedy(response: Any) -> bool:
     return isinstance(response, tuple) and isinstance(response[1], UnknownGreedy)
+
+
+def _usable(response: Any) -> Any:
+    """Return a response for lm_eval's code, which reads whether a text is the most probable one without need."""
+    return (response[0], False) if _lacks_greedy(response) else response
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,8 @@
 """The installed lm_eval package: how its tasks are loaded, and every use of its private modules, with the reason.
 
 Checked with lm_eval 0.4.13. It is imported when a task is loaded, never before. What it changes in the process on the
-way is put back: the generators of `random` and numpy, the level of its log, and the progress bars of datasets.
+way is put back: the generators of `random` and numpy, the level of its log, the progress bars of datasets, and how
+templates are applied.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -53,21 +55,28 @@ class ErrorLog(logging.Handler):
 
 
 @contextmanager
-def undisturbed() -> Iterator[ErrorLog]:
+def undisturbed(*, draws: bool = True) -> Iterator[ErrorLog]:
     """Give no warning, log line or progress bar within the block; put generators of numbers back at its end.
+
+    Args:
+        draws: Whether the block may draw random numbers. To save the generators takes longer than to score a document.
 
     Yields:
         The errors that lm_eval logs within the block.
     """
     logger = logging.getLogger("lm_eval")
     level, handlers, propagates = logger.level, logger.handlers, logger.propagate
-    state, numpy_state = random.getstate(), np.random.get_state()
+    states = (random.getstate(), np.random.get_state()) if draws else None
+    utils: Any = sys.modules.get("lm_eval.utils")
+    apply_template = getattr(utils, "apply_template", None)
     datasets: Any = sys.modules.get("datasets")
     has_bars = datasets is not None and datasets.is_progress_bar_enabled()
     try:
         # Not by its level: to set one empties the caches of all loggers, and this is entered for each document.
         errors = ErrorLog()
         logger.handlers, logger.propagate = [errors], False
+        if apply_template is not None:
+            utils.apply_template = _apply_template
         if has_bars:
             datasets.disable_progress_bars()
         with warnings.catch_warnings():
@@ -77,10 +86,24 @@ def undisturbed() -> Iterator[ErrorLog]:
         if has_bars:
             datasets.enable_progress_bars()
         logger.handlers, logger.propagate = handlers, propagates
+        if apply_template is not None:
+            utils.apply_template = apply_template
         if logger.level != level:
             logger.setLevel(level)
-        random.setstate(state)
-        np.random.set_state(numpy_state)
+        if states is not None:
+            random.setstate(states[0])
+            np.random.set_state(states[1])
+
+
+def _apply_template(template: str, document: Mapping[str, Any]) -> str:
+    """Return a document's text as `lm_eval.utils.apply_template` does, which compiles the template for each one."""
+    text: str = _compiled(template).render(**document)
+    return text
+
+
+@lru_cache(maxsize=256)
+def _compiled(template: str) -> Any:
+    return lm_eval_module("utils").env.from_string(template)
 
 
 def load_tasks(spec: str, overrides: Mapping[str, Any], include: Sequence[Path], root: Path) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 from pytest_fairness.core.attempts import Attempt, Grade
@@ -37,14 +38,14 @@ class UnknownGreedy:
         return float(bool(self))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """One request to a model: its messages, and for likelihoods the texts that follow."""
 
     messages: tuple[Message, ...]
     continuations: Continuations | None = None
 
-    @property
+    @cached_property
     def query(self) -> Prompt:
         """The whole question as a prompt."""
         return Prompt(self.messages) if self.continuations is None else self.continuations.ask(Prompt(self.messages))
@@ -137,11 +138,24 @@ def _question(
 ) -> Question:
     if family == GENERATION:
         return Question(conversations.messages(context, is_chat=is_chat))
+    if not context:
+        return _question_without_context(tuple(texts))
+    return Question(conversations.messages(context, is_chat=is_chat), _continuations(tuple(texts)))
+
+
+# The documents of most tasks have the same options, so that these are one object for all.
+
+
+@lru_cache(maxsize=256)
+def _question_without_context(texts: tuple[str, ...]) -> Question:
+    # A prompt needs a message, which names them.
+    return Question(({"role": "user", "content": texts[0]},), _continuations(texts, has_context=False))
+
+
+@lru_cache(maxsize=256)
+def _continuations(texts: tuple[str, ...], *, has_context: bool = True) -> Continuations:
     options = {str(index): (text,) for index, text in enumerate(texts)}
-    question = Continuations(options, exclusive=False, has_context=bool(context))
-    # Texts without a context still need a message, which names them.
-    messages = conversations.messages(context, is_chat=is_chat) if context else ({"role": "user", "content": texts[0]},)
-    return Question(messages, question)
+    return Continuations(options, exclusive=False, has_context=has_context)
 
 
 def likelihood_responses(attempt: Attempt, question: Question) -> dict[str, tuple[float, Any]]:

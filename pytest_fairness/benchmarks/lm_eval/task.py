@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 from weakref import WeakKeyDictionary
 
+from pytest_fairness.benchmarks.harness_package import grade_of
 from pytest_fairness.benchmarks.lm_eval.loaded_task import Document, DocumentTask, PromptForm, groups_at, units
 from pytest_fairness.benchmarks.lm_eval.package import load_tasks, undisturbed
 from pytest_fairness.benchmarks.lm_eval.questions import generated_response, likelihood_responses
@@ -151,7 +152,7 @@ class MetricValue(_TaskGrader):
         value = scores.value.get(self._key)
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return Grade.none("unparsed", f"the task gives no {self._key}")
-        return Grade(value)
+        return grade_of(value)
 
 
 GroupOf = str | Callable[[Mapping[str, Any]], object]
@@ -331,10 +332,10 @@ class DocumentMetrics:
     def calculate(self, items: Sequence[list[Mapping[str, Any]]]) -> Mapping[str, float]:
         """Return every metric of these documents, by name."""
         metrics: dict[str, float] = {}
+        documents = [scores for item in items for scores in item]
         with undisturbed():
             for key in self._keys:
-                values = [scores[key] for item in items for scores in item if key in scores]
-                if values:
+                if values := [scores[key] for scores in documents if key in scores]:
                     metrics[key] = float(self._task.aggregation(key)(values))
         return metrics
 
