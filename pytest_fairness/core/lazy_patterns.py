@@ -30,3 +30,12 @@ def lazy_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     ['7', '12']
     """
     return cast("re.Pattern[str]", _LazyPattern(text, flags))
+
+
+def fold(text: str) -> str:
+    """Return a text in lower case as patterns that ignore case match it: with "i" for the Turkish letters.
+
+    >>> fold("S\\u0130X f\\u0131ve")
+    'six five'
+    """
+    return text.casefold().replace("\u0131", "i").replace("i\u0307", "i")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pytest_fairness.core.lazy_patterns import lazy_pattern
+from pytest_fairness.core.lazy_patterns import fold, lazy_pattern
 
 _NAME = r"[\w:.-]{0,20}?(?:think|thought|reason|reflect|scratchpad|monologue|deliberat|analysis)\w{0,12}"
 _BRACKETS = lazy_pattern(
@@ -40,7 +40,7 @@ class _Mark(NamedTuple):
 
 
 def _marks(text: str) -> Iterator[_Mark]:
-    folded = text.casefold().replace("\u0131", "i")  # Turkish, and equal to "i" where case is ignored
+    folded = fold(text)
     if not any(hint in folded for hint in _HINTS):
         return
     for match in _BRACKETS.finditer(text):

@@ -31,7 +31,7 @@ There is one more try if the model answers other requests meanwhile: if a fifth 
 _MOST_LOST = 10
 """Number of requests that failed one after another, after which the model counts as unable to answer any."""
 _LONGEST_OUTAGE = 60.0
-"""Seconds without an answer before a model that has answered counts as such: many requests may fail at a time."""
+"""Seconds of failures alone before a model that has answered counts as such: many requests may fail at a time."""
 _CALLS_NO_TOOLS = "{} cannot be offered tools, which this probe declares: measure a model or application that can"
 _MOST_REFUSALS = 60
 """Number of refusals for the rate, while others are answered, after which the request itself counts as the reason."""
@@ -55,8 +55,8 @@ class RequestRunner:
         """The number of answers."""
         self._lost = 0
         """The number of requests that failed after all tries since the last answer."""
-        self._answered_at = -math.inf
-        """The time of the last answer."""
+        self._failing_since = math.inf
+        """The time of the first failure since the last answer."""
 
     async def run(self, request: Request) -> Attempt:
         """Return the attempt of a request, with its error if all tries failed.
@@ -75,6 +75,7 @@ class RequestRunner:
                 self.limit.end_waits()
                 return self._give_up(request, self._message(error))
             except TransientError as error:
+                self._failing_since = min(self._failing_since, time.monotonic())
                 is_throttled = error.rate_limited and self.limit.is_shared
                 refused, failures = refused + is_throttled, failures + (not is_throttled)
                 timeouts += error.kind == "timeout"
@@ -83,10 +84,11 @@ class RequestRunner:
                 if refused >= _MOST_REFUSALS or (failures and is_last_try):
                     message = f"{self._message(error)} (asked {failures + refused} times)"
                     self._lost += 1
-                    is_gone = self._lost >= _MOST_LOST and time.monotonic() - self._answered_at >= _LONGEST_OUTAGE
-                    if is_gone or (error.unreachable and not self._answered):
+                    is_long = not self._answered or time.monotonic() - self._failing_since >= _LONGEST_OUTAGE
+                    if (is_long and self._lost >= _MOST_LOST) or (error.unreachable and not self._answered):
                         self.limit.end_waits()
                         return self._give_up(request, message)
+                    self._context.scheduler.bring_forward(self.model)
                     return Attempt(request.key, request.repetition, error=message)
                 number = refused if is_throttled else failures
                 wait = self._context.retries.wait(number, error, is_throttled=is_throttled)
@@ -154,7 +156,7 @@ class RequestRunner:
             if failure is error:
                 raise
             raise failure from error
-        self._answered, self._answered_at, self._lost = self._answered + 1, time.monotonic(), 0
+        self._answered, self._failing_since, self._lost = self._answered + 1, math.inf, 0
         self.limit.answered(request, answer)
         return answer
 

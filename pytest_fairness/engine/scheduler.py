@@ -110,6 +110,20 @@ class RequestScheduler:
             queue.clear()
             queue.extend(ordered)
 
+    def bring_forward(self, model: Model) -> None:
+        """Send the request to a model next that is furthest ahead of the tests.
+
+        It is sent after a failed one: requests that follow each other may all be of a kind that the model cannot
+        answer, and do not prove that it answers no other.
+        """
+        queue = self._waiting[endpoint_of(model)][Priority.AHEAD]
+        furthest = self.reached + self.lookahead
+        candidates = [request for request in queue if request.model.key == model.key and request.position <= furthest]
+        if candidates:
+            last = max(candidates, key=lambda request: request.position)
+            queue.remove(last)
+            queue.appendleft(last)
+
     def question(self, requests: Iterable[Request]) -> None:
         """Add requests of graders."""
         self._unseen[Priority.QUESTION].extend(requests)

@@ -14,6 +14,7 @@ from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.json_objects import is_number
+from pytest_fairness.core.lazy_patterns import fold
 from pytest_fairness.graders.extraction import patterns
 from pytest_fairness.graders.extraction.answer import extract_answer
 from pytest_fairness.graders.extraction.normalization import CJK, answer_text, normalize_characters, trim_and_fold
@@ -300,7 +301,7 @@ def _parse_values(match: re.Match[str]) -> frozenset[float]:
 
 
 def _parse_value(text: str) -> float:
-    text = text.casefold()
+    text = fold(text)
     if text in _NUMBER_WORDS:
         return _NUMBER_WORDS[text]
     return float(text.replace("minus ", "-").replace(",", "."))

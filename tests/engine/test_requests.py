@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
 import time
@@ -246,6 +247,23 @@ def test_short_outage_gives_up_no_model(make_engine: MakeEngine) -> None:
     assert 60 <= sum(attempt.answer is not None for attempt in attempts) < 90
 
 
+def test_short_outage_of_a_slow_model_does_not_give_it_up(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: the time since the last answer counted, which of a slow model is long before its first failure."""
+    monkeypatch.setattr(request_runner, "_LONGEST_OUTAGE", 1.0)
+
+    async def fails_late(prompt: Prompt, repetition: int) -> str:
+        if 12 <= int(prompt.text.split()[1]) < 24:
+            await asyncio.sleep(1.2 * (model.calls[prompt.text, repetition] == 1))
+            raise TransientError("refused", unreachable=True)
+        return "fine"
+
+    model = CountingModel(fails_late)
+    attempts = make_engine(concurrency=12).attempts(build_requests(prompts(60), model, 1))
+    assert sum(attempt.answer is not None for attempt in attempts) == 48
+
+
 def test_failures_with_answers_in_between_give_up_no_model(
     make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +276,26 @@ def test_failures_with_answers_in_between_give_up_no_model(
 
     attempts = make_engine(concurrency=1).attempts(build_requests(prompts(60), CountingModel(fails_often), 1))
     assert sum(attempt.answer is not None for attempt in attempts) == 6
+
+
+@pytest.mark.parametrize("first", [0, 20])
+def test_kind_of_prompt_that_fails_gives_up_no_model(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    """Regression: ten failures in a row ended the model, also in each later run, which begins with the failed ones."""
+    monkeypatch.setattr(request_runner, "_LONGEST_OUTAGE", 0.0)
+
+    async def fails_for_some(prompt: Prompt, repetition: int) -> str:
+        if first <= int(prompt.text.split()[1]) < first + 20:
+            raise TransientError("HTTP 500")
+        return "fine"
+
+    engine = make_engine(concurrency=1)
+    asks = build_requests(prompts(60), CountingModel(fails_for_some), 1)
+    engine.plan(asks)
+    attempts = [attempt for ask in asks for attempt in engine.attempts([ask])]
+    assert sum(attempt.answer is not None for attempt in attempts) == 40
+    assert not engine.answers.causes
 
 
 def test_error_is_retried_by_the_next_session_only(make_engine: MakeEngine) -> None:

@@ -90,6 +90,12 @@ def test_ambiguous_range_is_never_read(first: int, more: int, form: str) -> None
     assert graded(TEN, form.format(first, first + more)) == ("unparsed")
 
 
+@pytest.mark.parametrize(("text", "meant"), [("S\u0130X", 6), ("f\u0131ve and a half", 5.5), ("\u017feven", 7)])
+def test_number_with_letters_of_another_case_is_read(text: str, meant: float) -> None:
+    """Regression: patterns ignore the case of these letters as well, and the grader raised an error."""
+    assert graded(TEN, text) == meant
+
+
 def test_finish_reason_explains_an_empty_reading() -> None:
     assert graded(TEN, "", finish_reason="content_filter") == "filter"
     assert graded(TEN, "She has led a team of 7", finish_reason="length") == "truncated"

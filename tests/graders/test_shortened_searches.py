@@ -37,6 +37,7 @@ def test_sentences_are_those_read_from_left_to_right(text: str) -> None:
         *("<", "|", ">", "\uff1c", "\uff5c", "\u25c1", "\u25b7", "[", "]", "/", "THINK", "think", "channel", "message"),
         *(
             "Th\u0131nk\u0131ng",
+            "TH\u0130NK\u0130NG",
             "thin\u212aing",
             "analysi\u017f",
             "ASSISTANT",
@@ -59,6 +60,7 @@ def test_sentences_are_those_read_from_left_to_right(text: str) -> None:
     )
 )
 @example("assistantfinal")
+@example("Th\u0130nking...\n")
 def test_texts_without_a_hint_have_no_mark_of_thinking(text: str) -> None:
     assert bool(list(thinking._marks(text))) == (thinking._BRACKETS.search(text) is not None)
 
