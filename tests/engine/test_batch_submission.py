@@ -57,6 +57,14 @@ def attempts_of(
     return engine.attempts(asks)
 
 
+def submit(make_engine: MakeEngine, model: Model, prompts: Sequence[Prompt] = PROMPTS) -> None:
+    """Submit prompts in a run of its own, which ends."""
+    first = make_engine("one", batch="submit")
+    with pytest.raises(BudgetExceededError):
+        attempts_of(first, model, prompts)
+    first.close()
+
+
 def texts(attempts: Sequence[Attempt]) -> list[str | None]:
     return [None if attempt.answer is None else attempt.answer.text for attempt in attempts]
 
@@ -81,10 +89,7 @@ def test_later_run_fetches_the_submitted_batch(make_engine: MakeEngine, server: 
 
 @one_provider
 def test_run_of_a_part_leaves_the_rest_of_a_batch(make_engine: MakeEngine, server: Batches, model: Model) -> None:
-    first = make_engine("one", batch="submit")
-    with pytest.raises(BudgetExceededError):
-        attempts_of(first, model)
-    first.close()
+    submit(make_engine, model)
     server.end()
     second = make_engine("two", batch="submit")
     for prompts in (PROMPTS[:8], PROMPTS):
@@ -125,10 +130,7 @@ def test_answer_that_broke_off_costs_none_of_those_after_it(
 def test_requests_left_by_an_ended_batch_are_submitted_again(
     make_engine: MakeEngine, server: Batches, model: Model, status: str
 ) -> None:
-    first = make_engine("one", batch="submit")
-    with pytest.raises(BudgetExceededError):
-        attempts_of(first, model)
-    first.close()
+    submit(make_engine, model)
     server.end(status, lambda text: text < "prompt 5")
     answered = 0 if status == "failed" else sum(prompt.text < "prompt 5" for prompt in PROMPTS)
     second = make_engine("two", batch="submit")
@@ -192,10 +194,7 @@ def test_refused_key_is_an_error_of_every_attempt(make_engine: MakeEngine, serve
 
 @one_provider
 def test_refused_key_does_not_lose_a_submitted_batch(make_engine: MakeEngine, server: Batches, model: Model) -> None:
-    first = make_engine("one", batch="submit")
-    with pytest.raises(BudgetExceededError):
-        attempts_of(first, model)
-    first.close()
+    submit(make_engine, model)
     server.end()
     server.failing = [401]
     second = make_engine("two")
@@ -207,10 +206,7 @@ def test_refused_key_does_not_lose_a_submitted_batch(make_engine: MakeEngine, se
 
 @one_provider
 def test_batch_lost_by_its_provider_is_submitted_again(make_engine: MakeEngine, server: Batches, model: Model) -> None:
-    first = make_engine("one", batch="submit")
-    with pytest.raises(BudgetExceededError):
-        attempts_of(first, model)
-    first.close()
+    submit(make_engine, model)
     lost = server.batches.pop("batch_1")
     server.batches["other"] = lost
     with pytest.raises(BudgetExceededError, match=r"after batch batch_1 \(is not known there any more\)"):
@@ -291,10 +287,7 @@ def test_batches_keep_to_the_limits_of_the_provider(
 def test_run_without_batch_mode_leaves_batched_requests_alone(
     make_engine: MakeEngine, server: Batches, model: Model
 ) -> None:
-    first = make_engine("one", batch="submit")
-    with pytest.raises(BudgetExceededError):
-        attempts_of(first, model, PROMPTS[:8])
-    first.close()
+    submit(make_engine, model, PROMPTS[:8])
     second = make_engine("two")
     with pytest.raises(BudgetExceededError, match="in batch batch_1"):
         attempts_of(second, model, PROMPTS[:8])
