@@ -206,7 +206,7 @@ class WorkerQueue:
         self.workers: int = worker["workercount"]
         """The number of workers."""
         self.number = int(re.sub(r"\D", "", worker["workerid"]) or 0) % self.workers
-        """A number of this worker below that; one that replaces a worker may have the same as another one."""
+        """The number of this worker, from 0; one in place of a crashed worker may have that of another one."""
         self._interactor = interactor
         self._end: object = None
 

@@ -1,4 +1,4 @@
-"""Searches that a text without the signs of a pattern spares give what the pattern alone gives."""
+"""Texts without the signs of a pattern are not searched for it, with equal results."""
 
 from __future__ import annotations
 
