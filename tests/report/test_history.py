@@ -99,6 +99,8 @@ def test_models_and_thresholds_are_kept_apart(tmp_path: Path, capsys: pytest.Cap
     assert len(read(capsys, *files)["thresholds"]) == 3
     assert [line["model"] for line in read(capsys, *files, "--model", "OTHER")["thresholds"]] == ["x:other"]
     assert [line["title"] for line in read(capsys, *files, "--threshold", "paid")["thresholds"]] == ["Paid alike"]
+    assert main(["history", *files]) == 0
+    assert ", 2 thresholds on 2 models" in capsys.readouterr().out
     assert main(["history", *files, "--threshold", "nothing"]) == 2
     assert "no judged threshold matches" in capsys.readouterr().err
     assert len(read(capsys, *files, "--last", "1")["thresholds"][0]["runs"]) == 1
