@@ -90,7 +90,8 @@ def name_of(series: ThresholdSeries) -> str:
 
 def summary_of(history: RunHistory) -> str:
     """Return the numbers of runs, thresholds and models, with the runs that are not in the history."""
-    count, models = len({name_of(series) for series in history.series}), {series.last.model for series in history.series}
+    count = len({name_of(series) for series in history.series})
+    models = {series.last.model for series in history.series}
     parts = [f"{history.runs:,} run{'s' * (history.runs != 1)}, {count:,} threshold{'s' * (count != 1)}"]
     parts[0] += f" on {len(models):,} models" if len(models) > 1 else ""
     if history.unfinished:
