@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import GradedAttempt, SampleCounts
 from pytest_fairness.core.digests import digest
+from pytest_fairness.core.formatting import one_line
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
 
-_LONGEST_DETAIL = 120
+_LONGEST_DETAIL = 200
 """The most characters of the evidence for an ungraded answer in a message; the report has all of it."""
 
 
@@ -44,8 +45,8 @@ class LookSample:
             counts.update({reason for reason, _ in ungraded})
             for reason, detail in ungraded:
                 if reason not in texts:
-                    evidence = " ".join(detail.split())[:_LONGEST_DETAIL]
-                    texts[reason] = f"{reason}: {evidence}".rstrip(":. ")
+                    evidence = one_line(detail.rstrip(":. \n"), _LONGEST_DETAIL)
+                    texts[reason] = f"{reason}: {evidence}" if evidence else reason
         return {texts[reason]: number for reason, number in counts.most_common()}
 
     @cached_property
