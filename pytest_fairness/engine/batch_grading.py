@@ -9,9 +9,9 @@ from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.finish_reasons import withheld_grade
 from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import BatchGrader
+from pytest_fairness.engine.answer_grading import check_grades, describe_error
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import GraderError
-from pytest_fairness.engine.grade_checks import check_grades, describe_error
 
 
 def grade_batches(

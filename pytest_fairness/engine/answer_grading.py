@@ -1,4 +1,4 @@
-"""Grades of single answers, and checks of all grades: metrics must be able to count each, and stores to hold it."""
+"""Grading of single answers, and checks of grades: metrics must be able to count each, and stores to hold it."""
 
 from __future__ import annotations
 
