@@ -41,6 +41,8 @@ class PendingResults:
         """The error that ended the engine."""
         self.closed = False
         """Whether no more results follow."""
+        self.is_waiting = False
+        """Whether a test waits for results."""
         self.is_idle = threading.Event()
         """Set while the engine's loop has nothing to do."""
         self._loaded, self._written = threading.Event(), threading.Event()
@@ -134,7 +136,9 @@ class PendingResults:
                 raise self.broken
             if self.closed:
                 raise RunStoppedError("the run was stopped before this was answered")
+            self.is_waiting = True
             self._new_results.wait(1.0)
+            self.is_waiting = False
         if self.on_wait is not None:
             self.on_wait()
 
