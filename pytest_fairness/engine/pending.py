@@ -105,7 +105,7 @@ class PendingResults:
         One thread at a time has the interpreter. A test gives it up a dozen times, at each call of the operating
         system, and waits for it as often: a test that runs meanwhile makes both threads several times slower.
         """
-        if self._written.is_set() and self.is_idle.is_set() and self._loaded.is_set():
+        if self.closed or (self._written.is_set() and self.is_idle.is_set() and self._loaded.is_set()):
             return
         if not self._written.wait(_LONGEST_WRITE):
             self._written.set()  # no other test waits for this exchange
