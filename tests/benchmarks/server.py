@@ -2,7 +2,7 @@
 
     python tests/benchmarks/server.py --latency 0.05
 
-prints its port, serves until its standard input closes, and returns its counts at ``GET /counts``.
+prints its port, serves until its standard input closes, and tells its counts at ``GET /counts``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import hashlib
 import json
 import sys
 import time
+from collections import Counter
 
 from aiohttp import web
 
@@ -22,20 +23,25 @@ class Server:
 
     def __init__(self, latency: float) -> None:
         self.latency = latency
-        self.requests = 0
+        self.calls: Counter[str] = Counter()
+        self.most = 0
+        self.under_way = 0
         self.first = self.last = 0.0
         """When the first request came and the last answer went, on a monotonic clock."""
 
     async def complete(self, request: web.Request) -> web.Response:
         self.first = self.first or time.monotonic()
-        self.requests += 1
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
         try:
             body = await request.json()
+            prompt = json.dumps(body["messages"], sort_keys=True)
+            self.calls[prompt] += 1
             await asyncio.sleep(self.latency)
         finally:
+            self.under_way -= 1
             self.last = time.monotonic()
-        digest = hashlib.sha256(json.dumps(body["messages"], sort_keys=True).encode()).digest()
-        text = "Yes." if digest[0] % 2 else "No."
+        text = self.answer(body["messages"][-1]["content"], hashlib.sha256(prompt.encode()).digest())
         return web.json_response(
             {
                 "id": "x",
@@ -47,8 +53,14 @@ class Server:
             }
         )
 
+    def answer(self, _: str, digest: bytes) -> str:
+        """Return the answer to a text whose prompt has this digest."""
+        return "Yes." if digest[0] % 2 else "No."
+
     async def counts(self, _: web.Request) -> web.Response:
-        return web.json_response({"requests": self.requests, "seconds": self.last - self.first})
+        counts: dict[str, float] = {"requests": sum(self.calls.values()), "prompts": len(self.calls), "most": self.most}
+        counts |= {"seconds": self.last - self.first}
+        return web.json_response(counts)
 
 
 async def serve(server: Server) -> None:
