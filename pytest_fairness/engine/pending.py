@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from pytest_fairness.core.attempts import Attempt, Grade
 from pytest_fairness.core.errors import FairnessError
@@ -41,6 +41,8 @@ class PendingResults:
         """The error that ended the engine."""
         self.closed = False
         """Whether no more results follow."""
+        self.is_waiting = False
+        """Whether a test waits for results."""
         self.is_idle = threading.Event()
         """Set while the engine's loop has nothing to do."""
         self._loaded, self._written = threading.Event(), threading.Event()
@@ -79,23 +81,13 @@ class PendingResults:
                 return
             self._wait(ended)
 
-    @contextmanager
-    def loading(self) -> Iterator[None]:
+    def loading(self) -> AbstractContextManager[None]:
         """Let tests wait within the block, in which the store's thread reads answers."""
-        self._loaded.clear()
-        try:
-            yield
-        finally:
-            self._loaded.set()
+        return _cleared(self._loaded)
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> AbstractContextManager[None]:
         """Let a test wait for a moment within the block, in which the store's thread writes answers."""
-        self._written.clear()
-        try:
-            yield
-        finally:
-            self._written.set()
+        return _cleared(self._written)
 
     def until_idle(self) -> None:
         """Wait, in the tests' thread, while other threads have work: a moment at most, or until answers are read.
@@ -103,7 +95,7 @@ class PendingResults:
         One thread at a time has the interpreter. A test gives it up a dozen times, at each call of the operating
         system, and waits for it as often: a test that runs meanwhile makes both threads several times slower.
         """
-        if self._written.is_set() and self.is_idle.is_set() and self._loaded.is_set():
+        if self.closed or (self._written.is_set() and self.is_idle.is_set() and self._loaded.is_set()):
             return
         if not self._written.wait(_LONGEST_WRITE):
             self._written.set()  # no other test waits for this exchange
@@ -134,10 +126,22 @@ class PendingResults:
                 raise self.broken
             if self.closed:
                 raise RunStoppedError("the run was stopped before this was answered")
+            self.is_waiting = True
             self._new_results.wait(1.0)
+            self.is_waiting = False
         if self.on_wait is not None:
             self.on_wait()
 
     def _ended(self) -> int:
         """Return the number of requests that have ended."""
         return len(self.attempts) + len(self.refused)
+
+
+@contextmanager
+def _cleared(event: threading.Event) -> Iterator[None]:
+    """Clear an event within the block."""
+    event.clear()
+    try:
+        yield
+    finally:
+        event.set()

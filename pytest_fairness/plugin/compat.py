@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from collections.abc import Iterable
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from types import ModuleType
@@ -97,6 +99,21 @@ def fail_fixture(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequ
     except pytest.fail.Exception as error:
         untyped.cached_result = (None, untyped.cache_key(request), (error, error.__traceback__))
         raise
+
+
+def share_location(tests: Iterable[pytest.Function]) -> None:
+    """Give the tests of one function the location of the first, since pytest looks it up again for each of them.
+
+    pytest has no public way to set the location of a test.
+    """
+    if not isinstance(vars(pytest.Item).get("location"), cached_property):
+        return
+    firsts: dict[tuple[object, str], pytest.Function] = {}
+    for test in tests:
+        first = firsts.setdefault((test.parent, test.originalname), test)
+        if type(test).reportinfo is pytest.Function.reportinfo and first is not test:
+            path, line, name = first.location
+            vars(test)["location"] = path, line, name.removesuffix(first.name) + test.name
 
 
 class GeneratedModule(pytest.Module):
