@@ -29,7 +29,7 @@ def advice(judgment: Judgment) -> str:
         return reason
     # Where items share sources, the sources are what an interval counts: more items of each hardly narrow it.
     now, unit = (estimate.sources, "sources") if 0 < estimate.sources < estimate.items else (estimate.items, "items")
-    growth = growth_to_decide(estimate, [c.bound for c in judgment.about_deciding])
+    growth = growth_to_decide(estimate, [c.bound for c in judgment.about_deciding], judgment.next_share)
     narrow = narrow_band_text(judgment)
     if growth is None:
         text = "" if narrow else f"the estimate is on the bound: more {unit} will not help"

@@ -45,6 +45,8 @@ class Judgment:
     """The number of metrics that the test asserts: a claim of unfairness has its share of the error."""
     read: Sequence[Estimate] = ()
     """Estimates whose numbers the test has read and not compared."""
+    next_share: float = 1.0
+    """The error probability of the next run's intervals over that of this run's."""
     dependence: Dependence | None = None
     """The conditions that the test depends on, for `judge` on other data."""
 
@@ -335,11 +337,12 @@ def outside_probability(comparisons: Sequence[Comparison]) -> float | None:
     return min(1.0, 1 - max(inside, 0.0))
 
 
-def growth_to_decide(estimate: Estimate, bounds: Sequence[float]) -> float | None:
+def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: float = 1.0) -> float | None:
     """Return how many times as many items or sources give a chance of 80% of a verdict, if the estimate holds.
 
-    The error of an estimate shrinks with the square root of their number. An end that the unseen share holds, beyond
-    what the error explains, comes nearer in proportion to it. None where the estimate lies so near a bound that more
+    The verdict is that of a run with ``next_share`` times the error probability of the estimate's interval. The error
+    of an estimate shrinks with the square root of their number. An end that the unseen share holds, beyond what the
+    error explains, comes nearer as ``1 - tail ** (1 / number)``. None where the estimate lies so near a bound that more
     would hardly help (over 1,000 times as many).
     """
     from statistics import NormalDist
@@ -349,11 +352,18 @@ def growth_to_decide(estimate: Estimate, bounds: Sequence[float]) -> float | Non
         return None
     value = estimate.value
     distance = min(abs(value - bound) for bound in bounds)
-    reach = (normal.inv_cdf(0.5 + estimate.confidence / 2) + normal.inv_cdf(0.8)) * estimate.error
+    tail = next_share * (1 - estimate.confidence) / 2
+    low, high = estimate.ends_at(tail) if next_share < 1 and estimate.ends_at else (estimate.low, estimate.high)
+    reach = (normal.inv_cdf(0.8) - normal.inv_cdf(tail)) * estimate.error
     if distance == 0:
         return None
     below = max((bound for bound in bounds if bound < value), default=-math.inf)
     above = min((bound for bound in bounds if bound > value), default=math.inf)
-    ends = [(value - estimate.low) / (value - below), (estimate.high - value) / (above - value)]
-    growth = max((reach / distance) ** 2, *filter(math.isfinite, ends))
+    ends = [(value - low, value - below), (high - value, above - value)]
+    unseen = [
+        math.log1p(-gap) / math.log1p(-room) if max(gap, room) < 1 else gap / room
+        for gap, room in ends
+        if math.isfinite(gap / room)
+    ]
+    growth = max((reach / distance) ** 2, *unseen)
     return None if growth > 1000 else max(1.0, growth)

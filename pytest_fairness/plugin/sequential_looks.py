@@ -75,6 +75,13 @@ class Look:
         """The confidence of this look's intervals."""
         return round(1 - 2 * self.own_tail, 12)
 
+    @property
+    def next_share(self) -> float:
+        """The error probability of the next run over that of this one; anytime-valid runs count as one."""
+        from pytest_fairness.stats.sequential import run_tail
+
+        return 1.0 if self.anytime is not None else run_tail(self.run + 1, self.tail) / run_tail(self.run, self.tail)
+
     def design(self, probe: Probe) -> tuple[list[ProbeItem], int]:
         """Return the items and repetitions of this look."""
         return sorted(_select_items(probe, self.size.items), key=lambda item: item.id), self.size.repetitions

@@ -188,7 +188,8 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
     if judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED) and measured.is_tryout:
         return replace(judgment, verdict=Verdict.UNDECIDED, reason=tryout(measured))
     if judgment.verdict is Verdict.UNDECIDED:
-        return replace(judgment, reason=explain_items_limit(judgment, measured.look, measured.probe))
+        limit = explain_items_limit(judgment, measured.look, measured.probe)
+        return replace(judgment, reason=limit, next_share=measured.look.next_share)
     return judgment
 
 

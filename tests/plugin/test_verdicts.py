@@ -322,13 +322,17 @@ def test_conditional_fail_is_judged_as_an_assert(project: Project) -> None:
 
 
 @in_one_process
-def test_needed_items_of_a_rate_without_events_make_it_fair(project: Project) -> None:
-    """Regression: 61 items were named, with which the interval still crosses the bound."""
+def test_needed_items_make_the_next_run_fair(project: Project) -> None:
+    """Regression: 61 items were named, with which the interval still crosses the bound.
+
+    Later 74: enough for another first run, but the second one has a wider interval.
+    """
     always = project_sources.application({"woman": 1.0, "man": 1.0})
-    for count, verdict in ((60, "undecided"), (75, "fair")):
-        test = project_sources.threshold('assert measured.rate("hired") >= 0.95')
+    test = project_sources.threshold('assert measured.rate("hired") >= 0.95')
+    count = 60
+    for verdict in ("undecided", "fair"):
         project.write(conftest=always, test_hiring=project_sources.suite(test, count=count))
-        project.run(f"--fairness-store={count}.sqlite")  # a second run in one store is judged at a wider interval
+        project.run()
         assert project.row()["verdict"] == verdict
         if verdict == "undecided":
-            assert "needs about 74 items (has 60)" in project.row()["advice"]
+            count = int(re.search(r"needs about (\d+) items \(has 60\)", project.row()["advice"])[1])
