@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import socket
 import ssl
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
+
+from pytest_fairness.core.errors import FatalError
 
 if TYPE_CHECKING:
     import aiohttp
@@ -81,7 +84,10 @@ class Connection:
     async def _request(self, method: str, data: bytes | None) -> Reply:
         if self._session is None:
             self._session = self._open()
-        request = self._session.request(method, self._url, data=data, allow_redirects=False, **self._proxy_arguments)
+        # The session has no headers: aiohttp would send them, with the key, to the proxy of an encrypted connection.
+        request = self._session.request(
+            method, self._url, data=data, headers=self._headers, allow_redirects=False, **self._proxy_arguments
+        )
         async with request as response:
             content = await _read(response)
         return Reply(response.status, response.headers, _json(content))
@@ -89,8 +95,6 @@ class Connection:
     def set_headers(self, headers: Mapping[str, str]) -> None:
         """Replace the headers of later requests."""
         self._headers = headers
-        if self._session is not None:
-            self._session.headers.update(headers)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -102,9 +106,7 @@ class Connection:
 
         ssl_context = _ssl_context() if self._url.startswith("https:") else True
         connector = aiohttp.TCPConnector(limit=self._limit, ssl=ssl_context, socket_factory=_keep_alive_socket)
-        return aiohttp.ClientSession(
-            connector=connector, headers=self._headers, timeout=self._timeout, cookie_jar=aiohttp.DummyCookieJar()
-        )
+        return aiohttp.ClientSession(connector=connector, timeout=self._timeout, cookie_jar=aiohttp.DummyCookieJar())
 
 
 def _keep_alive_socket(address: tuple[Any, ...]) -> socket.socket:
@@ -139,12 +141,17 @@ def _json(content: bytes) -> object:
 def _ssl_context() -> ssl.SSLContext:
     """Return a context with the certificates of the system, or ``SSL_CERT_FILE``, and Mozilla's.
 
-    Some builds of Python do not find those of the system.
+    Some builds of Python do not find those of the system, and Python ignores a file that it cannot read.
     """
     import certifi
 
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
+    if file := os.environ.get("SSL_CERT_FILE"):
+        try:
+            context.load_verify_locations(file)
+        except OSError as error:
+            raise FatalError(f"SSL_CERT_FILE is {file}: {error.strerror}: name a file of PEM certificates") from None
     return context
 
 

@@ -42,6 +42,7 @@ _SPENT_WORDS = ("credit balance is too low", "reached your specified API usage l
 """Two messages of Anthropic, with status 400, and one of Azure, with 403."""
 _NO_CAPACITY = 498
 """Groq's status for a tier without free capacity."""
+_PROXY_REFUSAL = 407
 _TOO_LARGE = "request too large"
 """Beginning of OpenAI's message for a request of more tokens than its limit per minute: status 429, but permanent."""
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
@@ -84,6 +85,10 @@ def translate(error: Exception, service: Service) -> ModelError:
     at = f"{service.model}: {service.base_url}"
     if names & _BAD_URL:
         return FatalError(f"{at} is no URL that can be asked ({reason}): write http://host:port/path")
+    if "ClientHttpProxyError" in names and getattr(error, "status", None) == _PROXY_REFUSAL:
+        return _proxy_refusal(service)
+    if "ClientConnectorCertificateError" in names:
+        return FatalError(f"{at} is not trusted ({reason}): name the certificate of its authority in SSL_CERT_FILE")
     messages = {
         "dropped connection": f"dropped the connection: {reason}",
         "no connection": f"cannot be reached: {reason}; is the server running?",
@@ -142,6 +147,8 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
     at = f"{service.model}: {service.base_url}"
     kind = str(status)
     codes, message = _code(body), str(_message(body))
+    if status == _PROXY_REFUSAL:
+        return _proxy_refusal(service)
     refuses_key = status == 400 and refusals.is_key_refusal(codes, message)
     if status == 402 or codes & _SPENT or any(words in message for words in _SPENT_WORDS):
         return FatalError(f"{at} has no credit left ({status}: {reason})", kind=kind)
@@ -172,6 +179,14 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
         parameter, way = refusal
         return FatalError(f"{at} takes no such {parameter} ({status}: {reason}): {way}", kind=kind)
     return PermanentError(f"{at} refused the request ({status}: {reason})", kind=kind)
+
+
+def _proxy_refusal(service: Service) -> FatalError:
+    return FatalError(
+        f"{service.model}: the proxy on the way to {service.base_url} refused its user or password (407): write them "
+        "into the URL in HTTP_PROXY or HTTPS_PROXY, http://USER:PASSWORD@HOST:PORT",
+        kind=str(_PROXY_REFUSAL),
+    )
 
 
 def stated_status(error: object) -> int:
@@ -305,6 +320,6 @@ def _code(body: object) -> set[str]:
 
 
 def _one_line(reason: object, service: Service) -> str:
-    text = " ".join(str(reason).split()) or type(reason).__name__
+    text = " ".join(str(reason).split()) or ("no reason" if isinstance(reason, str) else type(reason).__name__)
     text = redacted(text, service.secrets)  # before it is cut: half a key would not be recognized
     return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}..."

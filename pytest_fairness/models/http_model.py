@@ -186,6 +186,8 @@ class HostedModel(ABC):
             return await connection.post(body)
         except TooLargeError:
             raise self._broken_answer(f"with more than {LARGEST >> 20} MiB") from None
+        except ModelError:
+            raise
         except Exception as error:  # noqa: BLE001  # of any library below; each is translated
             raise translate(error, self._service()) from None
 

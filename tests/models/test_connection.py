@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +15,10 @@ import trustme
 from aiohttp import web
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import PermanentError, TransientError
+from pytest_fairness.core.errors import FatalError, PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.models.http_client import Connection, Reply
+from pytest_fairness.models.http_errors import Service, translate
 
 Ask = Callable[..., Answer]
 Name = Callable[..., str]
@@ -70,6 +72,44 @@ def test_missing_proxy_is_unreachable(ask: Ask, server: Any, monkeypatch: pytest
         ask(f"openai:m?base_url={server.url}")
     assert caught.value.unreachable
     assert server.bodies == []
+
+
+@pytest.mark.parametrize("user", ["", "me:wrong@"])
+def test_proxy_of_an_encrypted_connection_gets_no_key(user: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: the key was sent to the proxy, in clear: as its password, or in a header of the provider's own."""
+    heads: list[str] = []
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async def post_through_proxy() -> None:
+        async with await asyncio.start_server(refuse, "127.0.0.1", 0) as proxy:
+            monkeypatch.setenv("https_proxy", f"http://{user}127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
+            headers = {"Authorization": "Bearer sk-secret", "X-Api-Key": "sk-secret"}
+            connection = Connection("https://api.nowhere.invalid/v1", headers, limit=1, timeout=5.0)
+            try:
+                await connection.post({})
+            finally:
+                await connection.close()
+
+    with pytest.raises(aiohttp.ClientHttpProxyError) as caught:
+        asyncio.run(post_through_proxy())
+    (head,) = heads
+    assert head.startswith("CONNECT api.nowhere.invalid:443 ")
+    assert "sk-secret" not in head
+    assert ("Proxy-Authorization: Basic" in head) == bool(user)
+    error = translate(caught.value, Service("openai:m", "https://api.nowhere.invalid/v1", "set a key"))
+    assert isinstance(error, FatalError)
+    assert "the proxy on the way to https://api.nowhere.invalid/v1 refused its user or password (407)" in str(error)
+
+
+def test_refusal_by_a_proxy_names_the_proxy(ask: Ask, server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", server.url)
+    server.says({}, 407)
+    with pytest.raises(FatalError, match=r"the proxy on the way .* refused .*http://USER:PASSWORD@HOST:PORT"):
+        ask(f"openai:m?base_url={NOWHERE}")
 
 
 def test_headers_and_json_are_sent_without_cookies(server: Any) -> None:
@@ -149,7 +189,12 @@ def test_certificate_is_checked_against_a_named_authority(tmp_path: Path, monkey
             await connection.close()
             await runner.cleanup()
 
-    with pytest.raises(aiohttp.ClientConnectorCertificateError):
+    with pytest.raises(aiohttp.ClientConnectorCertificateError) as caught:
+        asyncio.run(fetch())
+    advice = "is not trusted .*: name the certificate of its authority in SSL_CERT_FILE"
+    assert re.search(advice, str(translate(caught.value, Service("openai:m", "https://localhost", ""))))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+    with pytest.raises(FatalError, match=r"missing\.pem: No such file"):
         asyncio.run(fetch())
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))

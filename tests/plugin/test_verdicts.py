@@ -335,4 +335,4 @@ def test_needed_items_make_the_next_run_fair(project: Project) -> None:
         project.run()
         assert project.row()["verdict"] == verdict
         if verdict == "undecided":
-            count = int(re.search(r"needs about (\d+) items \(has 60\)", project.row()["advice"])[1])
+            count = int(re.findall(r"needs about (\d+) items \(has 60\)", project.row()["advice"])[0])
