@@ -22,6 +22,10 @@ def add(commands: Commands) -> None:
     merge.set_defaults(run=_merge)
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def _merge(options: argparse.Namespace) -> None:
     from pytest_fairness.store.merge import LEFT_BEHIND, merge
 
@@ -29,6 +33,8 @@ def _merge(options: argparse.Namespace) -> None:
     for empty in merged.empty:
         print(f"there is no run in {empty}: {LEFT_BEHIND}")
     if merged.conflicts:
-        plural = "s" * (merged.conflicts != 1)
-        print(f"{merged.conflicts:,} attempt{plural} had another answer in an earlier store: the first is kept")
-    print(f"written: {options.out} ({merged.attempts:,} attempts, {merged.runs:,} runs)")
+        print(
+            f"{_count(merged.conflicts, 'attempt')} had another answer in an earlier store: the first is kept. Runs "
+            "judged by another answer can no longer be verified here"
+        )
+    print(f"written: {options.out} ({_count(merged.attempts, 'attempt')}, {_count(merged.runs, 'run')})")

@@ -163,7 +163,7 @@ def run_id(text: str, _: RunFolders) -> str:
     """Return the id of a run; for ``ci`` that of the CI pipeline."""
     run = read_ci_run_id() if text == "ci" else text
     if run is None:
-        raise FairnessError("which run this is part of is not known outside a CI: give --fairness-run ID")
+        raise FairnessError("no CI that names its run was found: name the run, by --fairness-run ID")
     if not re.fullmatch(r"[\w.-]{1,64}", run, re.ASCII) or run == LATEST:
         raise OptionValueError(run, "write up to 64 letters, digits, . _ or -")
     return run

@@ -115,7 +115,7 @@ def test_shard_without_items_passes(hiring: Project) -> None:
     [
         (["--fairness-shard=4/3", RUN], "--fairness-shard is '4/3': write I/N with I from 1 to N, as in 3/8"),
         (["--fairness-shard=one", RUN], "--fairness-shard is 'one': write I/N"),
-        (["--fairness-shard=1/3"], "which run this is part of is not known outside a CI: give --fairness-run ID"),
+        (["--fairness-shard=1/3"], "no CI that names its run was found: name the run, by --fairness-run ID"),
         (["--fairness-run=a b"], "--fairness-run is 'a b': write up to 64 letters, digits, . _ or -"),
         (["--fairness-shard=1/3", RUN, "--fairness-plan"], "--fairness-shard cannot be in one run"),
         (["--fairness-store=mysql://me:hush@host/db"], "the store begins with mysql://"),

@@ -218,6 +218,13 @@ def test_long_texts_are_scrolled_by_keyboard(open_page: OpenPage, tmp_path: Path
     assert page.evaluate(f"{scrolled}.map((part) => part.tabIndex)") == [0, 0, 0, 0]
 
 
+def test_long_word_in_a_title_does_not_widen_a_narrow_page(open_page: OpenPage, tmp_path: Path) -> None:
+    rows = [report_views.row(verdict, threshold="x" * 100) for verdict in ("unfair", "undecided", "fair")]
+    write_page(tmp_path / "page.html", report_views.view(rows))
+    page = open_page(tmp_path / "page.html", viewport={"width": 320, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
 def test_print_has_all_sections(finished: FinishedRun, open_page: OpenPage, tmp_path: Path) -> None:
     page = open_page(finished.page)
     page.pdf(path=tmp_path / "report.pdf", format="A4")

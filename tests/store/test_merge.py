@@ -41,7 +41,8 @@ def test_first_answer_wins_with_its_grade_and_is_reported(tmp_path: Path, capsys
     assert merged(one, two, out=out) == 0
     printed = capsys.readouterr().out
     assert "1 attempt had another answer in an earlier store: the first is kept" in printed
-    assert "(4 attempts, 1 runs)" in printed
+    assert "Runs judged by another answer can no longer be verified here" in printed
+    assert "(4 attempts, 1 run)" in printed
     assert before == [hashlib.sha256(path.read_bytes()).digest() for path in (one, two)]
     assert [path.name for path in out.parent.iterdir()] == ["all.sqlite"]
     store = Store(out)
