@@ -41,13 +41,13 @@ def _prune(options: argparse.Namespace) -> None:
     from pytest_fairness.store.prune import PruneSelection, prune
 
     if options.older_than is None and not options.runs and not options.model:
-        raise StoreError("prune what? Give --older-than, --run or --model; --dry-run shows what would go")
+        raise StoreError("prune what? Give --older-than, --run or --model; --dry-run shows what would be removed")
     if not options.store.exists():
         raise StoreError(f"there is no store {options.store}: name it with --store")
     selection = PruneSelection(options.older_than, options.runs, options.model, options.keep)
     pruned = prune(options.store, selection, dry=options.dry_run)
     counts = (pruned.runs, "run"), (pruned.attempts, "answer"), (pruned.prompts, "prompt"), (pruned.grades, "grade")
     summary = ", ".join(f"{count:,} {name}{'s' * (count != 1)}" for count, name in counts)
-    print(f"{'would go' if options.dry_run else 'removed'}: {summary} ({pruned.size:,} bytes of contents)")
+    print(f"{'would be removed' if options.dry_run else 'removed'}: {summary} ({pruned.size:,} bytes of contents)")
     if not options.dry_run:
         print(f"the store {options.store}: {pruned.before:,} bytes before, {pruned.after:,} now")

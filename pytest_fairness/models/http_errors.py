@@ -89,9 +89,10 @@ def translate(error: Exception, service: Service) -> ModelError:
         return _proxy_refusal(service)
     if "ClientConnectorCertificateError" in names:
         return FatalError(f"{at} is not trusted ({reason}): name the certificate of its authority in SSL_CERT_FILE")
+    blocker = "proxy in HTTP_PROXY or HTTPS_PROXY" if "ClientProxyConnectionError" in names else "server"
     messages = {
         "dropped connection": f"dropped the connection: {reason}",
-        "no connection": f"cannot be reached: {reason}; is the server running?",
+        "no connection": f"cannot be reached: {reason}; is the {blocker} running?",
         "timeout": f"did not answer in time: {service.timeout} allows more",
     }
     if failure := _connection_failure(names, {kind: f"{at} {message}" for kind, message in messages.items()}):
@@ -184,7 +185,7 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
 def _proxy_refusal(service: Service) -> FatalError:
     return FatalError(
         f"{service.model}: the proxy on the way to {service.base_url} refused its user or password (407): write them "
-        "into the URL in HTTP_PROXY or HTTPS_PROXY, http://USER:PASSWORD@HOST:PORT",
+        "before the host in HTTP_PROXY or HTTPS_PROXY, as USER:PASSWORD@HOST:PORT",
         kind=str(_PROXY_REFUSAL),
     )
 

@@ -104,11 +104,11 @@ def test_data_of_remaining_runs_is_kept(location: StoreLocation, capsys: pytest.
     assert pruned(location, "--older-than=30d", "--dry-run") == 0
     would = capsys.readouterr().out
     # Its grader's question and the prompt that no other run has; the answer to "shared" is held by the newer run.
-    assert would.startswith("would go: 1 run, 2 answers, 2 prompts, 2 grades (")
+    assert would.startswith("would be removed: 1 run, 2 answers, 2 prompts, 2 grades (")
     assert answers(location) == {"base": 2, "old": 3, "new": 2}
     assert pruned(location, "--older-than=30d") == 0
     printed = capsys.readouterr().out
-    assert printed.splitlines()[0] == would.strip().replace("would go", "removed")
+    assert printed.splitlines()[0] == would.strip().replace("would be removed", "removed")
     assert answers(location) == {"base": 2, "old": 1, "new": 2}
     store = Store(location)
     sample = store.runs.sample("new", "t.py::p", "m")
