@@ -156,10 +156,12 @@ class ReportHooks:
         self._state = state
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         if report.when == "call" or not report.passed:
-            outcomes.annotate_report(item, report)
+            outcomes.annotate_report(item, report, call.excinfo.value if call.excinfo else None)
         if report.when == "call" and is_threshold(item):
             attach_verdict(item, report)
         return report
