@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import pytest
 
@@ -97,7 +98,8 @@ class RunState:
     def follow(self, calls: int | None) -> Progress:
         """Start the progress display of all processes of the run."""
         run = self.fairness.run
-        self.progress = Progress(self.config, lambda: self.fairness.store.spent(run), calls)
+        store = self.fairness.store
+        self.progress = Progress(self.config, partial(store.spent, run), partial(store.foreign_owners, run), calls)
         if self.progress.is_shown:
             self.config.pluginmanager.register(self.progress, "fairness-progress")
         return self.progress
