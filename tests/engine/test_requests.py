@@ -6,9 +6,12 @@ import asyncio
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, count
 
 import pytest
 
+from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import FatalError, PermanentError, TransientError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.engine import request_runner
@@ -214,6 +217,33 @@ def test_broken_model_is_not_requested_a_thousand_times(make_engine: MakeEngine,
     # Nothing of it is kept: another process of the run sees for itself, and one that has been mended asks.
     model.behavior = None
     assert {attempt.error for attempt in make_engine(concurrency=4).attempts(asks)} == {None}
+
+
+def test_fatal_error_keeps_answers_in_flight_and_counts_no_unsent_request(make_engine: MakeEngine) -> None:
+    """Regression: claimed requests counted as calls, and demanded ones in flight had the error of the others."""
+
+    async def ends(prompt: Prompt, repetition: int) -> str:
+        is_answered = next(number) < 300
+        await asyncio.sleep(0.02)
+        if is_answered:
+            return "fine"
+        raise FatalError("HTTP 401")
+
+    def measure(name: str) -> list[Attempt]:
+        engine = make_engine(concurrency=32)
+        asks = build_requests([Prompt(f"{name} {text}") for text in range(500)], model, 1)
+        engine.plan(asks)
+        attempts = engine.attempts(asks)
+        engine.close()
+        return attempts
+
+    number = count(1)
+    model = CountingModel(ends)
+    with ThreadPoolExecutor() as pool:
+        attempts = [*chain.from_iterable(pool.map(measure, "ab"))]
+    (entry,) = make_engine().store.spent("run")
+    assert entry.requests == entry.calls == model.requests
+    assert sum(attempt.answer is not None for attempt in attempts) == 299
 
 
 @pytest.mark.parametrize("error", [TransientError("refused", unreachable=True), TransientError("HTTP 500")])
