@@ -328,6 +328,20 @@ def test_kind_of_prompt_that_fails_gives_up_no_model(
     assert not engine.answers.causes
 
 
+def test_first_prompts_in_flight_that_fail_give_up_no_model(make_engine: MakeEngine) -> None:
+    """Regression: the first ten requests, which are in flight together, ended a model that answers all others."""
+
+    async def fails_for_some(prompt: Prompt, repetition: int) -> str:
+        if int(prompt.text.split()[1]) < 12:
+            raise TransientError("HTTP 500")
+        await asyncio.sleep(0.1)
+        return "fine"
+
+    asks = build_requests(prompts(60), CountingModel(fails_for_some), 1)
+    attempts = make_engine(concurrency=12).attempts(asks)
+    assert sum(attempt.answer is not None for attempt in attempts) == 48
+
+
 def test_error_is_retried_by_the_next_session_only(make_engine: MakeEngine) -> None:
     """Regression: a repeated job has the same run id, and once kept the errors of the first time."""
 
