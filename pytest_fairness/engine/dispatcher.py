@@ -56,6 +56,11 @@ class Dispatcher:
         return len(self._tasks)
 
     @property
+    def has_batches(self) -> bool:
+        """Whether any request was to be part of a batch, or was found in one."""
+        return self._existing_batches is not None
+
+    @property
     def _batches(self) -> BatchSubmitter:
         if self._existing_batches is None:
             from pytest_fairness.engine.batch_submission import BatchSubmitter

@@ -54,8 +54,11 @@ class Owner(Protocol):
     def has_company(self, connection: StoreConnection, /) -> bool:
         """Return whether another process that is alive has the store open."""
 
-    def release(self) -> None:
+    def release_claims(self) -> None:
         """Release all claims, so that others may request their attempts."""
+
+    def release(self) -> None:
+        """Release all claims, and end."""
 
 
 def owner_of(database: Database) -> Owner:
@@ -150,9 +153,12 @@ class LockedOwner:
     def has_company(self, _: StoreConnection, /) -> bool:
         return any(not self._is_dead(path.stem) for path in self._folder.glob("*.lock") if path.stem != self.id)
 
+    def release_claims(self) -> None:
+        self._database.execute(_DELETE_CLAIMS, id=self.id)
+
     def release(self) -> None:
         try:
-            self._database.execute(_DELETE_CLAIMS, id=self.id)
+            self.release_claims()
         finally:
             self._remove(self._lock, self._path(self.id))
 
@@ -181,6 +187,9 @@ class LeasedOwner:
     def has_company(self, connection: StoreConnection, /) -> bool:
         alive = "SELECT id FROM owners WHERE id <> :id AND seen >= unix_time() - :lease"
         return connection.scalar(alive, id=self.id, lease=LEASE) is not None
+
+    def release_claims(self) -> None:
+        self._database.execute(_DELETE_CLAIMS, id=self.id)
 
     def release(self) -> None:
         self._released.set()
