@@ -112,6 +112,8 @@ class ItemHooks:
                 item.user_properties[:] = [
                     (name, value) for name, value in item.user_properties if not name.startswith(PREFIX)
                 ]
+            if is_threshold(item):
+                self._state.modules.restore()
             if reason := check_fixture(item):
                 pytest.fail(reason, pytrace=False)
             if not self._state.lists_only and (cause := refusal or check_model(item)):

@@ -18,6 +18,7 @@ from pytest_fairness.plugin.collection import (
     lists_only,
 )
 from pytest_fairness.plugin.flips import is_search
+from pytest_fairness.plugin.kept_modules import KeptModules
 from pytest_fairness.plugin.outcomes import ThresholdOutcomes
 from pytest_fairness.plugin.progress import Progress
 from pytest_fairness.plugin.session import FairnessSession
@@ -37,6 +38,7 @@ class RunState:
         self.started = time.time()
         self.work = WorkSummary(fairness)
         self.outcomes = ThresholdOutcomes()
+        self.modules = KeptModules()
         self.progress: Progress | None = None
         self.refusal: str | None = None
         """The reason why no probe and no threshold of this process may run."""
