@@ -37,6 +37,10 @@ from pytest_fairness.store.store import Store
 
 _GATHER = 0.004
 """Seconds for which ended requests are collected for one exchange with the store."""
+_LONGEST_GATHER = 0.03
+"""The most seconds for which they are, while no test waits and enough requests are claimed ahead."""
+_SUPPLY = 8
+"""The number of requests in flight for each of which one claimed request is enough."""
 _REPORT_EVERY = 128
 """Number of requests taken by tests after which the loop is notified of their position."""
 CLOSING = 10.0
@@ -318,8 +322,12 @@ class Engine:
         with suppress(TimeoutError):
             async with asyncio.timeout(longest):
                 await self._wake.wait()
-        if self._dispatcher and not self.answers.closed:
+        end = time.monotonic() + _LONGEST_GATHER
+        while self._dispatcher and not self.answers.closed:
             await asyncio.sleep(_GATHER)
+            is_supplied = len(self._dispatcher.claimed) * _SUPPLY > len(self._dispatcher)
+            if not is_supplied or self.answers.is_waiting or self._stopped or self._paused or time.monotonic() > end:
+                break
 
     async def _end(self) -> None:
         await self._dispatcher.cancel()

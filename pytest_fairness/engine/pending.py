@@ -41,6 +41,8 @@ class PendingResults:
         """The error that ended the engine."""
         self.closed = False
         """Whether no more results follow."""
+        self.is_waiting = False
+        """Whether a test waits for results."""
         self.is_idle = threading.Event()
         """Set while the engine's loop has nothing to do."""
         self._loaded, self._written = threading.Event(), threading.Event()
@@ -103,7 +105,7 @@ class PendingResults:
         One thread at a time has the interpreter. A test gives it up a dozen times, at each call of the operating
         system, and waits for it as often: a test that runs meanwhile makes both threads several times slower.
         """
-        if self._written.is_set() and self.is_idle.is_set() and self._loaded.is_set():
+        if self.closed or (self._written.is_set() and self.is_idle.is_set() and self._loaded.is_set()):
             return
         if not self._written.wait(_LONGEST_WRITE):
             self._written.set()  # no other test waits for this exchange
@@ -134,7 +136,9 @@ class PendingResults:
                 raise self.broken
             if self.closed:
                 raise RunStoppedError("the run was stopped before this was answered")
+            self.is_waiting = True
             self._new_results.wait(1.0)
+            self.is_waiting = False
         if self.on_wait is not None:
             self.on_wait()
 

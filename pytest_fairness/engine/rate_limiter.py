@@ -24,7 +24,7 @@ _CLAIMED_AHEAD = 0.05
 """Seconds of fast calls that are claimed before their model is free."""
 _MOST_AHEAD = 31
 """Largest number of calls that are claimed before their model is free."""
-_PART_AHEAD = 4
+_PART_AHEAD = 2
 """The number of requests in flight for which a process claims one more, to send it as soon as one of them ends."""
 _PROBE_INTERVAL = 2.0
 """Seconds between two requests for more slots than other processes leave: one may have died with its own."""

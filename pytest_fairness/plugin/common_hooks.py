@@ -192,6 +192,10 @@ class ControllerHooks:
     def __init__(self, state: RunState) -> None:
         self._state = state
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self) -> None:
+        self._state.attempt(self._state.fairness.backend.stop)
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         from pytest_fairness.plugin.xdist_events import receive_in_batches

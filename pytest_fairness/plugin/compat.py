@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from types import ModuleType
@@ -114,6 +115,21 @@ def has_raised(item: pytest.Item, fixture: str, error: BaseException) -> bool:
                 return True
             names += [argument for argument in definition.argnames if argument not in names]
     return False
+
+
+def share_location(tests: Iterable[pytest.Function]) -> None:
+    """Give the tests of one function the location of the first, since pytest looks it up again for each of them.
+
+    pytest has no public way to set the location of a test.
+    """
+    if not isinstance(vars(pytest.Item).get("location"), cached_property):
+        return
+    firsts: dict[tuple[object, str], pytest.Function] = {}
+    for test in tests:
+        first = firsts.setdefault((test.parent, test.originalname), test)
+        if type(test).reportinfo is pytest.Function.reportinfo and first is not test:
+            path, line, name = first.location
+            vars(test)["location"] = path, line, name.removesuffix(first.name) + test.name
 
 
 class GeneratedModule(pytest.Module):

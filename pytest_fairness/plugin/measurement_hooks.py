@@ -18,6 +18,7 @@ from pytest_fairness.plugin.collection import (
     is_threshold,
     uses_named_model,
 )
+from pytest_fairness.plugin.compat import share_location
 from pytest_fairness.plugin.declarative import BrokenDeclaration
 from pytest_fairness.plugin.identity import ItemParameter, get_sample
 from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_sigterm
@@ -53,6 +54,7 @@ class MeasurementHooks:
             if is_marked(item):
                 marked.append(item)
                 self._plan(index, item, expected)
+        share_location(marked)
         has_work = bool(self._fairness.work.tests or expected)
         if not self._fairness.is_used:
             return

@@ -33,3 +33,12 @@ def test_tests_continue_during_a_slow_exchange() -> None:
     with results.writing():
         for _ in range(2):
             results.until_idle()
+
+
+def test_tests_do_not_wait_for_an_engine_that_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: each test after an interrupt waited for 50 ms, and the last of many for a worker's end."""
+    monkeypatch.setattr(pending, "_LONGEST_WORK", 3600.0)
+    results = PendingResults()
+    results.is_idle.clear()  # as its loop left it
+    results.closed = True
+    results.until_idle()

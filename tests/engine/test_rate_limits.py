@@ -228,8 +228,8 @@ def test_ended_request_leaves_its_slot_to_a_claimed_one() -> None:
 
     exchange(free=12, granted=8, room=8)
     assert send() == 8
-    exchange(free=2, granted=0, room=8)
-    assert send() == 0, "a quarter more is claimed, and waits"
+    exchange(free=4, granted=0, room=8)
+    assert send() == 0, "half as many again are claimed, and wait"
     limiter.end()
     assert (send(), limiter.in_flight) == (1, 8), "one that has ended leaves its slot to the next"
     limiter.refused(0.0, 0)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -214,6 +216,17 @@ def test_interrupted_run_is_resumed_where_it_stopped(project: Project, args: tup
     assert sum(count - 1 for count in asked_twice(project).values()) <= 4
     assert project.results()["run"]["from_store"] >= before - 4
     assert result.ret == 0
+
+
+def test_interrupt_of_the_controller_stops_its_workers(project: Project) -> None:
+    """Regression: until the controller had written the report, they went on: 400 requests at 64 in flight."""
+    project.write(conftest=project_sources.application(body=SLOW), test_hiring=project_sources.suite(count=200))
+    process = start(project, "-n2", "--fairness-concurrency=2")
+    wait_for(project, 20)
+    os.kill(process.pid, signal.SIGINT)
+    process.communicate(timeout=120)
+    with closing(sqlite3.connect(project.store)) as store:
+        assert store.execute("SELECT count(*) FROM stops").fetchone() == (1,)
 
 
 @pytest.mark.slow

@@ -78,6 +78,47 @@ def test_fixtures_of_a_probe_take_no_request(project: Project) -> None:
     result.stdout.fnmatch_lines(["fixtures: ['model', 'model_name', 'probe_item']"])
 
 
+LOCATIONS = """
+import pytest
+
+LOOKUPS = []
+original = pytest.Function.reportinfo
+
+def counted(self):
+    LOOKUPS.append(self)
+    return original(self)
+
+pytest.Function.reportinfo = counted
+
+def pytest_runtest_logfinish(nodeid, location):
+    LOOKUPS.append((nodeid, location))
+
+def pytest_sessionfinish(session):
+    finished = dict(entry for entry in LOOKUPS if isinstance(entry, tuple))
+    print("\\nlookups of the probe:", sum("test_case" in getattr(entry, "name", "") for entry in LOOKUPS))
+    for item in session.items:
+        path, line, name = item.reportinfo()
+        assert finished[item.nodeid] == (path.name, line, name)
+"""
+CLASS = SUITE.replace(
+    "def test_other",
+    """class TestGroup:
+    @pytest.mark.probe(items=cases, grade={{"approved": YesNo()}})
+    def test_case(self, probe_item, model):
+        probe_item.measure(model)
+
+def test_other""",
+)
+
+
+def test_location_is_looked_up_once_for_all_items(project: Project) -> None:
+    """Check it against pytest's own, in a module and in a class: pytest looks it up for each test."""
+    project.write(conftest=CONFTEST + LOCATIONS, test_cases=CLASS.format(items=5))
+    result = project.bare_run("-q", "-s", mode=NO_XDIST)
+    result.assert_outcomes(passed=11)
+    result.stdout.fnmatch_lines(["lookups of the probe: 2"])
+
+
 def test_listing_of_fixtures_leaves_the_garbage_collector_on(project: Project) -> None:
     last_hook = "\ndef pytest_unconfigure():\n    print('enabled:', gc.isenabled())\n"
     project.write(conftest=CONFTEST + last_hook, test_cases=SUITE.format(items=2))
