@@ -46,9 +46,8 @@ def _compare(options: argparse.Namespace) -> None:
             *(line for section in sections for line in ("", *section.lines(width))),
         ]
         html, markdown_text = page.page(comparison, sections), markdown.markdown(comparison, sections)
-    for line in shown:
+    written = [(path, content) for path, content in ((options.html, html), (options.markdown, markdown_text)) if path]
+    for path, content in written:  # before a reader of the lines, such as `head`, can end the process
+        write_text(path, content)
+    for line in [*shown, *(f"written: {path}" for path, _ in written)]:
         print(line)
-    for path, content in ((options.html, html), (options.markdown, markdown_text)):
-        if path is not None:
-            write_text(path, content)
-            print(f"written: {path}")

@@ -133,9 +133,10 @@ def _engine(options: argparse.Namespace) -> Iterator[Engine | None]:
 
 
 def _model(name: str) -> Any:
+    from pytest_fairness.models.aliases import read_aliases
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.env_file import read_environment
-    from pytest_fairness.models.registry import read_aliases, resolve
+    from pytest_fairness.models.registry import resolve
 
     context = ModelContext(Path.cwd(), read_environment())
     return resolve(name, aliases=read_aliases(context.root), context=context)

@@ -61,6 +61,11 @@ def _history(options: argparse.Namespace) -> None:
 def _write(history: RunHistory, options: argparse.Namespace) -> None:
     from pytest_fairness.report.history.tables import lines
 
+    if options.html is not None:  # before a reader of the lines, such as `head`, can end the process
+        from pytest_fairness.core.output_files import write_text
+        from pytest_fairness.report.history.page import history_page
+
+        write_text(options.html, history_page(history))
     if options.json:
         import json
 
@@ -69,8 +74,4 @@ def _write(history: RunHistory, options: argparse.Namespace) -> None:
         for line in lines(history, details=options.threshold is not None):
             print(line)
     if options.html is not None:
-        from pytest_fairness.core.output_files import write_text
-        from pytest_fairness.report.history.page import history_page
-
-        write_text(options.html, history_page(history))
         print(f"written: {options.html}", file=sys.stderr if options.json else sys.stdout)

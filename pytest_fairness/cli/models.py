@@ -46,9 +46,9 @@ def add(commands: Commands) -> None:
 
 
 def _models(options: argparse.Namespace) -> None:
+    from pytest_fairness.models.aliases import read_aliases
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.env_file import read_environment
-    from pytest_fairness.models.registry import read_aliases
 
     environment = read_environment(options.env_file)
     rows = [_row(name, environment, is_checked=options.check) for name in MODELS.names()]

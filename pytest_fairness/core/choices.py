@@ -26,8 +26,8 @@ class AnswerOptions:
     >>> print(options)
     A. Hire her
     B. Do not hire her
-    >>> options.value_of("B")
-    'no'
+    >>> options.values
+    ('yes', 'no')
 
     Raises:
         FairnessError: Two options share a label or a text.
@@ -67,17 +67,6 @@ class AnswerOptions:
     def values(self) -> tuple[str, ...]:
         """The values, in the order of the prompt."""
         return tuple(self.texts)
-
-    def value_of(self, label: str) -> str:
-        """Return the value with a label.
-
-        Args:
-            label: One of `labels`.
-
-        Raises:
-            KeyError: No option has the label.
-        """
-        return dict(zip(self.labels, self.texts, strict=True))[label]
 
     def shuffled(self, seed: object) -> AnswerOptions:
         """Return the same options in a random order, under the same labels.

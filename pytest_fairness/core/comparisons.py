@@ -141,7 +141,8 @@ class ComparisonRecorder:
     """The estimates in the report, by metric and slice: compared, or recorded by `record_estimates`."""
     read: dict[str, Estimate] = field(default_factory=dict)
     """The estimates whose numbers the test read, by metric and slice."""
-    _homonyms: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
+    _values_by_name: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
+    """The values of the different estimates that share a name."""
 
     @property
     def comparisons(self) -> list[Comparison]:
@@ -208,10 +209,10 @@ class ComparisonRecorder:
     def _key(self, name: str, condition: Condition) -> str:
         # Different estimates with one name, such as those of two lambdas, are different conditions.
         numbers = tuple(repr(comparison.estimate.value) for comparison in condition.comparisons)
-        homonyms = self._homonyms.setdefault(name, [])
-        if numbers not in homonyms:
-            homonyms.append(numbers)
-        return f"{name} #{homonyms.index(numbers)}"
+        values = self._values_by_name.setdefault(name, [])
+        if numbers not in values:
+            values.append(numbers)
+        return f"{name} #{values.index(numbers)}"
 
 
 @contextmanager

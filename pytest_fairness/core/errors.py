@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import traceback
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Literal
 
 UngradedReason = Literal["refusal", "filter", "unparsed", "truncated", "tool_calls", "error"]
@@ -102,3 +104,10 @@ def did_you_mean(word: object, words: Iterable[str]) -> str:
     if close:
         return f"did you mean {' or '.join(repr(name) for name in close)}? Known: {known_names}"
     return f"known: {known_names}" if names else "none is known"
+
+
+def describe_error(error: BaseException) -> str:
+    """Return an error of foreign code in one line: its type, its text, and the file and line that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}{where}"

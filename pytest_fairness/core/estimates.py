@@ -12,7 +12,7 @@ from typing import Any
 from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.decisions import OPERATORS, Comparable, Decision, Verdict, current_recorder, record_read
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import checked_title, decimals, format_subject, number
+from pytest_fairness.core.formatting import checked_title, decimals, format_level, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED, RANKS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 
@@ -354,7 +354,7 @@ class Estimate(ComparableNumber):
         """
         digits = decimals((self.value, self.low, self.high), list(bounds))
         low, high = number(self.low, digits), number(self.high, digits)
-        return f"{number(self.value, digits)} ({self.confidence * 100:.4g}% CI {low} to {high})"
+        return f"{number(self.value, digits)} ({format_level(self.confidence)} CI {low} to {high})"
 
     @property
     def counts(self) -> str:

@@ -108,6 +108,18 @@ def number(value: float, digits: int) -> str:
     return f"{value:.{digits}f}"
 
 
+def format_level(confidence: float) -> str:
+    """Return the confidence of an interval in percent; less than 100% is never rounded to it.
+
+    >>> format_level(0.955), format_level(0.99924), format_level(0.999964)
+    ('95.5%', '99.92%', '99.996%')
+    """
+    percent = f"{confidence * 100:.4g}"
+    if percent == "100" and confidence < 1:  # one digit of what is missing
+        percent = repr(round(100 - float(f"{100 - confidence * 100:.1g}"), 12))
+    return f"{percent}%"
+
+
 _WRITTEN = str.maketrans("", "", "\u00a0\u2009\u200c\u200d\u202f\u3000")
 """Spaces and joiners of ordinary text, which Python counts among the characters that cannot be printed."""
 

@@ -1,8 +1,9 @@
-"""JSON objects within texts of models, and numbers among the values of JSON."""
+"""JSON objects within texts of models, and numbers as JSON has them."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
@@ -36,3 +37,13 @@ def is_number(value: object) -> TypeGuard[int | float]:
     (True, False)
     """
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def finite(value: float) -> float | None:
+    """Return a number; None for an infinity or nan, which JSON does not know."""
+    return float(value) if math.isfinite(value) else None
+
+
+def finite_value(value: Any) -> Any:
+    """Return any value as it is, but None for an infinity or nan."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.errors import FairnessError
@@ -95,24 +96,8 @@ class RunResults(JsonRecord):
 
     @classmethod
     def late_modules(cls) -> Mapping[str, Any]:
-        from pytest_fairness.core import (
-            acceptance_results,
-            agreement_results,
-            dry_run_results,
-            evidence_results,
-            search_results,
-            threshold_results,
-        )
-
-        modules = (
-            acceptance_results,
-            agreement_results,
-            dry_run_results,
-            evidence_results,
-            search_results,
-            threshold_results,
-        )
-        return {module.__name__.rpartition(".")[2]: module for module in modules}
+        kinds = ("acceptance", "agreement", "dry_run", "evidence", "search", "threshold")
+        return {f"{kind}_results": import_module(f"{__package__}.{kind}_results") for kind in kinds}
 
 
 def read_results(content: Any, where: str) -> RunResults:

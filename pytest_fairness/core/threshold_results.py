@@ -5,7 +5,6 @@ They are parts of the results file (docs/results.md). Fields have the names and 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEstimate
 from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.core.breakdown import ExampleResult, GroupValue
+from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.marks import NOT_MARKED, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.serialization import OPTIONAL, JsonRecord
@@ -358,11 +358,6 @@ class MarkResult(JsonRecord):
     def name(self) -> str:
         """The suite, field or harm that is marked."""
         return self.suite or self.field or self.harm or ""
-
-
-def finite(value: float) -> float | None:
-    """Return a number; None for an infinity or nan, which JSON does not know."""
-    return float(value) if math.isfinite(value) else None
 
 
 def scale_result(scale: MarkScale | None) -> Mapping[str, Sequence[Bounds]] | None:

@@ -338,16 +338,22 @@ def outside_probability(comparisons: Sequence[Comparison]) -> float | None:
 def growth_to_decide(estimate: Estimate, bounds: Sequence[float]) -> float | None:
     """Return how many times as many items or sources give a chance of 80% of a verdict, if the estimate holds.
 
-    The error of an estimate shrinks with the square root of their number. None where the
-    estimate lies so near a bound that more would hardly help (over 1,000 times as many).
+    The error of an estimate shrinks with the square root of their number. An end that the unseen share holds, beyond
+    what the error explains, comes nearer in proportion to it. None where the estimate lies so near a bound that more
+    would hardly help (over 1,000 times as many).
     """
     from statistics import NormalDist
 
     normal = NormalDist()
     if not bounds or estimate.invalid or not estimate.error > 0:
         return None
-    distance = min(abs(estimate.value - bound) for bound in bounds)
+    value = estimate.value
+    distance = min(abs(value - bound) for bound in bounds)
     reach = (normal.inv_cdf(0.5 + estimate.confidence / 2) + normal.inv_cdf(0.8)) * estimate.error
-    if distance == 0 or (reach / distance) ** 2 > 1000:
+    if distance == 0:
         return None
-    return max(1.0, (reach / distance) ** 2)
+    below = max((bound for bound in bounds if bound < value), default=-math.inf)
+    above = min((bound for bound in bounds if bound > value), default=math.inf)
+    ends = [(value - estimate.low) / (value - below), (estimate.high - value) / (above - value)]
+    growth = max((reach / distance) ** 2, *filter(math.isfinite, ends))
+    return None if growth > 1000 else max(1.0, growth)

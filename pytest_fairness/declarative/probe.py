@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +51,7 @@ class DeclaredProbe:
     line: int
     arguments: Mapping[str, Any]
     """Arguments of its mark: items, graders, repetitions and so on."""
-    thresholds: list[DeclaredThreshold] = field(default_factory=list)
-    card: Mapping[str, str] = field(default_factory=dict)
+    thresholds: list[DeclaredThreshold]
     model: Model | None = None
     """The model of a recorded table; None where the run names it."""
 
@@ -142,8 +141,7 @@ def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, lines_by
         mark_arguments["confidence"] = float(mark_arguments["confidence"])
     line = document.value["template"].key_line or document.line
     arguments = {"items": list(builder.items(rows, vary, used)), "grade": dict(graders.graders), **mark_arguments}
-    card = document.get("card")
-    return DeclaredProbe(name, line, arguments, thresholds, card.plain if card else {})
+    return DeclaredProbe(name, line, arguments, thresholds)
 
 
 def _table_probe(
@@ -154,11 +152,8 @@ def _table_probe(
     mark_arguments = {
         key: document.value[key].plain for key in ("harm", "sources", "confidence") if key in document.value
     }
-    card = document.get("card")
     line = document.value["table"].key_line or document.line
-    return DeclaredProbe(
-        name, line, {**table.arguments, **mark_arguments}, thresholds, card.plain if card else {}, table.model
-    )
+    return DeclaredProbe(name, line, {**table.arguments, **mark_arguments}, thresholds, table.model)
 
 
 _PASSED = ("tools", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration")

@@ -125,10 +125,9 @@ class Frozen:
         """Return the student in the file. Raises `FairnessError` where the file has only a model's name."""
         return student_from_json(self.student)
 
-    def again(self, student: Student | None = None) -> Figures:
-        """Return the figures of a new evaluation; they equal those of the file if the student is the file's."""
-        evaluated_student = student or self.made_student()
-        benchmark = EmotionBenchmark(evaluated_student, self.samples, self.seq_len, self.dim, self.target)
+    def again(self) -> Figures:
+        """Return the figures of a new evaluation of the file's student."""
+        benchmark = EmotionBenchmark(self.made_student(), self.samples, self.seq_len, self.dim, self.target)
         return benchmark(self.parameters, self.seeds)
 
     def differences(self) -> list[str]:

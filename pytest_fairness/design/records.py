@@ -14,6 +14,7 @@ import numpy as np
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.json_objects import finite
 from pytest_fairness.design.search_space import Point
 
 
@@ -42,7 +43,7 @@ class BenchmarkFigure:
 
     def document(self) -> dict[str, float | None]:
         """Return the figure for JSON, which has no nan."""
-        return {name: float(value) if math.isfinite(value) else None for name, value in asdict(self).items()}
+        return {name: finite(value) for name, value in asdict(self).items()}
 
     @classmethod
     def read(cls, document: Mapping[str, float | None]) -> BenchmarkFigure:
@@ -87,7 +88,7 @@ class Iteration:
             "notes": list(self.notes),
             "seeds": list(self.seeds),
             "figures": {name: figure.document() for name, figure in self.figures.items()},
-            "losses": [loss if math.isfinite(loss) else None for loss in self.losses],
+            "losses": [finite(loss) for loss in self.losses],
         }
 
     @classmethod

@@ -9,9 +9,8 @@ from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.finish_reasons import withheld_grade
 from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import BatchGrader
+from pytest_fairness.engine.answer_grading import check_grades, grader_error
 from pytest_fairness.engine.engine import Engine
-from pytest_fairness.engine.errors import GraderError
-from pytest_fairness.engine.grade_checks import check_grades, describe_error
 
 
 def grade_batches(
@@ -68,4 +67,4 @@ def _new_grades(name: str, grader: BatchGrader, attempts: Sequence[GradedAttempt
     try:
         return check_grades(grader.grade_batch(attempts), len(attempts))
     except Exception as error:
-        raise GraderError(f"the grader of {name!r} failed on its batch: {describe_error(error)}") from error
+        raise grader_error(name, "its batch", error) from error

@@ -13,9 +13,9 @@ from pytest_fairness.core.errors import UngradedError
 from pytest_fairness.core.finish_reasons import withheld_grade
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import ItemGrader, Model, ModelQuery
+from pytest_fairness.engine.answer_grading import check_grades, grader_error
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import BudgetExceededError, GraderError
-from pytest_fairness.engine.grade_checks import check_grades, describe_error
 from pytest_fairness.engine.requests import Request, build_requests
 
 Steps = Generator[list[Request], list[Attempt], list[GradedAttempt]]
@@ -57,7 +57,7 @@ def grade_together(
         except UngradedError as error:
             grades = [Grade.none(error.reason, str(error))] * len(graded)
         except Exception as error:
-            raise GraderError(f"the grader of {name!r} failed on item {item.id!r}: {describe_error(error)}") from error
+            raise grader_error(name, f"item {item.id!r}", error) from error
         graded = [
             GradedAttempt(entry.item, entry.prompt, entry.attempt, {**entry.grades, name: reason or grade})
             for entry, reason, grade in zip(graded, reasons, grades, strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from pytest_fairness.core.attempts import Attempt, Grade
 from pytest_fairness.core.errors import FairnessError
@@ -81,23 +81,13 @@ class PendingResults:
                 return
             self._wait(ended)
 
-    @contextmanager
-    def loading(self) -> Iterator[None]:
+    def loading(self) -> AbstractContextManager[None]:
         """Let tests wait within the block, in which the store's thread reads answers."""
-        self._loaded.clear()
-        try:
-            yield
-        finally:
-            self._loaded.set()
+        return _cleared(self._loaded)
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> AbstractContextManager[None]:
         """Let a test wait for a moment within the block, in which the store's thread writes answers."""
-        self._written.clear()
-        try:
-            yield
-        finally:
-            self._written.set()
+        return _cleared(self._written)
 
     def until_idle(self) -> None:
         """Wait, in the tests' thread, while other threads have work: a moment at most, or until answers are read.
@@ -145,3 +135,13 @@ class PendingResults:
     def _ended(self) -> int:
         """Return the number of requests that have ended."""
         return len(self.attempts) + len(self.refused)
+
+
+@contextmanager
+def _cleared(event: threading.Event) -> Iterator[None]:
+    """Clear an event within the block."""
+    event.clear()
+    try:
+        yield
+    finally:
+        event.set()

@@ -186,7 +186,7 @@ class ProbeSample:
                 elif key is not None and (stored := self._engine.answers.grades.get((attempt.key, key))):
                     grades[name] = stored
                 else:
-                    from pytest_fairness.engine.grade_checks import grade_one
+                    from pytest_fairness.engine.answer_grading import grade_one
 
                     grades[name] = grade_one(name, grader, item, prompt, attempt.answer)
                     new += [(attempt.key, key, grades[name])] if key is not None else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import tempfile
 from abc import abstractmethod
 from argparse import ArgumentParser, Namespace
@@ -16,6 +15,7 @@ from typing import IO, Any
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.importer import Importer
+from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.core.output_files import partial_file
 from pytest_fairness.core.tool_calls import ToolCall
 
@@ -174,7 +174,7 @@ class _TableBuilder:
             raise FairnessError(
                 f"{self._source} has more than {_MOST_COLUMNS} different {kind}s: no two samples are alike"
             )
-        return {name: _scalar(value) for name, value in flat.items() if (kind, name) not in self._unusable}
+        return {name: finite_value(value) for name, value in flat.items() if (kind, name) not in self._unusable}
 
     def _epoch(self, answer: RecordedAnswer) -> int:
         if answer.epoch is None:
@@ -303,10 +303,6 @@ def _flatten(values: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Ite
             yield from _flatten(value, f"{prefix}{name}.", depth + 1)
         else:
             yield f"{prefix}{name}", [] if isinstance(value, Mapping) else value
-
-
-def _scalar(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _join_names(names: Iterable[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, PermanentError, did_you_mean
 from pytest_fairness.core.finish_reasons import ERROR, STOP, TOOL_CALLS
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tools import Tool, calls_from_json, read_tools
@@ -258,7 +258,7 @@ def _json_value(value: Any) -> Any:
     """Return a value as a type of JSON; None for nan and infinities."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return finite_value(value)
 
 
 def _is_number(value: Any) -> bool:

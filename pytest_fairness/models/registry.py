@@ -1,18 +1,16 @@
-"""Models by name or alias: providers are extensions of the group ``pytest_fairness.models``; and models of users."""
+"""Models by name or alias: providers are extensions of the group ``pytest_fairness.models``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.extensions import MODELS
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.core.pyproject import Pyproject
 from pytest_fairness.core.system_prompts import SystemPrompt
 from pytest_fairness.models import parameters
+from pytest_fairness.models.aliases import follow
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 
@@ -36,34 +34,6 @@ def resolve(text: str, *, aliases: Mapping[str, str], context: ModelContext) -> 
     if _SYSTEM in name.parameters:
         _set_system_prompt(model, name, context)
     return model
-
-
-def as_model(
-    value: object,
-    run: str,
-    context: ModelContext | None = None,
-    *,
-    made_by: str = "",
-    title: str | None = None,
-    label: str = "",
-) -> Model:
-    """Return the value of a ``model`` fixture as a model: itself, or a callable wrapped as `FunctionModel`.
-
-    Raises:
-        FairnessError: The value is neither, or its name or key is no text.
-    """
-    if isinstance(value, Model) and not isinstance(value, type):
-        if not all(isinstance(text, str) and text for text in (value.name, value.key)):
-            raise FairnessError(
-                f"the model has the name {value.name!r:.60} and the key {value.key!r:.60}: give it texts"
-            )
-        return value
-    if callable(value) and not isinstance(value, type):
-        from pytest_fairness.models.callable_model import FunctionModel
-
-        return FunctionModel(value, run, context, made_by=made_by, title=title, label=label)
-    shown = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
-    raise FairnessError(f"the model is {shown}: it must be a callable from text to text, or have answer() and close()")
 
 
 def _make(name: ModelName, context: ModelContext) -> Model:
@@ -104,58 +74,3 @@ def _set_system_prompt(model: Model, name: ModelName, context: ModelContext) -> 
         raise FairnessError(
             f"model {name}: its provider's {type(model).__name__} has a fixed name or key, so it takes no system="
         ) from None
-
-
-_TABLE = "[tool.pytest-fairness.models]"
-
-
-def read_aliases(root: Path) -> dict[str, str]:
-    """Return the aliases that the project at ``root`` defines; none where it has no ``pyproject.toml``.
-
-    Raises:
-        FairnessError: That file, or an alias in it, is malformed; with file and line.
-    """
-    file = Pyproject.read(root)
-    table = file.table("models", way_out=f'write {_TABLE}, and alias = "provider:NAME" below it')
-    for alias, name in table.items():
-        _check(alias, name, file.where(alias))
-    return dict(table)
-
-
-@contextmanager
-def naming_alias(root: Path, name: str, aliases: Mapping[str, str]) -> Iterator[None]:
-    """Prefix errors about a model with the file and line of its alias."""
-    try:
-        yield
-    except FairnessError as error:
-        if name not in aliases:
-            raise
-        raise FairnessError(f"{Pyproject.read(root).where(name)}: {error}") from None
-
-
-def follow(text: str, aliases: Mapping[str, str]) -> str:
-    """Return the full name of an alias, which may be one of another alias; a full name is returned as it is.
-
-    >>> follow("small", {"small": "mini", "mini": "openai:gpt-5-mini"})
-    'openai:gpt-5-mini'
-
-    Raises:
-        FairnessError: Aliases lead in a circle, or the word is no alias.
-    """
-    seen: list[str] = []
-    while text in aliases:
-        if text in seen:
-            circle = " -> ".join([*seen[seen.index(text) :], text])
-            raise FairnessError(f"model aliases of {_TABLE} lead in a circle: {circle}; end one at provider:NAME")
-        seen.append(text)
-        text = aliases[text]
-    if ":" not in text and aliases:
-        raise FairnessError(f"{text!r} is no alias of {_TABLE} and no provider:NAME; {did_you_mean(text, aliases)}")
-    return text
-
-
-def _check(alias: str, name: object, where: str) -> None:
-    if not isinstance(name, str) or not name.strip():
-        raise FairnessError(f"{where}: model alias {alias!r} is {name!r}: it must be a text, provider:NAME")
-    if not alias.strip() or ":" in alias or "?" in alias:
-        raise FairnessError(f"{where}: model alias {alias!r} would hide a full name: leave ':' and '?' out of it")

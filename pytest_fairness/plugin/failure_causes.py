@@ -20,8 +20,8 @@ CAUSE = "fairness_cause"
 
 MOST_ALIKE = 3
 """The most tests in a row that fail with the same mistake of a grader or application; others are skipped."""
-_DETAILS = lazy_pattern(r"'[^']*'|\"[^\"]*\"|\d+|(?<=raised )(\w+):.*")
-"""Ids, numbers and texts of exceptions, in which the messages of one mistake differ."""
+_DETAILS = lazy_pattern(r"(^[\w.]+:[^:\s]\S*(?=: ))|'[^']*'|\"[^\"]*\"|\d+|(?<=raised )(\w+):.*")
+"""Ids, numbers and texts of exceptions, in which the messages of one mistake differ, behind the name of a model."""
 
 
 class FailureCauses:
@@ -70,8 +70,12 @@ class FailureCauses:
 
 
 def _mask_details(message: str) -> str:
-    """Return a message without ids, numbers and texts, equal for failures with one mistake."""
-    return _DETAILS.sub(lambda match: match[1] or "", message)
+    """Return a message without ids, numbers and texts, equal for failures of one model with one mistake.
+
+    >>> _mask_details("openai:gpt-5: the server failed (503)")
+    'openai:gpt-5: the server failed ()'
+    """
+    return _DETAILS.sub(lambda match: match[1] or match[2] or "", message)
 
 
 def _measured_subject(item: pytest.Item) -> str:

@@ -14,6 +14,7 @@ import pytest
 from pytest_fairness.benchmarks.genderbench.package import probe_classes
 from pytest_fairness.benchmarks.genderbench.probe import BothMarks, GenderBenchProbe
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.plugin.compat import GeneratedModule
 from pytest_fairness.plugin.task_tests import add_tests, make_probe_test, name_test
 from pytest_fairness.report.ci.junit import PREFIX
@@ -113,7 +114,7 @@ class GenderBenchTests:
                 self._marked[key] = {marks.metric: marks for marks in probe.both_marks(measured)}
         except FairnessError:  # its verdict says why
             return
-        marks = {field: _finite(value) for field, value in asdict(self._marked[key][metric]).items()}
+        marks = {field: finite_value(value) for field, value in asdict(self._marked[key][metric]).items()}
         item.user_properties.append((MARKS, json.dumps({"probe": probe.name, **marks})))
 
     @pytest.hookimpl(wrapper=True)
@@ -137,11 +138,6 @@ class GenderBenchTests:
             terminalreporter.write_line(f"{line}  {model}" if several else line)
             if marks["note"]:
                 terminalreporter.write_line(f"   {marks['note']}")
-
-
-def _finite(value: Any) -> Any:
-    """Return a value that JSON can hold: None for infinities and nan."""
-    return None if isinstance(value, float) and not abs(value) < float("inf") else value
 
 
 def _number(value: float | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.json_objects import finite
 from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.markers import check_grader, check_graders
 from pytest_fairness.plugin.probe import DEFAULT_GRADERS
@@ -177,4 +177,4 @@ def _agreement(panel: JudgePanel, attempts: Sequence[GradedAttempt]) -> dict[str
     from pytest_fairness.graders.judge.agreement import agreement
 
     by_field = agreement(panel.fields, ([attempt.grades[name] for name in panel.judges] for attempt in attempts))
-    return {field: alpha if math.isfinite(alpha) else None for field, alpha in by_field.items()}
+    return {field: finite(alpha) for field, alpha in by_field.items()}

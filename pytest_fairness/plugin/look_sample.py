@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import GradedAttempt, SampleCounts
 from pytest_fairness.core.digests import digest
+from pytest_fairness.core.formatting import one_line
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
 
-_LONGEST_DETAIL = 120
+_LONGEST_DETAIL = 200
 """The most characters of the evidence for an ungraded answer in a message; the report has all of it."""
 
 
@@ -36,16 +37,16 @@ class LookSample:
 
     @cached_property
     def ungraded(self) -> Mapping[str, int]:
-        """The number of ungraded grades by reason, with the first evidence of each; the most frequent first."""
+        """The number of attempts with an ungraded grade by reason, with its first evidence; the most frequent first."""
         counts: Counter[str] = Counter()
         texts: dict[str, str] = {}
         for graded in self.attempts:
-            for grade in graded.grades.values():
-                if grade.ungraded is not None:
-                    counts[grade.ungraded] += 1
-                    if grade.ungraded not in texts:
-                        evidence = " ".join(grade.detail.split())[:_LONGEST_DETAIL]
-                        texts[grade.ungraded] = f"{grade.ungraded}: {evidence}".rstrip(":. ")
+            ungraded = [(grade.ungraded, grade.detail) for grade in graded.grades.values() if grade.ungraded]
+            counts.update({reason for reason, _ in ungraded})
+            for reason, detail in ungraded:
+                if reason not in texts:
+                    evidence = one_line(detail.rstrip(":. \n"), _LONGEST_DETAIL)
+                    texts[reason] = f"{reason}: {evidence}" if evidence else reason
         return {texts[reason]: number for reason, number in counts.most_common()}
 
     @cached_property

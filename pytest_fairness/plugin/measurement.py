@@ -104,7 +104,7 @@ class LazyMeasured:
 
     @property
     def ungraded(self) -> Mapping[str, int]:
-        """The number of ungraded grades by reason, with the first evidence of each; the most frequent first."""
+        """The number of attempts with an ungraded grade by reason, with its first evidence; the most frequent first."""
         return self._sample.ungraded
 
     @property

@@ -30,8 +30,8 @@ class ModelResolver:
         """Return the models of the run; one None where no option names a model."""
         if not self._context.settings.models:
             return [None]
+        from pytest_fairness.models.aliases import follow
         from pytest_fairness.models.names import ModelName
-        from pytest_fairness.models.registry import follow
 
         names = [ModelName.parse(follow(text, self._aliases)) for text in self._context.settings.models]
         return list({str(name): name for name in names}.values())
@@ -42,7 +42,8 @@ class ModelResolver:
         Raises:
             FairnessError: The name is unknown.
         """
-        from pytest_fairness.models.registry import follow, naming_alias, resolve
+        from pytest_fairness.models.aliases import follow, naming_alias
+        from pytest_fairness.models.registry import resolve
 
         if name not in self._models:
             with naming_alias(self._context.settings.root, name, self._aliases):
@@ -75,7 +76,7 @@ class ModelResolver:
         """
         entry = self._wrapped.get(id(value))
         if entry is None:
-            from pytest_fairness.models.registry import as_model
+            from pytest_fairness.models.custom_model import as_model
 
             _, fixture, label, _ = self._made_by.get(id(value), (value, "", "", ""))
             model = as_model(
@@ -151,7 +152,7 @@ class ModelResolver:
 
     @cached_property
     def _aliases(self) -> dict[str, str]:
-        from pytest_fairness.models.registry import read_aliases
+        from pytest_fairness.models.aliases import read_aliases
 
         return dict(read_aliases(self._context.settings.root))
 

@@ -68,6 +68,9 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseExc
         item.user_properties += [(PREFIX + "verdict", reason.verdict), (PREFIX + "message", reason.message)]
     if report.when != "call":
         return
+    if is_threshold(item):
+        # A plugin such as pytest-retry calls the test again while the first call's report is made, and keeps that.
+        report.user_properties = list(item.user_properties)
     if is_search(item):
         report.user_properties += search_properties(item)
     if subject := _subject(item):

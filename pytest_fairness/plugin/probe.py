@@ -245,7 +245,7 @@ class Probe:
             if not isinstance(grader, Choice | YesNo) or self.is_propensity:
                 raise FairnessError(
                     f"formats need answers that Choice() or YesNo() reads in each, and the grader of {name!r} is "
-                    f"{grader!r:.60}: leave out `formats`"
+                    f"{type(grader).__name__}{'(propensity=True)' * self.is_propensity}: leave out `formats`"
                 )
         formatted = formats.applied_to(items)
         if self.arguments.get("crossed") is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.core.acceptance_states import ACCEPTED, BROKEN, EXPIRED
-from pytest_fairness.core.formatting import bounds_of, decimals, format_subject, number
+from pytest_fairness.core.formatting import bounds_of, decimals, format_level, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.compat import terminal_width
@@ -149,7 +149,7 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
     if looks and looks.of > 1 and row.estimate is not None:
         yield (
             f"look {looks.number} of {looks.of} ({row.items:,} items, {row.attempts:,} attempts), "
-            f"evaluated at {(row.confidence or 0.95) * 100:.4g}% confidence"
+            f"evaluated at {format_level(row.confidence or 0.95)} confidence"
         )
     yield from phrases.remarks(row)
 
@@ -247,7 +247,7 @@ def closing(results: RunResults, width: int) -> Iterator[str]:
 
 def _level(rows: Sequence[ThresholdResult]) -> str:
     levels = sorted({row.confidence for row in rows if row.confidence})
-    return "/".join(f"{level * 100:.4g}%" for level in levels) or "95%"
+    return "/".join(format_level(level) for level in levels) or "95%"
 
 
 def _decimals(row: ThresholdResult) -> int:

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.formatting import format_subject
+from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.threshold_results import (
     ComparisonResult,
     ExpectedThreshold,
@@ -21,7 +22,6 @@ from pytest_fairness.core.threshold_results import (
     LooksResult,
     OverrideResult,
     ThresholdResult,
-    finite,
     scale_result,
 )
 from pytest_fairness.plugin.identity import get_sample, model_source

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
-from pytest_fairness.core.formatting import figures, format_tallies, span_text
+from pytest_fairness.core.formatting import figures, format_level, format_tallies, span_text
 from pytest_fairness.core.results import RunResult
 from pytest_fairness.report.release import NOT_JUDGED
 
@@ -228,7 +228,7 @@ def anytime(row: ThresholdResult) -> str:
     """
     if row.looks is None or not row.looks.anytime or row.confidence is None:
         return ""
-    return f"anytime-valid {row.confidence * 100:.4g}% interval: the sample may grow and be evaluated again"
+    return f"anytime-valid {format_level(row.confidence)} interval: the sample may grow and be evaluated again"
 
 
 def earlier_runs(row: ThresholdResult) -> str:
@@ -245,7 +245,7 @@ def earlier_runs(row: ThresholdResult) -> str:
     before = ", ".join(f"{count} {verdict}" for verdict, count in looks.earlier.items() if count)
     text = (
         f"run {looks.run} of this threshold on this model (before: {before}): "
-        f"evaluated at {row.confidence * 100:.4g}% confidence"
+        f"evaluated at {format_level(row.confidence)} confidence"
     )
     text += f"; bounds were {looks.other_bounds}" if looks.other_bounds else ""
     return text + (f"; {UNVERSIONED}" if looks.unversioned else "")

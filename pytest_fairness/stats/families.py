@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats.breakdowns import GroupComparison
 from pytest_fairness.stats.columns import Floats
 from pytest_fairness.stats.contrasts import contrast
@@ -39,6 +40,7 @@ Naming = Callable[[str, str], MetricName]
 class Kind:
     """A way to compare two groups: by ratio or by difference."""
 
+    metric: MetricKind
     fold: Callable[[float, float], Ends]
     """A function that folds an interval to the usual order: ratios up to 1, differences from 0."""
     key: str
@@ -46,8 +48,8 @@ class Kind:
     log: bool
 
 
-RATIO = Kind(lambda low, high: (min(low, 1 / high), min(high, 1.0)), "/", log=True)
-DIFFERENCE = Kind(lambda low, high: (max(low, 0.0), max(high, -low)), "-", log=False)
+RATIO = Kind(MetricKind.RATIO, lambda low, high: (min(low, 1 / high), min(high, 1.0)), "/", log=True)
+DIFFERENCE = Kind(MetricKind.DIFFERENCE, lambda low, high: (max(low, 0.0), max(high, -low)), "-", log=False)
 
 
 def family(

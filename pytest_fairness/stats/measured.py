@@ -546,16 +546,7 @@ class Measured:
         vector = selection.outcome_vector(outcome, equals)
         if kind is MetricKind.RATE and not vector.binary and vector.weights is None:
             raise FairnessError(f"{name} holds numbers other than 0 and 1: take its mean, or say equals=...")
-        everyone = group(
-            "all",
-            vector,
-            selection.rows,
-            selection.clusterings,
-            selection.columns.prompts,
-            None,
-            selection.columns.items,
-        )
-        everyone = selection.everyone(everyone, vector.missing[selection.rows])
+        everyone = selection.everyone(_all_of(selection, outcome, equals), vector.missing[selection.rows])
         breakdown = partial(mean_breakdown, selection, vector, everyone)
         full_name = (
             metric_names.mean_name(kind, outcome, equals)
@@ -572,8 +563,7 @@ class Measured:
     def _of_two(self, kind: Kind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> Estimate:
         selection = self.selection
         pair = selection.pair(outcome, equals, by, of, to)
-        make_name = metric_names.ratio_name if kind.log else metric_names.difference_name
-        name = make_name(outcome, equals, by, of, to)
+        name = metric_names.pair_name(kind.metric, outcome, equals, by, of, to)
         comparison = GroupComparison(selection, selection.outcome_vector(outcome, equals), by, pair, to)
         breakdown = comparison.lazy_breakdown(*pair, log=kind.log)
         earlier = selection.earlier(lambda earlier_answers: earlier_answers.pair(outcome, equals, by, of, to))
@@ -623,14 +613,12 @@ class Measured:
         selection = self.selection
         names = selection.groups(by) if to is None else tuple(sorted({*selection.groups(by), to}))
         groups = list(selection.group_outcomes(selection.outcome_vector(outcome, equals), by, names).values())
-        make_name = metric_names.ratio_name if kind is RATIO else metric_names.difference_name
-        pair_name = partial(make_name, outcome, equals, by)
+        pair_name = partial(metric_names.pair_name, kind.metric, outcome, equals, by)
         comparison = GroupComparison(selection, selection.outcome_vector(outcome, equals), by, groups, to)
         members = family(kind, comparison, pair_name, partial(selection.items_of, by=by))
         if not members:
-            group_count, family_kind = len(names), MetricKind.RATIO if kind is RATIO else MetricKind.DIFFERENCE
-            reason = f"{by} has {group_count} group{'' if group_count == 1 else 's'}: a {family_kind.value} needs two"
-            family_name = metric_names.family_name(family_kind, outcome, equals, by)
+            reason = f"{by} has {len(names)} group{'' if len(names) == 1 else 's'}: a {kind.metric.value} needs two"
+            family_name = metric_names.family_name(kind.metric, outcome, equals, by)
             members = {by: selection.setting.invalid(family_name, reason, breakdown=comparison.lazy_breakdown())}
         return members, comparison
 

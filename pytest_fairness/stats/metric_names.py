@@ -69,20 +69,15 @@ def custom_rate_name(named: str, outcome: Outcome, equals: Any = None) -> Metric
     return replace(mean_name(MetricKind.RATE, outcome, equals), metric=named, title=title)
 
 
-def difference_name(outcome: Outcome, equals: Any, by: str, of: str, to: str) -> MetricName:
-    """Return the name of one group less another."""
-    title = f"difference of {outcome_name(outcome, equals)}, {of} minus {to}"
-    return _compared(MetricKind.DIFFERENCE, f"{of}-{to}", title, outcome, equals, by)
+def pair_name(kind: MetricKind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> MetricName:
+    """Return the name of a ratio or difference of two groups.
 
-
-def ratio_name(outcome: Outcome, equals: Any, by: str, of: str, to: str) -> MetricName:
-    """Return the name of one group over another.
-
-    >>> ratio_name("hired", None, "gender", "female", "male").metric
+    >>> pair_name(MetricKind.RATIO, "hired", None, "gender", "female", "male").metric
     'ratio(hired; gender: female/male)'
     """
-    title = f"ratio of {outcome_name(outcome, equals)}, {of} to {to}"
-    return _compared(MetricKind.RATIO, f"{of}/{to}", title, outcome, equals, by)
+    sign, word = ("/", "to") if kind is MetricKind.RATIO else ("-", "minus")
+    title = f"{kind.value} of {outcome_name(outcome, equals)}, {of} {word} {to}"
+    return _compared(kind, f"{of}{sign}{to}", title, outcome, equals, by)
 
 
 def family_name(kind: MetricKind, outcome: Outcome, equals: Any, by: str) -> MetricName:

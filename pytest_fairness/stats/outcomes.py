@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Real
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -286,17 +287,14 @@ class OutcomeReader:
         )
         return tuple(possible)
 
-    def function(self, outcome: Outcome, equals: Any = None) -> Callable[[GradedAttempt], Any]:
+    def function(self, outcome: Outcome) -> Callable[[GradedAttempt], Any]:
         """Return the outcome as a function of an attempt."""
         if self._calibration is not None:
             self._calibration.refuse(outcome)
         if not isinstance(outcome, str):
             return outcome
         self._check(outcome)
-        grade = outcome
-        return (
-            (lambda attempt: attempt[grade]) if equals is None else (lambda attempt: is_value(attempt[grade], equals))
-        )
+        return itemgetter(outcome)
 
     def _read_named(self, grade: str, equals: Any) -> OutcomeVector:
         self._check(grade)

@@ -120,9 +120,12 @@ def _grade(value: Any) -> Grade:
 
 def _csv(path: Path, texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+        separator = "\t" if path.suffix.lower() == ".tsv" else ","
+        reader = csv.DictReader(file, delimiter=separator)
         try:
             names = list(reader.fieldnames or ())
+            if len(names) == 1 and (other := next((mark for mark in ";,\t|" if mark in names[0]), None)):
+                raise FairnessError(f"{path}: its fields are separated by {other!r}: separate them by {separator!r}")
             if twice := next((name for name in names if name and names.count(name) > 1), None):
                 raise FairnessError(f"{path}: two columns are called {twice!r}: give each a name of its own")
             for row in reader:

@@ -56,8 +56,6 @@ def test_labels_stay_while_values_are_shuffled(count: int, seed: int) -> None:
     assert shuffled.labels == options(count).labels
     assert sorted(shuffled.values) == sorted(options(count).values)
     assert dict(shuffled.texts) == dict(options(count).texts)
-    for label, value in zip(shuffled.labels, shuffled.values, strict=True):
-        assert shuffled.value_of(label) == value
 
 
 def test_options_are_formatted_with_labels_and_form() -> None:
@@ -66,11 +64,6 @@ def test_options_are_formatted_with_labels_and_form() -> None:
         == "(1) Hire her\n(2) Wait"
     )
     assert AnswerOptions({"y": "Hire her", "n": "Wait"}, labels=("x", "y", "z")).labels == ("x", "y")
-
-
-def test_unknown_label_is_a_key_error() -> None:
-    with pytest.raises(KeyError):
-        options(2).value_of("C")
 
 
 @pytest.mark.parametrize("orders", [0, -2, 3])

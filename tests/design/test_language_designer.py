@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from pytest_fairness.cli.main import main
+from tests.helpers.http_server import serving
 
 GOOD = {
     "prosody_variance_neurotypical": 0.7,
@@ -45,34 +45,18 @@ class Designer:
 
 @pytest.fixture
 def designer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Designer]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            scripted.requests.append(body["messages"])
-            answer = scripted.answers.pop(0) if len(scripted.answers) > 1 else scripted.answers[0]
-            status = answer if isinstance(answer, int) else 200
-            message = {"role": "assistant", "content": answer}
-            reply = {"error": {"message": "no"}} if status != 200 else {"choices": [{"message": message}]}
-            data = json.dumps(reply).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+    async def respond(request: web.Request) -> web.Response:
+        scripted.requests.append((await request.json())["messages"])
+        answer = scripted.answers.pop(0) if len(scripted.answers) > 1 else scripted.answers[0]
+        if isinstance(answer, int):
+            return web.json_response({"error": {"message": "no"}}, status=answer)
+        return web.json_response({"choices": [{"message": {"role": "assistant", "content": answer}}]})
 
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    scripted = Designer(f"http://127.0.0.1:{server.server_port}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    yield scripted
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(respond) as url:
+        scripted = Designer(url)
+        yield scripted
 
 
 Run = Callable[..., tuple[int, list[dict[str, Any]]]]

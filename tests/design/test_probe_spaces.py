@@ -15,8 +15,8 @@ from pytest_fairness.design import OneOf, Optimizer, ProbeBenchmark, Space, Targ
 from pytest_fairness.design.probes import is_held_out
 from pytest_fairness.design.queries import opened_engine
 from pytest_fairness.engine.engine import Engine
+from pytest_fairness.models.custom_model import as_model
 from pytest_fairness.models.planted_bias import uniforms
-from pytest_fairness.models.registry import as_model
 from suites.hiring.profiles import profiles
 
 pytest_plugins = ("pytester",)

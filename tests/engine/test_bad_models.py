@@ -26,7 +26,7 @@ from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
 from pytest_fairness.engine.requests import build_requests
 from pytest_fairness.engine.retries import Retries
 from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.registry import as_model
+from pytest_fairness.models.custom_model import as_model
 from pytest_fairness.store.store import Store
 from tests.engine.conftest import MakeEngine
 from tests.helpers.engine_models import CountingModel

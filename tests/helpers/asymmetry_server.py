@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from aiohttp import web
+
+from tests.helpers.http_server import serving as serving_http
 
 Grades = dict[str, Any]
 
@@ -52,46 +54,19 @@ class CountingServer:
 def serving() -> Iterator[CountingServer]:
     """Yield a server on a free port: the model ``judge`` grades, every other model answers."""
     counted = CountingServer()
-    lock = threading.Lock()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    async def respond(request: web.Request) -> web.Response:
+        body = await request.json()
+        if counted.refuse_after is not None and counted.calls.total() >= counted.refuse_after:
+            error = {"message": "no more of this", "type": "invalid_request_error"}
+            return web.json_response({"error": error}, status=400)
+        counted.calls[json.dumps([body["model"], body["messages"]])] += 1
+        question = body["messages"][-1]["content"]
+        text = json.dumps(counted.grade(question)) if body["model"] == "judge" else counted.answer(question)
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+        usage = {"prompt_tokens": 20, "completion_tokens": 20, "total_tokens": 40}
+        return web.json_response({"model": body["model"], "choices": [choice], "usage": usage})
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            with lock:
-                refused = counted.refuse_after is not None and counted.calls.total() >= counted.refuse_after
-                if not refused:
-                    counted.calls[json.dumps([body["model"], body["messages"]])] += 1
-            if refused:
-                self.reply(400, {"error": {"message": "no more of this", "type": "invalid_request_error"}})
-                return
-            question = body["messages"][-1]["content"]
-            text = json.dumps(counted.grade(question)) if body["model"] == "judge" else counted.answer(question)
-            message = {"role": "assistant", "content": text}
-            choice = {"index": 0, "finish_reason": "stop", "message": message}
-            usage = {"prompt_tokens": 20, "completion_tokens": 20, "total_tokens": 40}
-            reply = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"]}
-            self.reply(200, {**reply, "choices": [choice], "usage": usage})
-
-        def reply(self, status: int, body: dict[str, Any]) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    counted.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving_http(respond) as url:
+        counted.url = f"{url}/v1"
         yield counted
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

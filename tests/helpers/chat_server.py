@@ -2,84 +2,48 @@
 
 from __future__ import annotations
 
-import json
 import math
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from aiohttp import web
+
+from tests.helpers.http_server import serving as serving_http
 
 INPUT, OUTPUT = 1000, 500
 """Tokens of every call, as the server counts them."""
 
 
-class BillingServer(ThreadingHTTPServer):
+class BillingServer:
     """Server of yes; every ``refuses``-th request is answered with ``status`` instead, and all after ``last``."""
 
-    daemon_threads = True
-
     def __init__(self, refuses: int = 0, status: int = 429) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = ""
         self.requests: list[str] = []
         self.refused = 0
         self._refuses, self.status = refuses, status
         self.last = math.inf
-        self._lock = threading.Lock()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
     @property
     def model(self) -> str:
         return f"openai:tiny?base_url={self.url}"
 
-    def takes(self, text: str) -> bool:
-        """Count a request; whether it is answered."""
-        with self._lock:
-            self.requests.append(text)
-            refused = (self._refuses and len(self.requests) % self._refuses == 0) or len(self.requests) > self.last
-            self.refused += bool(refused)
-            return not refused
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: BillingServer
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.server.takes(body["messages"][-1]["content"]):
-            self.reply(200, {
-                "model": "tiny",
-                "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Yes."}}],
-                "usage": {"prompt_tokens": INPUT, "completion_tokens": OUTPUT},
-            })  # fmt: skip
-        else:
-            self.reply(self.server.status, {"error": {"message": "not now"}})
-
-    def reply(self, status: int, body: object) -> None:
-        content = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.send_header("retry-after", "0.01")
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Print nothing."""
+    async def respond(self, request: web.Request) -> web.Response:
+        """Return yes with its tokens, or an error."""
+        self.requests.append((await request.json())["messages"][-1]["content"])
+        count, headers = len(self.requests), {"retry-after": "0.01"}
+        if (self._refuses and count % self._refuses == 0) or count > self.last:
+            self.refused += 1
+            return web.json_response({"error": {"message": "not now"}}, status=self.status, headers=headers)
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Yes."}}
+        usage = {"prompt_tokens": INPUT, "completion_tokens": OUTPUT}
+        return web.json_response({"model": "tiny", "choices": [choice], "usage": usage}, headers=headers)
 
 
 @contextmanager
 def serving(refuses: int = 0, status: int = 429) -> Iterator[BillingServer]:
     """Yield the server, until the block ends."""
     server = BillingServer(refuses, status)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving_http(server.respond) as url:
+        server.url = f"{url}/v1"
         yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

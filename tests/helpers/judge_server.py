@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from aiohttp import web
+
+from tests.helpers.http_server import serving
 
 Verdict = Callable[[str, str], str]
 """A function from a judge's name and the answer inside its fence to its reply."""
@@ -73,36 +75,15 @@ def bench() -> Iterator[JudgeServer]:
     """Yield a bench of judges that listens on loopback."""
     judges = JudgeServer()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    async def respond(request: web.Request) -> web.Response:
+        body = await request.json()
+        if judges.refuses(body):
+            return web.json_response({"error": {"message": "not this one"}}, status=400)
+        message = {"role": "assistant", "content": judges.reply(body)}
+        usage = {"prompt_tokens": 20, "completion_tokens": 5}
+        choice = {"index": 0, "finish_reason": "stop", "message": message}
+        return web.json_response({"model": body["model"], "choices": [choice], "usage": usage})
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            if judges.refuses(body):
-                self._send(400, {"error": {"message": "not this one"}})
-                return
-            message = {"role": "assistant", "content": judges.reply(body)}
-            usage = {"prompt_tokens": 20, "completion_tokens": 5}
-            choice = {"index": 0, "finish_reason": "stop", "message": message}
-            self._send(200, {"model": body["model"], "choices": [choice], "usage": usage})
-
-        def _send(self, status: int, content: object) -> None:
-            data = json.dumps(content).encode()
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    judges.url = f"http://127.0.0.1:{server.server_port}/v1"
-    try:
+    with serving(respond) as url:
+        judges.url = f"{url}/v1"
         yield judges
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(10)

@@ -38,6 +38,7 @@ MODULES = (
     "pytest_fairness.graders.judge.judge",
     "pytest_fairness.graders.refusal",
     "pytest_fairness.graders.yes_no",
+    "pytest_fairness.models.custom_model",
     "pytest_fairness.models.registry",
     "pytest_fairness.models.env_file",
     "pytest_fairness.models.callable_model",

@@ -20,7 +20,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.models.callable_model import FunctionModel
 from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.registry import as_model
+from pytest_fairness.models.custom_model import as_model
 
 Ask = Callable[..., Answer]
 CHAT = Prompt([{"role": "system", "content": "Be fair."}, {"role": "user", "content": "Hi"}])
@@ -392,7 +392,7 @@ def test_process_ends_although_a_call_hangs() -> None:
 
     code = (
         "import asyncio, time\n"
-        "from pytest_fairness.models.registry import as_model\n"
+        "from pytest_fairness.models.custom_model import as_model\n"
         "from pytest_fairness.core.items import Prompt\n"
         "model = as_model(lambda text: time.sleep(60), 'r')\n"
         "async def main():\n"

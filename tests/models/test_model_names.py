@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.models.aliases import follow, read_aliases
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.env_file import read_environment
 from pytest_fairness.models.names import ModelName
-from pytest_fairness.models.registry import follow, read_aliases, resolve
+from pytest_fairness.models.registry import resolve
 
 Make = Callable[..., Model]
 

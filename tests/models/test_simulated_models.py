@@ -24,7 +24,6 @@ from suites.agents.tools import ESCALATE, GRANT, REFUSE
 from tests.helpers.suite_verdicts import simulated
 
 Make = Callable[..., Model]
-STEREOTYPE = AnswerOptions({"stereotyped": "The one", "other": "The second", "unknown": "Cannot be known"})
 HIRE = AnswerOptions({"reject": "Reject the applicant", "advance": "Advance the applicant"})
 
 
@@ -41,7 +40,7 @@ def value(text: str, options: AnswerOptions) -> str | None:
         text = json.loads(text.strip("`").removeprefix("json"))["answer"]
     labels = re.findall(r"\b[A-J]\b", text)
     texts = [name for name, label in options.texts.items() if label in text]
-    values_named = {*(options.value_of(label) for label in labels), *texts}
+    values_named = {*(options.values[options.labels.index(label)] for label in labels), *texts}
     return values_named.pop() if len(values_named) == 1 else None
 
 

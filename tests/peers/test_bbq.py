@@ -42,7 +42,7 @@ def attempt_with(item: ProbeItem, text: str) -> GradedAttempt:
 def chosen(item: ProbeItem, value: str) -> GradedAttempt:
     """Return the answer that names the label of a value."""
     options = item.prompts[0].metadata["options"]
-    return attempt_with(item, next(label for label in options.labels if options.value_of(label) == value))
+    return attempt_with(item, options.labels[options.values.index(value)])
 
 
 def measured(attempts: list[GradedAttempt]) -> Measured:

@@ -256,7 +256,7 @@ def test_hiring(probe_item, model, number):
 RERUN = """
 @pytest.mark.threshold(probe=test_hiring)
 def test_threshold(measured, request):
-    bound = 0.5 if request.node.execution_count > {enough} else 1.5
+    bound = 0.5 if getattr(request.node, "execution_count", 1) > {enough} else 1.5
     assert measured.ratio("hired", by="gender", of="woman", to="man") >= bound
 """
 
@@ -274,6 +274,34 @@ def test_last_report_of_reruns_counts(project: Project, verdict: str) -> None:
     assert result.parseoutcomes()["rerun"] == (1 if verdict == "fair" else 2)
     # What was measured does not change by being looked at again.
     assert set(project.calls().values()) == {1}
+
+
+CALLED_AGAIN = """
+import pytest
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed:
+        item.execution_count = 2
+        item.ihook.pytest_runtest_teardown(item=item, nextitem=item.session)
+        item._initrequest()
+        item.ihook.pytest_runtest_setup(item=item)
+        again = pytest.CallInfo.from_call(lambda: item.ihook.pytest_runtest_call(item=item), when="call")
+        report.outcome, report.longrepr = ("failed", report.longrepr) if again.excinfo else ("passed", None)
+    return report
+"""
+
+
+def test_last_call_of_a_retried_test_counts(project: Project) -> None:
+    """Call a failed test again as pytest-retry does, which keeps the report of the first call."""
+    project.write(
+        conftest=project_sources.application() + CALLED_AGAIN,
+        test_hiring=project_sources.suite(RERUN.format(enough=1)),
+    )
+    result = project.run("-k", "test_threshold")
+    assert result.ret == 0
+    assert (project.row()["verdict"], project.row()["outcome"]) == ("fair", "passed")
 
 
 @pytest.mark.slow

@@ -181,9 +181,10 @@ class Measured:
         return Grade(float("{value}"))
 """
     counts = project_sources.threshold("print(measured.ungraded); " + f"assert {project_sources.RATIO} >= 0.8")
-    probe = grader + project_sources.PROBE.replace("YesNo()", "Measured()")
+    two_grades = project_sources.PROBE.replace("YesNo()", "Measured(), 'again': Measured()")  # of the same 12 attempts
     project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(counts, probe=probe, count=6)
+        conftest=project_sources.application(),
+        test_hiring=project_sources.suite(counts, probe=grader + two_grades, count=6),
     )
     result = project.run()
     cause = f"unparsed: the grader gave {value} as the value"

@@ -84,6 +84,16 @@ def test_refused_key_is_reported_once(project: Project) -> None:
 
 
 @in_one_process
+def test_models_whose_names_differ_in_a_digit_are_reported_apart(project: Project) -> None:
+    with serving(refuses=1, status=401) as server:
+        project.write(test_hiring=project_sources.suite(count=4))
+        models = [server.model, server.model.replace("tiny", "tiny-2"), server.model.replace("tiny", "tiny-3")]
+        result = project.run(*(f"--fairness-model={model}" for model in models))
+    causes = unwrapped(result).partition("fairness: not measured")[2].partition("= fairness: ")[0]
+    assert causes.count("(8 attempts not made)") == len(models)
+
+
+@in_one_process
 def test_missing_server_is_reported_once(project: Project) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))  # bound, not listening: refused

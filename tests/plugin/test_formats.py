@@ -111,7 +111,8 @@ def test_invalid_formats_fail_in_one_line(project: Project, formats: str, messag
 def test_grader_that_knows_no_formats_is_refused(project: Project) -> None:
     project.write(test_case=suite().replace("YesNo()", "Rating(1, 10)").replace("YesNo", "Rating"))
     result = project.run("--fairness-model=simulated:x")
-    assert "formats need answers that Choice() or YesNo() reads in each" in " ".join(result.stdout.str().split())
+    message = "Choice() or YesNo() reads in each, and the grader of 'approved' is Rating:"
+    assert message in " ".join(result.stdout.str().split())
 
 
 DECLARED = """

@@ -49,7 +49,7 @@ JUDGING = STATISTICS | {
 REPORT = {"jinja2", "pytest_fairness.report.html.page", "pytest_fairness.report.load_run"}
 ASKING = {
     *("pytest_fairness.engine.request_runner", "pytest_fairness.engine.rate_limiter", "pytest_fairness.store.throttle"),
-    *("pytest_fairness.engine.grade_checks", "pytest_fairness.graders.yes_no_words", "pytest_fairness.core.tools"),
+    *("pytest_fairness.engine.answer_grading", "pytest_fairness.graders.yes_no_words", "pytest_fairness.core.tools"),
     "pytest_fairness.core.propensities",
 }
 """Modules that send requests and grade answers."""

@@ -201,14 +201,6 @@ def test_verdict_is_verified_from_the_store_alone(project: Project) -> None:
     assert not project.calls()
 
 
-def test_nothing_is_sent_after_the_last_failure(project: Project) -> None:
-    probe = PROBE + "    assert probe_item.id != 'person-0002'\n"
-    write(project, body="    import time\n    time.sleep(0.01)", count=500, probe=probe)
-    result = project.run("-x", "--fairness-concurrency=4")
-    result.assert_outcomes(passed=2, failed=1)
-    assert sum(project.calls().values()) < 700
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_killed_run_is_resumed_where_it_stopped(project: Project) -> None:

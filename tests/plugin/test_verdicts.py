@@ -319,3 +319,16 @@ def test_conditional_fail_is_judged_as_an_assert(project: Project) -> None:
     project.run("-k", "not test_hiring[").assert_outcomes(passed=2, failed=1, deselected=60)
     rows = {row["threshold"]: row["verdict"] for row in project.rows()}
     assert rows == {"threshold": "unfair", "women (low=0.05)": "fair", "women (low=0.8)": "fair"}
+
+
+@in_one_process
+def test_needed_items_of_a_rate_without_events_make_it_fair(project: Project) -> None:
+    """Regression: 61 items were named, with which the interval still crosses the bound."""
+    always = project_sources.application({"woman": 1.0, "man": 1.0})
+    for count, verdict in ((60, "undecided"), (75, "fair")):
+        test = project_sources.threshold('assert measured.rate("hired") >= 0.95')
+        project.write(conftest=always, test_hiring=project_sources.suite(test, count=count))
+        project.run(f"--fairness-store={count}.sqlite")  # a second run in one store is judged at a wider interval
+        assert project.row()["verdict"] == verdict
+        if verdict == "undecided":
+            assert "needs about 74 items (has 60)" in project.row()["advice"]

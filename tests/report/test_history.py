@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
-from contextlib import closing
+import sys
+from contextlib import closing, suppress
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,6 +101,8 @@ def test_models_and_thresholds_are_kept_apart(tmp_path: Path, capsys: pytest.Cap
     assert len(read(capsys, *files)["thresholds"]) == 3
     assert [line["model"] for line in read(capsys, *files, "--model", "OTHER")["thresholds"]] == ["x:other"]
     assert [line["title"] for line in read(capsys, *files, "--threshold", "paid")["thresholds"]] == ["Paid alike"]
+    assert main(["history", *files]) == 0
+    assert ", 2 thresholds on 2 models" in capsys.readouterr().out
     assert main(["history", *files, "--threshold", "nothing"]) == 2
     assert "no judged threshold matches" in capsys.readouterr().err
     assert len(read(capsys, *files, "--last", "1")["thresholds"][0]["runs"]) == 1
@@ -257,3 +261,25 @@ def test_axe_finds_no_serious_violation(filled: Path, open_page: OpenPage) -> No
     page = open_page(filled / "page.html", bypass_csp=True)
     page.evaluate("document.querySelectorAll('details').forEach((part) => part.open = true)")
     check_accessibility(page)
+
+
+def test_page_is_written_before_a_reader_ends_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = write(tmp_path, results(1), results(2))
+
+    class ClosedPipe(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", ClosedPipe())
+    with suppress(OSError):
+        main(["history", *files, "--html", str(tmp_path / "history.html")])
+    assert (tmp_path / "history.html").exists()
+
+
+def test_single_run_has_no_changes(tmp_path: Path) -> None:
+    files = write(tmp_path, results(1), results(2))
+    pages = []
+    for part in (files[:1], files):
+        assert main(["history", *part, "--html", str(tmp_path / "history.html")]) == 0
+        pages.append((tmp_path / "history.html").read_text(encoding="utf-8"))
+    assert ["Nothing else changed" in page for page in pages] == [False, True]

@@ -110,6 +110,7 @@ def test_ids_and_groups_of_a_table_are_texts(tmp_path: Path) -> None:
         ("t.xlsx", "x", "a table ends in .csv"),
         ("t.csv", "item,gender,yes\n1,female\n", "line 2: its fields"),
         ("t.csv", "item,gnder,yes\n1,female,1\n", "did you mean 'gnder'"),
+        ("t.csv", "item;gender;yes\n1;female;0\n", "its fields are separated by ';': separate them by ','"),
         ("t.csv", "item,gender,yes,yes\n1,female,0,1\n", "two columns are called 'yes'"),
         ("t.csv", "item,gender,yes\n1,female,1\n2,,0\n", "row 2: its gender is '': name the group"),
         ("t.csv", "item,gender,yes\n1,f\xe9male,1\n".encode("latin-1"), "t.csv is not UTF-8"),

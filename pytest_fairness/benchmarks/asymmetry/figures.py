@@ -28,8 +28,7 @@ from pytest_fairness.core.errors import UngradedError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import number
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.json_objects import is_number
-from pytest_fairness.core.threshold_results import finite
+from pytest_fairness.core.json_objects import finite, is_number
 from pytest_fairness.report.markdown_escaping import escape
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcomes import IndependentSum

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import align_columns
-from pytest_fairness.core.threshold_results import finite
+from pytest_fairness.core.json_objects import finite
 from pytest_fairness.report.html.svg import element, lines_of, width_of
 
 if TYPE_CHECKING:

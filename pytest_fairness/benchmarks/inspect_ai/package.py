@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.benchmarks.harness_package import module_of
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, describe_error, did_you_mean
 from pytest_fairness.core.garbage_collection import lasting_imports
 
 OLDEST = (0, 3, 285)
@@ -78,7 +78,7 @@ def load_task(spec: str, arguments: Mapping[str, Any], root: Path) -> Any:
             else:
                 tasks = loader.load_tasks([spec_given], dict(arguments))
         except (Exception, SystemExit) as error:
-            raise FairnessError(f"inspect task {spec}: it cannot be loaded: {described(error)}") from error
+            raise FairnessError(f"inspect task {spec}: it cannot be loaded: {describe_error(error)}") from error
     if not tasks:
         raise FairnessError(f"inspect task {spec}: there is no such task: write file.py@task or package/task")
     if len(tasks) > 1:
@@ -90,16 +90,6 @@ def load_task(spec: str, arguments: Mapping[str, Any], root: Path) -> Any:
         if name not in accepted:
             raise FairnessError(f"inspect task {spec}: it has no argument {name!r}; {did_you_mean(name, accepted)}")
     return tasks[0]
-
-
-def described(error: BaseException) -> str:
-    """Return an error in one line: its type, its text, and the file and line that raised it."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    where = f" ({Path(frame.tb_frame.f_code.co_filename).name}, line {frame.tb_lineno})" if frame else ""
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}{where}"
 
 
 def begin_sample(

@@ -16,7 +16,6 @@ from pytest_fairness.benchmarks.inspect_ai.messages import messages_of, output_o
 from pytest_fairness.benchmarks.inspect_ai.package import (
     begin_sample,
     check_message_limit,
-    described,
     generate_with_tools,
     inspect_module,
     intercept_generate,
@@ -26,7 +25,7 @@ from pytest_fairness.benchmarks.inspect_ai.package import (
     tools_of,
 )
 from pytest_fairness.core.attempts import Attempt, Grade
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, describe_error
 from pytest_fairness.core.finish_reasons import ungradable
 from pytest_fairness.core.items import Message
 
@@ -143,7 +142,9 @@ class SampleRun:
         except BaseException as error:  # noqa: BLE001 - the task's own code
             cause = _innermost(error)
             if self.ungraded is None:
-                self.error = str(cause) if isinstance(cause, FairnessError) else f"its code raised {described(cause)}"
+                self.error = (
+                    str(cause) if isinstance(cause, FairnessError) else f"its code raised {describe_error(cause)}"
+                )
                 self.ungraded = Grade.none("error", self.error)
 
     async def _solve_and_score(self) -> None:

@@ -18,8 +18,8 @@ from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, ErrorCheck, TruthResult, VerdictShares
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.threshold_results import finite
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.evaluation import check_clustering, evaluate_on
 from pytest_fairness.stats.pvalues import holm

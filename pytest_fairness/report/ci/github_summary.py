@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.formatting import bounds_phrase, figures, format_subject
+from pytest_fairness.core.formatting import bounds_phrase, figures, format_level, format_subject
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.search_results import SearchResult
@@ -175,7 +175,7 @@ def _outcome(row: ThresholdResult) -> str:
 
 def _numbers(row: ThresholdResult) -> str:
     value, low, high = figures(row, row.comparisons)
-    interval = f"{value} ({(row.confidence or 0.95) * 100:.4g}% CI {low} to {high})"
+    interval = f"{value} ({format_level(row.confidence or 0.95)} CI {low} to {high})"
     bounds = bounds_phrase(row)
     mark = f", mark {row.mark or NOT_MARKED}" if row.scale is not None or row.mark else ""
     return f"{interval}{f', required {bounds}' if bounds else ''}{mark}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.formatting import bounds_of
+from pytest_fairness.core.formatting import bounds_of, format_level
 from pytest_fairness.core.output_files import write_text
 from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report import phrases
@@ -67,7 +67,7 @@ def _by_task(rows: Mapping[str, ThresholdResult], tasks: Mapping[str, str] | Non
 
 
 def _notes(row: ThresholdResult) -> str:
-    interval = f"{(row.confidence or 0.95) * 100:.4g}% CI {_shown(row.low)} to {_shown(row.high)}"
+    interval = f"{format_level(row.confidence or 0.95)} CI {_shown(row.low)} to {_shown(row.high)}"
     parts = [
         row.title or row.metric,
         interval,

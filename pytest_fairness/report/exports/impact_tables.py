@@ -23,7 +23,7 @@ from typing import Any
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import number
+from pytest_fairness.core.formatting import format_level, number
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.output_files import write_text
 from pytest_fairness.report.escaping import escape_controls
@@ -99,7 +99,7 @@ def _ratio(table: ImpactTable, category: Category) -> str:
         return "-" if category.ratio is None else f"unknown: {category.ratio.invalid}"
     if category.ratio is None or low is None or high is None:
         return f"{value:.3f} (highest rate)"
-    return f"{number(value, 3)} ({category.ratio.confidence * 100:.4g}% CI {number(low, 3)} to {number(high, 3)})"
+    return f"{number(value, 3)} ({format_level(category.ratio.confidence)} CI {number(low, 3)} to {number(high, 3)})"
 
 
 def _ends(table: ImpactTable, category: Category) -> tuple[float | None, float | None, float | None]:

@@ -89,9 +89,11 @@ def name_of(series: ThresholdSeries) -> str:
 
 
 def summary_of(history: RunHistory) -> str:
-    """Return the number of runs, with those that are not in the history."""
-    count = len(history.series)
+    """Return the numbers of runs, thresholds and models, with the runs that are not in the history."""
+    count = len({name_of(series) for series in history.series})
+    models = {series.last.model for series in history.series}
     parts = [f"{history.runs:,} run{'s' * (history.runs != 1)}, {count:,} threshold{'s' * (count != 1)}"]
+    parts[0] += f" on {len(models):,} models" if len(models) > 1 else ""
     if history.unfinished:
         parts.append(f"without results, not shown: {history.unfinished:,}")
     if history.skipped:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from pytest_fairness.core.formatting import bounds_phrase, figures, format_subject
+from pytest_fairness.core.formatting import bounds_phrase, figures, format_level, format_subject
 from pytest_fairness.core.threshold_results import GroupResult, MetricResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import Change, ThresholdSeries
@@ -282,7 +282,7 @@ def _numbers(row: GroupResult | MetricResult) -> str:
     else:
         value, low, high = _figures(row)
         level = row.confidence if isinstance(row, MetricResult) else None
-        estimate_text = f"{value} ({f'{level * 100:.4g}% CI ' if level else ''}{low} to {high})"
+        estimate_text = f"{value} ({f'{format_level(level)} CI ' if level else ''}{low} to {high})"
     ungraded = row.ungraded
     counts = {"items": row.items, "attempts": row.attempts}
     counts["ungraded"] = sum(ungraded.values()) if isinstance(ungraded, Mapping) else ungraded

@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from pytest_fairness.core.formatting import bounds_phrase, figures, format_subject
+from pytest_fairness.core.formatting import bounds_phrase, figures, format_level, format_subject
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.threshold_results import GroupResult, MetricResult, PastResult, ThresholdResult
 from pytest_fairness.report import phrases
@@ -134,7 +134,7 @@ def statement(row: ThresholdResult) -> str:
 
 
 def _level(row: ThresholdResult) -> str:
-    return f"{(row.confidence or 0.95) * 100:.4g}%"
+    return format_level(row.confidence or 0.95)
 
 
 def _rank(entry: tuple[str, GroupResult]) -> tuple[bool, float]:

@@ -80,7 +80,7 @@ class BaselineComparison:
         and so is 1 / 0.7 after 0.8. Where the baseline's own interval contains 1, its side is unknown,
         and the value is the distance between the two ratios, in either direction.
         """
-        name = metric_names.ratio_name(outcome, equals, by, of, to)
+        name = metric_names.pair_name(MetricKind.RATIO, outcome, equals, by, of, to)
         title = f"factor by which the {name.title}, is further from parity than the baseline's"
         groups = self._both_pairs(outcome, equals, by, of, to)
         reason = comparison_reason(groups[:2], log=True) or comparison_reason(groups[2:], log=True)
@@ -96,7 +96,7 @@ class BaselineComparison:
         In the outcome's own units. As in `ratio`, signs do not matter, and a baseline whose
         interval contains 0 gives the distance between the two differences.
         """
-        name = metric_names.difference_name(outcome, equals, by, of, to)
+        name = metric_names.pair_name(MetricKind.DIFFERENCE, outcome, equals, by, of, to)
         title = f"how much further the {name.title}, is from 0 than the baseline's"
         groups = self._both_pairs(outcome, equals, by, of, to)
         breakdown = self._lazy_breakdown(outcome, equals, by, of, to)

@@ -121,11 +121,6 @@ def test_error_message_is_not_sent_to_a_judge(project: Project, server: Counting
     assert metrics(project)["domains.marginalised.participation"] == 1
 
 
-def test_missing_judge_is_reported_with_the_option(project: Project) -> None:
-    output = run(project, "--fairness-model=simulated:fair", "--fairness-sample=2")
-    assert "no judge is named: give --fairness-judge provider:name" in output
-
-
 @pytest.fixture
 def recorded(tmp_path: Path) -> tuple[Path, list[dict[str, Any]]]:
     """Return a run in the published layout, some of its grades missing, and all of its graded records."""

@@ -1,16 +1,14 @@
-"""Grades of single answers, and checks of all grades: metrics must be able to count each, and stores to hold it."""
+"""Grading of single answers, and checks of grades: metrics must be able to count each, and stores to hold it."""
 
 from __future__ import annotations
 
 import json
 import math
-import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer, Grade
-from pytest_fairness.core.errors import FairnessError, UngradedError
+from pytest_fairness.core.errors import FairnessError, UngradedError, describe_error
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.core.protocols import Grader
@@ -28,7 +26,7 @@ def grade_one(name: str, grader: Grader, item: ProbeItem, prompt: Prompt, answer
     except UngradedError as error:
         return Grade.none(error.reason, str(error))
     except Exception as error:
-        raise GraderError(f"the grader of {name!r} failed on item {item.id!r}: {describe_error(error)}") from error
+        raise grader_error(name, f"item {item.id!r}", error) from error
 
 
 def check_grades(grades: object, attempts: int) -> Sequence[Grade]:
@@ -77,15 +75,14 @@ def check_grade(grade: object) -> Grade:
     return grade
 
 
-def describe_error(error: Exception) -> str:
-    """Return an error of a grader with the file and line that raised it, in one line: tests print only that."""
-    message = " ".join(str(error).split())
+def grader_error(name: str, graded: str, error: Exception) -> GraderError:
+    """Return the error of a grader that failed on an item or a batch, in one line: tests print only that."""
+    problem = " ".join(str(error).split())
     if isinstance(error, GraderError):
-        return f"it {message}"
-    if isinstance(error, FairnessError):
-        return message
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"it raised {type(error).__name__}: {message} ({Path(frame.filename).name}, line {frame.lineno})"
+        problem = f"it {problem}"
+    elif not isinstance(error, FairnessError):
+        problem = f"it raised {describe_error(error)}"
+    return GraderError(f"the grader of {name!r} failed on {graded}: {problem}")
 
 
 def _shown(value: object) -> str:

@@ -1,0 +1,64 @@
+"""Aliases of models: short names that a project defines in its ``pyproject.toml``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.pyproject import Pyproject
+
+_TABLE = "[tool.pytest-fairness.models]"
+
+
+def read_aliases(root: Path) -> dict[str, str]:
+    """Return the aliases that the project at ``root`` defines; none where it has no ``pyproject.toml``.
+
+    Raises:
+        FairnessError: That file, or an alias in it, is malformed; with file and line.
+    """
+    file = Pyproject.read(root)
+    table = file.table("models", way_out=f'write {_TABLE}, and alias = "provider:NAME" below it')
+    for alias, name in table.items():
+        _check(alias, name, file.where(alias))
+    return dict(table)
+
+
+@contextmanager
+def naming_alias(root: Path, name: str, aliases: Mapping[str, str]) -> Iterator[None]:
+    """Prefix errors about a model with the file and line of its alias."""
+    try:
+        yield
+    except FairnessError as error:
+        if name not in aliases:
+            raise
+        raise FairnessError(f"{Pyproject.read(root).where(name)}: {error}") from None
+
+
+def follow(text: str, aliases: Mapping[str, str]) -> str:
+    """Return the full name of an alias, which may be one of another alias; a full name is returned as it is.
+
+    >>> follow("small", {"small": "mini", "mini": "openai:gpt-5-mini"})
+    'openai:gpt-5-mini'
+
+    Raises:
+        FairnessError: Aliases lead in a circle, or the word is no alias.
+    """
+    seen: list[str] = []
+    while text in aliases:
+        if text in seen:
+            circle = " -> ".join([*seen[seen.index(text) :], text])
+            raise FairnessError(f"model aliases of {_TABLE} lead in a circle: {circle}; end one at provider:NAME")
+        seen.append(text)
+        text = aliases[text]
+    if ":" not in text and aliases:
+        raise FairnessError(f"{text!r} is no alias of {_TABLE} and no provider:NAME; {did_you_mean(text, aliases)}")
+    return text
+
+
+def _check(alias: str, name: object, where: str) -> None:
+    if not isinstance(name, str) or not name.strip():
+        raise FairnessError(f"{where}: model alias {alias!r} is {name!r}: it must be a text, provider:NAME")
+    if not alias.strip() or ":" in alias or "?" in alias:
+        raise FairnessError(f"{where}: model alias {alias!r} would hide a full name: leave ':' and '?' out of it")
