@@ -56,6 +56,11 @@ class Dispatcher:
         return len(self._tasks)
 
     @property
+    def has_batches(self) -> bool:
+        """Whether any request was to be part of a batch, or was found in one."""
+        return self._existing_batches is not None
+
+    @property
     def _batches(self) -> BatchSubmitter:
         if self._existing_batches is None:
             from pytest_fairness.engine.batch_submission import BatchSubmitter
@@ -175,7 +180,8 @@ class Dispatcher:
             return
         if runner.fatal is not None:
             for waiting in self._context.scheduler.drain(request.model):
-                self.may_send(waiting)
+                if waiting.key not in self:  # a test may demand what is in flight, and is answered yet
+                    self.may_send(waiting)
         if attempt.error and attempt.error == runner.refusal(request):
             # Not written: every process of the run finds out for itself, and a later run tries again.
             self._context.sync.release(request)
@@ -187,6 +193,9 @@ class Dispatcher:
     async def _attempt(self, runner: RequestRunner, request: Request) -> Attempt | None:
         """Return the attempt of a request; None where a cap of the run ended it."""
         budget, results = self._context.budget, self._context.results
+        if runner.fatal is not None:  # it was claimed before the error, and is not sent
+            budget.withdraw(request)
+            return Attempt(request.key, request.repetition, error=runner.fatal)
         try:
             left = budget.time_left
             async with nullcontext() if math.isinf(left) else asyncio.timeout(max(0.0, left) + GRACE):

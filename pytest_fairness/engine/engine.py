@@ -333,4 +333,6 @@ class Engine:
         await self._dispatcher.cancel()
         with suppress(StoreError):
             await self.sync.flush()
+            if self._dispatcher.has_batches:  # requests that were not submitted, and batches that were not fetched
+                await self.sync.call(self.store.owner.release_claims)
         self._unclosed += await self._dispatcher.close()

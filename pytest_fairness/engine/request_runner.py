@@ -29,7 +29,10 @@ _TRIES_TIMEOUT = 2
 There is one more try if the model answers other requests meanwhile: if a fifth time out by chance, few do three times.
 """
 _MOST_LOST = 10
-"""Number of requests that failed one after another, after which the model counts as unable to answer any."""
+"""Number of requests that failed one after another, after which the model counts as unable to answer any.
+
+The last of them began after another one had failed: those in flight together may all be of one kind.
+"""
 _LONGEST_OUTAGE = 60.0
 """Seconds of failures alone before a model that has answered counts as such: many requests may fail at a time."""
 _CALLS_NO_TOOLS = "{} cannot be offered tools, which this probe declares: measure a model or application that can"
@@ -66,7 +69,7 @@ class RequestRunner:
         Raises:
             BudgetExceededError: A cap of the run forbids another try.
         """
-        since = self._answered
+        since, lost = self._answered, self._lost
         failures = refused = timeouts = 0
         while True:
             try:
@@ -85,7 +88,7 @@ class RequestRunner:
                     message = f"{self._message(error)} (asked {failures + refused} times)"
                     self._lost += 1
                     is_long = not self._answered or time.monotonic() - self._failing_since >= _LONGEST_OUTAGE
-                    if (is_long and self._lost >= _MOST_LOST) or (error.unreachable and not self._answered):
+                    if (is_long and lost and self._lost >= _MOST_LOST) or (error.unreachable and not self._answered):
                         self.limit.end_waits()
                         return self._give_up(request, message)
                     self._context.scheduler.bring_forward(self.model)

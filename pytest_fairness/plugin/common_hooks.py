@@ -112,6 +112,8 @@ class ItemHooks:
                 item.user_properties[:] = [
                     (name, value) for name, value in item.user_properties if not name.startswith(PREFIX)
                 ]
+            if is_threshold(item):
+                self._state.modules.restore()
             if reason := check_fixture(item):
                 pytest.fail(reason, pytrace=False)
             if not self._state.lists_only and (cause := refusal or check_model(item)):
@@ -156,10 +158,12 @@ class ReportHooks:
         self._state = state
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         if report.when == "call" or not report.passed:
-            outcomes.annotate_report(item, report)
+            outcomes.annotate_report(item, report, call.excinfo.value if call.excinfo else None)
         if report.when == "call" and is_threshold(item):
             attach_verdict(item, report)
         return report

@@ -333,7 +333,7 @@ class LazyMeasured:
             for name, row in rows_by_name(attempts, self.probe.labels).items()
             if (answer := attempts[row].attempt.answer) is not None
         }
-        return labels_of_run(self.probe.labels, self.subject.name, answers)
+        return labels_of_run(self.probe.labels, self.subject.name, answers, self.fingerprints)
 
     @property
     def fingerprints(self) -> dict[str, str | None]:

@@ -119,7 +119,10 @@ class MeasurementHooks:
             return None
         from pytest_fairness.plugin.thresholds import run_threshold
 
-        run_threshold(pyfuncitem)
+        try:
+            run_threshold(pyfuncitem)
+        finally:
+            self._state.modules.keep()
         return True
 
     def conclude(self) -> None:

@@ -11,6 +11,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import nullcontext
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +21,7 @@ from pytest_fairness.plugin.compat import terminal_file
 from pytest_fairness.report.phrases import money
 
 if TYPE_CHECKING:
+    from pytest_fairness.store.owners import ForeignOwner
     from pytest_fairness.store.spending import SpendingEntry
 
 _LIVE = 1.0
@@ -30,6 +32,8 @@ _WINDOW = 60.0
 """The seconds over which the rate is measured."""
 _SILENCE = 60.0
 """The seconds without a completed call after which the line names the models with open calls."""
+_FOREIGN_SILENCE = 5.0
+"""The same for a run without open calls: the processes that have claimed what it needs may be suspended."""
 
 
 class Progress:
@@ -38,16 +42,23 @@ class Progress:
     Args:
         config: The configuration of pytest.
         spent: Returns the requests so far.
+        foreign_owners: Returns the processes outside of the run that have claimed requests.
         calls: The number of calls of probes in all; None if it is not known.
     """
 
-    def __init__(self, config: pytest.Config, spent: Callable[[], Sequence[SpendingEntry]], calls: int | None) -> None:
+    def __init__(
+        self,
+        config: pytest.Config,
+        spent: Callable[[], Sequence[SpendingEntry]],
+        foreign_owners: Callable[[], Sequence[ForeignOwner]],
+        calls: int | None,
+    ) -> None:
         reporter: pytest.TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
         self._reporter = reporter if config.get_verbosity() >= 0 else None
         capturing = config.pluginmanager.get_plugin("capturemanager")
         # While a test waits, pytest would capture the line as its output.
         self._uncaptured = capturing.global_and_fixture_disabled if capturing else nullcontext
-        self._spent, self._calls = spent, calls
+        self._spent, self._foreign_owners, self._calls = spent, foreign_owners, calls
         is_terminal = getattr(self._reporter, "isatty", False)
         # Output of a test would move the cursor away from a live line.
         self._is_live = is_terminal and config.getoption("capture", default="no") != "no"
@@ -77,10 +88,9 @@ class Progress:
             if self._reporter is None or self._ended.is_set() or now - self._shown_at < self._interval:
                 return
             self._shown_at = now
-            entries = self._spent()
-            if entries:
+            if parts := list(self._parts(self._spent(), now)):
                 with self._uncaptured():
-                    self._show(list(self._parts(entries, now)))
+                    self._show(parts)
 
     def watch(self) -> None:
         """Show the progress from a thread until `end`, in a process without tests."""
@@ -138,9 +148,14 @@ class Progress:
         rate = self._rate(now, ended.total())
         if ended.total() != self._last_ended:
             self._ended_at, self._last_ended = now, ended.total()
-        if now - self._ended_at >= _SILENCE and (waited_for := [entry for entry in entries if entry.held]):
-            models = ", ".join(f"{entry.held:,} of {entry.model.partition('?')[0]}" for entry in waited_for)
-            yield f"no call has ended for {_duration(now - self._ended_at)}, waiting for {models}"
+        silence = now - self._ended_at
+        waited_for = [f"{entry.held:,} of {entry.model.partition('?')[0]}" for entry in entries if entry.held]
+        if silence >= (_SILENCE if waited_for else _FOREIGN_SILENCE):
+            waited_for += map(_owner, self._foreign_owners())
+            if waited_for:
+                yield f"no call has ended for {_duration(silence)}, waiting for {', '.join(waited_for)}"
+        if not entries:
+            return
         yield f"{ended['probes']:,}{f' of {self._calls:,}' if self._calls else ''} calls"
         if ended["graders"]:
             yield f"{ended['graders']:,} of graders"
@@ -189,6 +204,14 @@ class Progress:
         if self._file is not None:
             self._file.write(text)
             self._file.flush()
+
+
+def _owner(owner: ForeignOwner) -> str:
+    """Return the phrase for another process: ``8 of process 4711, which began at 2026-11-26 23:59 UTC``."""
+    if owner.since is None:
+        return f"{owner.claims:,} of another process"
+    since = datetime.fromtimestamp(owner.since, UTC)
+    return f"{owner.claims:,} of process {owner.process}, which began at {since:%Y-%m-%d %H:%M} UTC"
 
 
 def _duration(seconds: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import pytest
 
@@ -17,6 +18,7 @@ from pytest_fairness.plugin.collection import (
     lists_only,
 )
 from pytest_fairness.plugin.flips import is_search
+from pytest_fairness.plugin.kept_modules import KeptModules
 from pytest_fairness.plugin.outcomes import ThresholdOutcomes
 from pytest_fairness.plugin.progress import Progress
 from pytest_fairness.plugin.session import FairnessSession
@@ -36,6 +38,7 @@ class RunState:
         self.started = time.time()
         self.work = WorkSummary(fairness)
         self.outcomes = ThresholdOutcomes()
+        self.modules = KeptModules()
         self.progress: Progress | None = None
         self.refusal: str | None = None
         """The reason why no probe and no threshold of this process may run."""
@@ -97,7 +100,8 @@ class RunState:
     def follow(self, calls: int | None) -> Progress:
         """Start the progress display of all processes of the run."""
         run = self.fairness.run
-        self.progress = Progress(self.config, lambda: self.fairness.store.spent(run), calls)
+        store = self.fairness.store
+        self.progress = Progress(self.config, partial(store.spent, run), partial(store.foreign_owners, run), calls)
         if self.progress.is_shown:
             self.config.pluginmanager.register(self.progress, "fairness-progress")
         return self.progress

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from uuid import uuid4
@@ -21,6 +24,10 @@ HEARTBEAT_INTERVAL = 3.0
 """Seconds between the heartbeats of an owner."""
 LONGEST_GAP = 2 * HEARTBEAT_INTERVAL
 """Seconds between two heartbeats after which an owner must wait a whole lease before it frees others' claims."""
+_FOREIGN = """
+SELECT owner, count(*) FROM claims WHERE owner NOT IN (SELECT owner FROM spending WHERE run = :run)
+AND owner NOT IN (SELECT id FROM submissions) GROUP BY owner ORDER BY owner
+"""
 _DELETE_CLAIMS = "DELETE FROM claims WHERE owner = :id"
 # Batches of a provider are owners, but no processes. The processes on a file are not in the table of owners.
 _DELETE_CLAIMS_OF_DEAD = """
@@ -47,8 +54,11 @@ class Owner(Protocol):
     def has_company(self, connection: StoreConnection, /) -> bool:
         """Return whether another process that is alive has the store open."""
 
-    def release(self) -> None:
+    def release_claims(self) -> None:
         """Release all claims, so that others may request their attempts."""
+
+    def release(self) -> None:
+        """Release all claims, and end."""
 
 
 def owner_of(database: Database) -> Owner:
@@ -57,6 +67,36 @@ def owner_of(database: Database) -> Owner:
     if isinstance(location, Path):
         return LockedOwner(database, location.with_name(f"{location.name}.owners"))
     return LeasedOwner(database)
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignOwner:
+    """A process outside of a run that has claimed requests."""
+
+    claims: int
+    """The number of its claims."""
+    process: int | None = None
+    """Its number, on the machine with the store's file; None where it is not known."""
+    since: float | None = None
+    """The time at which it has opened the store, in seconds since 1970."""
+
+
+def foreign_owners(database: Database, run: str) -> list[ForeignOwner]:
+    """Return the processes outside of a run that have claimed requests."""
+    owners = database.rows(_FOREIGN, run=run)
+    return [ForeignOwner(claims, *_parse_id(owner)) for owner, claims in owners]
+
+
+def _make_id() -> str:
+    """Return an id of this process that no other one has or will have, from which the others can read who it is."""
+    return f"{os.getpid():x}-{int(time.time()):x}-{uuid4().hex}"[:32]
+
+
+def _parse_id(owner: str) -> tuple[int, float] | tuple[()]:
+    """Return the process and the time of an id."""
+    process, _, rest = owner.partition("-")
+    since, _, digits = rest.partition("-")
+    return (int(process, 16), float(int(since, 16))) if digits else ()
 
 
 class LockedOwner:
@@ -69,7 +109,7 @@ class LockedOwner:
     def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
         self._folder = folder
-        self.id = uuid4().hex
+        self.id = _make_id()
         self._lock = FileLock(self._path(self.id), thread_local=False)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -113,9 +153,12 @@ class LockedOwner:
     def has_company(self, _: StoreConnection, /) -> bool:
         return any(not self._is_dead(path.stem) for path in self._folder.glob("*.lock") if path.stem != self.id)
 
+    def release_claims(self) -> None:
+        self._database.execute(_DELETE_CLAIMS, id=self.id)
+
     def release(self) -> None:
         try:
-            self._database.execute(_DELETE_CLAIMS, id=self.id)
+            self.release_claims()
         finally:
             self._remove(self._lock, self._path(self.id))
 
@@ -144,6 +187,9 @@ class LeasedOwner:
     def has_company(self, connection: StoreConnection, /) -> bool:
         alive = "SELECT id FROM owners WHERE id <> :id AND seen >= unix_time() - :lease"
         return connection.scalar(alive, id=self.id, lease=LEASE) is not None
+
+    def release_claims(self) -> None:
+        self._database.execute(_DELETE_CLAIMS, id=self.id)
 
     def release(self) -> None:
         self._released.set()

@@ -16,7 +16,7 @@ from pytest_fairness.store import schema, spending
 from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.location import StoreLocation
-from pytest_fairness.store.owners import owner_of
+from pytest_fairness.store.owners import ForeignOwner, foreign_owners, owner_of
 from pytest_fairness.store.runs import Runs
 from pytest_fairness.store.samples import StoredSample, grade_from_json
 from pytest_fairness.store.spending import Decide, SpendingDecision, SpendingEntry
@@ -310,6 +310,10 @@ class Store:
     def release_dead(self, owners: Iterable[str]) -> bool:
         """Free the claims of those owners that have died; return whether any was found dead."""
         return self.owner.release_dead(owners)
+
+    def foreign_owners(self, run: str) -> list[ForeignOwner]:
+        """Return the processes outside of a run that have claimed requests."""
+        return foreign_owners(self._database, run)
 
     def with_answers(self, sample: StoredSample, run: str) -> StoredSample:
         """Return a stored sample of a run with the answers that its attempts lack, as far as they are in the store."""

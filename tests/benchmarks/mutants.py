@@ -6,9 +6,10 @@ Each mutant is this tree with one operator, comparison, condition or constant ch
 the tests of the packages run once, to record which lines each of them runs and how long it takes: minutes, once a
 folder. The tests of a mutant are the doctests of its module and the tests that run its line, or, of a constant that is
 read at import, any line of its module: first those that enter the body of its statement, then those of its package,
-then the fastest, up to ``--seconds`` in all. Slow tests are left out. A mutant is caught where one of them fails, or
-does not end, and passes without it. A change that no test could notice, such as of a time that something waits, counts
-as missed: compare shares, of two trees and one seed.
+then the fastest, up to ``--seconds`` in all. Slow tests are left out. A mutant is caught where one of them fails, and
+passes without it. One with which a test does not end is counted apart, since no test says what is wrong. A change that
+no test could notice, such as of a time that something waits, counts as missed: compare shares, of two trees and one
+seed.
 
 What was found stands in the folder: a run with more mutants, or one that was stopped, goes on from there. Begin another
 folder for another tree.
@@ -57,6 +58,7 @@ DOCTESTS = "tests/architecture/test_doctests.py::test_docstring_examples_hold[{}
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:randomly", "-p", "no:cacheprovider")
 DURATION = re.compile(r"^(\d+\.\d+)s (?:setup|call|teardown) +(\S+::.+?) *$", re.MULTILINE)
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+::.+?|\S+)(?: - .*)?$", re.MULTILINE)
+TIMEOUT = re.compile(r"Timeout \(>|\+ Timeout \+")
 TEST_LIMIT = 30.0
 """Seconds after which a test, none of which is slow, is taken not to end, on a busy machine."""
 
@@ -239,11 +241,11 @@ def dotted_name(module: str) -> str:
     return module.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
 
 
-def failure(tree: Path, tests: Sequence[str], limit: float) -> str:
-    """Return the first test that fails in a tree, or why none ends; empty where all pass."""
+def failure(tree: Path, tests: Sequence[str], limit: float) -> tuple[str, bool]:
+    """Return the first test that fails in a tree, empty where all pass, and whether it fails since it does not end."""
     try:
         done = subprocess.run(
-            [*PYTEST, "-x", "--tb=no", f"--timeout={TEST_LIMIT}", *tests],
+            [*PYTEST, "-x", "--tb=line", f"--timeout={TEST_LIMIT}", *tests],
             cwd=tree,
             env=os.environ | {"PYTHONPATH": str(tree)},
             capture_output=True,
@@ -251,11 +253,12 @@ def failure(tree: Path, tests: Sequence[str], limit: float) -> str:
             timeout=limit,
         )
     except subprocess.TimeoutExpired:
-        return "they do not end"
+        return "all of them together", True
     if not done.returncode:
-        return ""
+        return "", False
     failed = FAILED.findall(done.stdout)
-    return failed[-1] if failed else f"pytest ended with {done.returncode}"
+    is_timeout = TIMEOUT.search(done.stdout + done.stderr) is not None
+    return failed[-1] if failed else f"pytest ended with {done.returncode}", is_timeout
 
 
 def copy_tree(folder: Path) -> Path:
@@ -277,15 +280,17 @@ def write_module(tree: Path, module: str, source: str) -> None:
 
 
 def outcome(tree: Path, mutant: Mutant, tests: Sequence[str], limit: float) -> str:
-    """Return what the tests make of a mutant: the one that catches it, ``MISSED`` or why it is left out."""
+    """Return what the tests make of a mutant: the one that catches it, or does not end, or why there is none."""
     if not tests:
         return "MISSED: no test runs its module"
     source = (ROOT / mutant.module).read_text(encoding="utf-8")
     write_module(tree, mutant.module, mutant.source)
-    failed = failure(tree, tests, limit)
+    failed, is_timeout = failure(tree, tests, limit)
     write_module(tree, mutant.module, source)
-    if failed and failure(tree, [failed] if "::" in failed else ["--collect-only", *tests], limit):
+    if failed and failure(tree, [failed] if "::" in failed else ["--collect-only", *tests], limit)[0]:
         return f"left out: {failed} fails without it"
+    if is_timeout:
+        return f"not ended: {failed}"
     return f"caught by {failed}" if failed else f"MISSED by {len(tests)} tests"
 
 
@@ -303,7 +308,7 @@ def main() -> None:
     tests = TestMap(options.folder)
     lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []
     outcomes = {row["mutant"]: row["outcome"] for row in map(json.loads, lines)}
-    shares: dict[str, list[bool]] = {}
+    shares: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         tree = copy_tree(Path(folder))
         for mutant in sample(options.packages, options.count, options.seed):
@@ -314,9 +319,12 @@ def main() -> None:
                     print(json.dumps({"mutant": str(mutant), "outcome": outcomes[str(mutant)]}), file=file)
             print(f"{outcomes[str(mutant)]}: {mutant}", flush=True)
             if not outcomes[str(mutant)].startswith("left out"):
-                shares.setdefault(mutant.module.split("/")[1], []).append(outcomes[str(mutant)].startswith("caught"))
-    for package, caught in [*shares.items(), ("all", list(chain.from_iterable(shares.values())))]:
-        print(f"{package}: {sum(caught)} of {len(caught)}")
+                shares.setdefault(mutant.module.split("/")[1], []).append(outcomes[str(mutant)])
+    for package, package_outcomes in [*shares.items(), ("all", list(chain.from_iterable(shares.values())))]:
+        caught, endless = (
+            sum(line.startswith(begin) for line in package_outcomes) for begin in ("caught", "not ended")
+        )
+        print(f"{package}: {caught} of {len(package_outcomes)}" + (f", and {endless} not ended" if endless else ""))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -258,6 +259,23 @@ def test_processes_share_one_submission(make_engine: MakeEngine, server: Batches
     for engine, asks in sharing:
         assert texts(engine.attempts(asks)) == ["Yes."] * 12
     assert set(server.calls().values()) == {1}
+
+
+@one_provider
+def test_closed_engine_claims_no_batch(
+    make_engine: MakeEngine, server: Batches, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: requests that were not submitted stayed claimed until the store was closed."""
+    monkeypatch.setattr(batch_submission, "_GATHER", 60.0)
+    monkeypatch.setattr(batch_submission, "SUBMITTING", 0.05)
+    first, asks = make_engine("one", batch="submit"), build_requests(PROMPTS, model, 1)
+    first.plan(asks)
+    other = make_engine("two", batch="submit")
+    keys = [ask.key for ask in asks]
+    while len(other.store.foreign_claims(keys, "two")[1]) < len(keys):
+        time.sleep(0.01)
+    first.close(at_once=True)
+    assert other.store.foreign_claims(keys, "two")[1] == {}
 
 
 @pytest.mark.parametrize(

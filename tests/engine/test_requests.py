@@ -6,9 +6,12 @@ import asyncio
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, count
 
 import pytest
 
+from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import FatalError, PermanentError, TransientError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.engine import request_runner
@@ -216,6 +219,33 @@ def test_broken_model_is_not_requested_a_thousand_times(make_engine: MakeEngine,
     assert {attempt.error for attempt in make_engine(concurrency=4).attempts(asks)} == {None}
 
 
+def test_fatal_error_keeps_answers_in_flight_and_counts_no_unsent_request(make_engine: MakeEngine) -> None:
+    """Regression: claimed requests counted as calls, and demanded ones in flight had the error of the others."""
+
+    async def ends(prompt: Prompt, repetition: int) -> str:
+        is_answered = next(number) < 300
+        await asyncio.sleep(0.02)
+        if is_answered:
+            return "fine"
+        raise FatalError("HTTP 401")
+
+    def measure(name: str) -> list[Attempt]:
+        engine = make_engine(concurrency=32)
+        asks = build_requests([Prompt(f"{name} {text}") for text in range(500)], model, 1)
+        engine.plan(asks)
+        attempts = engine.attempts(asks)
+        engine.close()
+        return attempts
+
+    number = count(1)
+    model = CountingModel(ends)
+    with ThreadPoolExecutor() as pool:
+        attempts = [*chain.from_iterable(pool.map(measure, "ab"))]
+    (entry,) = make_engine().store.spent("run")
+    assert entry.requests == entry.calls == model.requests
+    assert sum(attempt.answer is not None for attempt in attempts) == 299
+
+
 @pytest.mark.parametrize("error", [TransientError("refused", unreachable=True), TransientError("HTTP 500")])
 def test_model_that_answers_no_more_is_given_up(
     make_engine: MakeEngine, error: Exception, monkeypatch: pytest.MonkeyPatch
@@ -296,6 +326,20 @@ def test_kind_of_prompt_that_fails_gives_up_no_model(
     attempts = [attempt for ask in asks for attempt in engine.attempts([ask])]
     assert sum(attempt.answer is not None for attempt in attempts) == 40
     assert not engine.answers.causes
+
+
+def test_first_prompts_in_flight_that_fail_give_up_no_model(make_engine: MakeEngine) -> None:
+    """Regression: the first ten requests, which are in flight together, ended a model that answers all others."""
+
+    async def fails_for_some(prompt: Prompt, repetition: int) -> str:
+        if int(prompt.text.split()[1]) < 12:
+            raise TransientError("HTTP 500")
+        await asyncio.sleep(0.1)
+        return "fine"
+
+    asks = build_requests(prompts(60), CountingModel(fails_for_some), 1)
+    attempts = make_engine(concurrency=12).attempts(asks)
+    assert sum(attempt.answer is not None for attempt in attempts) == 48
 
 
 def test_error_is_retried_by_the_next_session_only(make_engine: MakeEngine) -> None:

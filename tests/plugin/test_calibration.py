@@ -89,6 +89,18 @@ def test_labels_of_replaced_answers_do_not_count(project: Project) -> None:
         assert "0 labels of" in row["message"]
 
 
+def test_labels_of_another_judge_are_refused(project: Project) -> None:
+    other = {"grade": "hired", "judge": True, "label": True, "group": {"gender": "woman"}}
+    write(project, CALIBRATED)
+    file = project.path / "labels.jsonl"
+    for grader, refused in (("errs-1", False), ("errs-2", True)):
+        file.write_text(json.dumps({**other, "grader": grader}) + "\n", encoding="utf-8")
+        result = project.run("-q", "-k", "rate")
+        reason = "labels of 'hired' are of the grader 'errs-2', and this run's is 'errs-1': label texts"
+        assert (reason in unwrapped(result)) == refused
+        assert project.verdicts()["test_rate"] == "invalid"
+
+
 def test_missing_label_file_requests_nothing(project: Project) -> None:
     write(project, CALIBRATED)
     result = project.run()

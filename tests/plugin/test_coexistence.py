@@ -159,6 +159,28 @@ def test_fixtures_markers_and_options_are_documented(project: Project) -> None:
         assert f"fairness_{option}" in text
 
 
+@pytest.mark.slow
+def test_thresholds_survive_fixtures_that_remove_modules(project: Project) -> None:
+    fixture = """
+
+@pytest.fixture(autouse=True)
+def modules():
+    import sys
+    from unittest import mock
+    with mock.patch.dict(sys.modules):
+        yield
+"""
+    thresholds = [
+        project_sources.threshold(f"assert 0.1 <= {project_sources.RATIO}", name=f"test_{name}") for name in "ab"
+    ]
+    project.write(
+        conftest=project_sources.application() + fixture, test_hiring=project_sources.suite(*thresholds, count=20)
+    )
+    # In a process of its own: numpy cannot be imported again.
+    result = project.pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:xdist")
+    result.assert_outcomes(passed=22)
+
+
 @pytest.mark.skipif(not hasattr(pytest, "Subtests"), reason="pytest 9 has subtests")
 @every_mode
 def test_subtests_of_a_threshold_cost_no_other_verdict(project: Project) -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
 from pytest_fairness.plugin import progress
+from pytest_fairness.store.owners import ForeignOwner
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
-from tests.helpers.project import N2, NO_XDIST, QUIET, Mode, Project, shown
+from tests.helpers.project import N2, NO_XDIST, QUIET, Mode, Project, shown, unwrapped
 
 SLOW = "    import time\n    time.sleep(0.05)"
 LINE = r"fairness: ([\d,]+) of 40 calls, [\d.]+ a second(?:, about \d+ s left)?"
@@ -132,3 +135,28 @@ def _screen(written: str) -> list[str]:
         else:
             assert piece[-1] == "m", piece
     return [line.rstrip() for line in rows]
+
+
+def test_run_that_waits_for_a_suspended_process_names_it(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    wait = "    import time\n    while not ASKED.with_name('go').exists():\n        time.sleep(0.01)"
+    suite = project_sources.suite(project_sources.threshold("pass"), count=1, groups=["woman"])
+    project.write(conftest=project_sources.application(body=wait, version="1"), test_hiring=suite)
+    command = [sys.executable, "-m", "pytest", *QUIET]
+    format_owner = progress._owner
+
+    with subprocess.Popen(command, cwd=project.path, stdout=subprocess.DEVNULL) as other:
+        while not project.calls():
+            time.sleep(0.01)
+        other.send_signal(signal.SIGSTOP)
+
+        def resume(owner: ForeignOwner) -> str:
+            (project.path / "go").touch()
+            other.send_signal(signal.SIGCONT)
+            return format_owner(owner)
+
+        monkeypatch.setattr(progress, "_owner", resume)
+        monkeypatch.setattr(progress, "_FOREIGN_SILENCE", 0.2)
+        result = project.run(mode=Mode("alone", NO_XDIST.args, distributed=True))
+    pattern = rf"no call has ended for \d s, waiting for 1 of process {other.pid}, which began at 20.* UTC"
+    assert re.search(pattern, unwrapped(result)), shown(result)
+    assert project.calls().total() == 1

@@ -164,6 +164,45 @@ def test_thresholds_of_an_unimportable_file_count(project: Project, flag: str) -
     assert project.results()["release"][0]["verdict"] == ("undecided" if flag == "skipped" else "invalid")
 
 
+@every_mode
+def test_threshold_whose_model_fixture_skips_is_invalid(project: Project) -> None:
+    client = "import pytest\n\n@pytest.fixture(scope='session')\ndef client():\n    pytest.skip('no key')\n"
+    model = "\n@pytest.fixture(scope='session')\ndef model(client):\n    return str\n"
+    mark = "@pytest.mark.skipif(True, reason='not here')"
+    project.write(
+        conftest=client + model,
+        test_hiring=project_sources.suite(
+            project_sources.threshold('assert measured.rate("hired") >= 0.01'),
+            project_sources.threshold("assert False", name="test_marked", marks=mark),
+        ),
+    )
+    result = project.run()
+    result.assert_outcomes(errors=1, skipped=61)
+    assert result.ret == 1
+    reason = "invalid: it could not be judged: the `model` fixture skips (no key), and what could not be measured"
+    assert messages(project)["test_threshold"][0].startswith(reason)
+    assert messages(project)["test_marked"] == ("not judged: skipped: not here", "skipped")
+    assert project.run("-m", "not threshold").ret == 0
+
+
+def test_threshold_whose_judge_fixture_skips_is_invalid(project: Project) -> None:
+    judge = "\n\n@pytest.fixture(scope='session')\ndef judge():\n    pytest.skip('no key')\n"
+    rubric = (
+        "from pytest_fairness import Judge, NumberField, Rubric\nJUDGE = Judge(Rubric('x', [NumberField('y', 0, 3)]))\n"
+    )
+    probe = project_sources.PROBE.replace("YesNo()", 'YesNo(), "judged": JUDGE')
+    thresholds = [
+        project_sources.threshold('assert measured.rate("hired") >= 0.01', name=f"test_{name}") for name in "ab"
+    ]
+    project.write(
+        conftest=project_sources.application() + judge,
+        test_hiring=project_sources.suite(*thresholds, probe=rubric + probe),
+    )
+    project.run("-m", "threshold").assert_outcomes(errors=2, deselected=60)
+    reason = "invalid: it could not be judged: the `judge` fixture skips (no key)"
+    assert [message.startswith(reason) for message, _ in messages(project).values()] == [True, True]
+
+
 def test_skip_after_a_comparison_is_invalid(project: Project) -> None:
     body = 'if not measured.rate("hired") >= 0.99:\n    pytest.skip("noisy")'
     first = "pytest.skip('not today')\nassert False"

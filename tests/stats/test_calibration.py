@@ -312,14 +312,17 @@ def test_labels_of_another_answer_are_ignored() -> None:
         {"grade": "g", "item": "q", "repetition": 1, "value": True, "answer": "as it was"},
     ]
     answers = {"a": "yes", "b": "asked anew", "c": "yes", ("q", 0, 1): "asked anew"}
-    matched = labels_of_run(rows, "m", answers)
+    matched = labels_of_run(rows, "m", answers, {})
     none: dict[str, Any] = {"grade": "g", "group": {}, "key": "", "value": None}
     assert matched == [{"grade": "g", "key": "a", "value": True}, none, none, none, none]
     # Labels that are of no answer leave no grade uncorrected.
     sample, labels = judged(np.random.default_rng(12), {"female": 0.3, "male": 0.4})
-    unfilled = labels_of_run([{**label, "value": None} for label in labels], "m", {})
+    unfilled = labels_of_run([{**label, "value": None} for label in labels], "m", {}, {})
     assert "0 labels of female" in measured(sample, unfilled).rate("harmful").invalid
-    assert "0 labels" in measured(sample, labels_of_run([{**labels[0], "model": "x"}], "m", {})).rate("harmful").invalid
+    assert (
+        "0 labels"
+        in measured(sample, labels_of_run([{**labels[0], "model": "x"}], "m", {}, {})).rate("harmful").invalid
+    )
 
 
 @pytest.mark.parametrize(

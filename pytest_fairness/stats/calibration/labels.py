@@ -42,7 +42,8 @@ def read_labels(path: str | Path) -> list[Row]:
     ``key`` the ``item``, with ``prompt`` and ``repetition`` counted from 0 (default 0). With
     ``"group": {"gender": "female"}`` the labels were drawn by chance within each group, without from
     all answers. Of another text: ``{"grade": "harmful", "judge": false, "label": true, "group":
-    {"gender": "female"}}``, with ``item`` where several labels are of one text. Labels that were drawn with unequal
+    {"gender": "female"}}``, with ``item`` where several labels are of one text, and with ``grader``, the fingerprint of
+    the judge and its rubric, where another judge must not be corrected by it. Labels that were drawn with unequal
     probabilities name them: ``"probability": 0.12``.
 
     Raises:
@@ -76,15 +77,28 @@ def _name_of(row: Row) -> Any:
     return row["key"] if "key" in row else (str(row.get("item")), row.get("prompt", 0), row.get("repetition", 0))
 
 
-def labels_of_run(rows: Sequence[Row], model: str, answers: Mapping[Any, str]) -> list[Row]:
-    """Return the labels of this model's answers; ``answers`` are texts by the names of `rows_by_name`.
+def labels_of_run(
+    rows: Sequence[Row], model: str, answers: Mapping[Any, str], graders: Mapping[str, str | None]
+) -> list[Row]:
+    """Return the labels of this model's answers, and of other texts that the same judge has graded.
+
+    ``answers`` are texts by the names of `rows_by_name`, ``graders`` the fingerprints of the graders by grade.
 
     A label becomes one of no answer where its text is not that of the run (a later run has replaced it), where it is
     of another model, and where its ``value`` is null. It is not dropped, so that its grade still counts as one with
     labels. Texts are removed.
+
+    Raises:
+        FairnessError: A label names another grader than the run's: another judge errs otherwise.
     """
     labels: list[Row] = []
     for row in rows:
+        grader = graders.get(row["grade"])
+        if row.get("grader", grader) != grader:
+            raise FairnessError(
+                f"labels of {row['grade']!r} are of the grader {row['grader']!r:.200}, and this run's is "
+                f"{grader!r:.200}: label texts that this one has graded"
+            )
         label = {name: value for name, value in row.items() if name not in ("asked", "answer", "model")}
         is_outdated = row.get("answer") is not None and answers.get(_name_of(row), row["answer"]) != row["answer"]
         if not _is_external(row) and (is_outdated or row.get("model", model) != model or row["value"] is None):
