@@ -38,7 +38,7 @@ def lines(samples: Sequence[StoredSample], grade: str, equals: str | None, most:
         raise FairnessError(f"{samples[0].probe} has no grade {grade!r}: {did_you_mean(grade, grades)}")
     if len(rated) < FEWEST_MODELS:
         raise FairnessError(
-            f"{samples[0].probe}: {len(rated)} models in these runs: items are compared over at least {FEWEST_MODELS}"
+            f"{samples[0].probe}: models in these runs: {len(rated)}; items are compared over at least {FEWEST_MODELS}"
         )
     by_model = [_scores(sample, grade, equals) for sample in rated]
     shared = sorted(set.intersection(*(set(scores) for scores in by_model)))
