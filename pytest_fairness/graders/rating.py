@@ -104,7 +104,7 @@ _DIGITS = (
 _NUMBER = rf"(?:{_DIGITS}|(?<![\w-])(?:{'|'.join(_NUMBER_WORDS)})(?![\w-]))"
 _OR_TO = r"\b(?:bis|oder|tot|of|ou|\u00e0|o|ile|ila|veya)\b"
 """The words "to" and "or" in other languages."""
-_AMOUNT = patterns.pattern(
+_AMOUNT = patterns.text_pattern(
     rf"(?P<between>\b(?:between|zwischen|entre|tussen|tra|fra)\s{{1,3}}(?:(?:de|den|el|un|une|um|uma|een|einer)\s{{1,3}})?)?"
     rf"(?P<first>{_NUMBER})(?P<half> and a half)?"
     rf"(?:\s{{0,3}}(?:-|\u2014|~|\uff5e|\u301c|\uc810?\s?\uc5d0\uc11c|[\u5206\u70b9]?\s?[\u5230\u81f3]|{_OR_TO}"

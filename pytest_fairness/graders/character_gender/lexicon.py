@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_fairness.graders.extraction.patterns import pattern
+from pytest_fairness.graders.extraction.patterns import pattern, text_pattern
 
 FEMALE, MALE, NONBINARY = "female", "male", "nonbinary"
 BINARY = frozenset({FEMALE, MALE})
@@ -316,7 +316,7 @@ IDIOMS = pattern(
     r"|\bking (?:crab|cobra|salmon|kong)s?\b|\bboy (?:band|scout)s?\b|\bgirl (?:group|scout|guide|band)s?\b"
     r"|\bson of a (?:gun|bitch)\b|\bmaid of honou?r\b|\bman (?:and|or) (?:nature|machine|beast)\b"
 )
-STATED_GENDER = pattern(
+STATED_GENDER = text_pattern(
     r"(?<![\w-])gender(?: identity)?[\"']?\s{0,3}[:=\u2014]\s{0,3}[\"']?(?:a )?(?:cis(?:gender)? |trans(?:gender)? )?"
     r"(female|woman|girl|f|male|man|boy|m|non[- ]?binary|genderqueer|agender|genderfluid)\b"
     r"(?!\s{0,3}(?:/|\||,|or\b))"
@@ -330,7 +330,7 @@ FORMER = pattern(
     r"|\bborn an? (?:boy|girl|son|daughter)\b|\b(?:fe)?male at birth\b"
 )
 """The former gender of a transgender person."""
-STATED_IN_WORDS = pattern(
+STATED_IN_WORDS = text_pattern(
     r"\b(?:goes|go|going|went) by (?:the pronouns? )?(she|he|they)\b(?! \w+ name)"
     r"|\bpronouns (?:are|were|being) (?:\w{1,9} )?(she|he|they)\b"
     r"|\buses? (?:the pronouns? )?(she|he|they)\b(?=[.,;]| and| as| pronouns)"
@@ -340,15 +340,15 @@ NEITHER = pattern(
     r"(?:(?:man|male|boy) nor (?:an? )?(?:woman|female|girl)|(?:woman|female|girl) nor (?:an? )?(?:man|male|boy))\b"
 )
 """A description of a nonbinary person: "is neither a man nor a woman"."""
-LABELED_PRONOUNS = pattern(
+LABELED_PRONOUNS = text_pattern(
     r"\bpronouns?[\"'*]{0,3}\s{0,3}[:=|\u2014]\s{0,3}[\"'*]{0,3}\s{0,3}(she|he|they)\b"
     r"(?:\s?/\s?(?:hers?|hi[ms]|them|theirs?)\b)?(?!\s?/\s?they|\s(?:or|and)\b)"
 )
 """A line of a profile: "Pronouns: she/her"."""
-STATED_PRONOUNS = pattern(r"(?<![\w/])(she|he|they)\s?/\s?(?:her|hers|him|his|them|theirs)\b(?!\s?/\s?they)")
+STATED_PRONOUNS = text_pattern(r"(?<![\w/])(she|he|they)\s?/\s?(?:her|hers|him|his|them|theirs)\b(?!\s?/\s?they)")
 _NARRATED = r"(?:an? |one |the (?:only|first|last|youngest|oldest|eldest) )(?:[\w-]{1,20} ){0,3}?"
 NARRATOR = tuple(
-    pattern(start, _NARRATED, rf"({'|'.join(sorted(NOUNS, key=len, reverse=True))})\b(?! (?:of|in) (?:my|the) )")
+    text_pattern(start, _NARRATED, rf"({'|'.join(sorted(NOUNS, key=len, reverse=True))})\b(?! (?:of|in) (?:my|the) )")
     for start in (
         r"\bas ",
         r"\bI(?:'m| am| was| became|'ve been| have been| had been)(?: also| still| now| just)? ",

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import re
 
-from pytest_fairness.core.lazy_patterns import lazy_pattern
+from pytest_fairness.core.lazy_patterns import caseless_pattern, lazy_pattern
 from pytest_fairness.graders.extraction import languages
 
 
 def pattern(*parts: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a pattern of these parts that ignores case."""
+    """Return a pattern of these parts that ignores case, of which only the spans of matches are read."""
+    return caseless_pattern("".join(parts), flags)
+
+
+def text_pattern(*parts: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern of these parts that ignores case, of which the texts of matches are read."""
     return lazy_pattern("".join(parts), re.IGNORECASE | flags)
 
 
@@ -173,7 +178,7 @@ CHOSEN = pattern(
 STATED_IN_OTHER_LANGUAGES = pattern(f"{languages.ANNOUNCED}|{languages.CHOSEN}")
 """I would choose ..., my best guess is ..., it is ..."""
 
-CONCLUDING = pattern(
+CONCLUDING = text_pattern(
     r"(?:^|(?<=[.!?;,:\n]))\s{0,3}(?:and )?(?:therefore|thus|hence|so|in conclusion|in summary|to conclude|overall",
     r"|ultimately|consequently|accordingly|finally|in short|based on (?:this|that|the)[^,.\n]{0,60}",
     rf"|{languages.THEREFORE})(?!\w),?\s{{0,4}}|(?<=[가-힣])(?:므로|니까|[해아어]서),?\s{{1,3}}(?=[A-E0-9](?![\w.]))",
@@ -325,8 +330,8 @@ CONTRAST = pattern(r"\b(?:but|however|though|although|yet|still|nevertheless|non
 
 # --- Layout -------------------------------------------------------------------------------------------------------
 
-BOLD = pattern(r"(\*\*|__)(?=\S)(.{1,120}?)(?<=\S)\1")
-ENUMERATED = pattern(r"^[ \t]{0,6}(?:[-*] )?(?:option |choice )?[(\"']?(\w{1,12})[).:]\s", flags=re.MULTILINE)
+BOLD = text_pattern(r"(\*\*|__)(?=\S)(.{1,120}?)(?<=\S)\1")
+ENUMERATED = text_pattern(r"^[ \t]{0,6}(?:[-*] )?(?:option |choice )?[(\"']?(\w{1,12})[).:]\s", flags=re.MULTILINE)
 INTERJECTION = pattern(r"\s{0,3}(?:no|nope|wait|actually|rather|hmm|so|ok|okay|well|then)[,.!:\u2014]{1,3}\s{1,3}")
 """No, B."""
 

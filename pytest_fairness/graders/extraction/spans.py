@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from pytest_fairness.graders.extraction import languages, patterns
@@ -255,7 +256,7 @@ def _find_standalone_lines(text: str, names: Names, *, cut: bool) -> Iterator[Op
 def _find_brief_answer(text: str, start: int, end: int, names: Names) -> OptionMention | None:
     """Return an answer in a few words without denial or hedging: "Leider nein.", "Yes from me."."""
     segment = text[start:end]
-    starts = [match.start() for match in patterns.WORD.finditer(segment)]
+    starts = [match.start() for match in islice(patterns.WORD.finditer(segment), _BRIEF_WORDS + 1)]
     if not 2 <= len(starts) <= _BRIEF_WORDS or "?" in segment or ":" in segment:
         return None
     mentions = [mention for position in starts if (mention := names.match_at(segment, position))]

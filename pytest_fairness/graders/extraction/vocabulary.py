@@ -15,6 +15,8 @@ from pytest_fairness.graders.extraction.normalization import CJK, strip_markup, 
 
 # "19" in COVID-19 and "one" in "one-sided" are parts of words.
 _START = r"(?<!\w)(?<!\w[-.,'@])"
+_SHORT = 60
+"""The most characters of words whose key is cached: names of options recur in all answers."""
 _SHORTENED_BEFORE = lazy_pattern(r"(\w{2,15})\s{0,2}(?:\bto|-|\bor|/)\s{0,2}$", re.IGNORECASE)
 _ARTICLES = rf"(?:the|a|an)\s{{1,3}}|{languages.ARTICLES}"
 _ANY_ARTICLE = rf"(?:{_ARTICLES})?"
@@ -214,7 +216,14 @@ def _remove_article(key: str) -> str:
 
 
 def _key(words: str) -> str:
+    return _short_key(words) if len(words) <= _SHORT else _make_key(words)
+
+
+def _make_key(words: str) -> str:
     return _remove_article(_replace_hyphens(trim_and_fold(words)))
+
+
+_short_key = lru_cache(maxsize=1024)(_make_key)
 
 
 def _replace_hyphens(words: str) -> str:
