@@ -335,25 +335,31 @@ def outside_probability(comparisons: Sequence[Comparison]) -> float | None:
     return min(1.0, 1 - max(inside, 0.0))
 
 
+def limiting_ends(estimate: Estimate) -> tuple[float, float]:
+    """Return the ends of an estimate with endless items: its value, moved by ungraded answers as far as they may."""
+    if estimate.ends_at is None or not sum(estimate.ungraded.values()):
+        return estimate.value, estimate.value
+    return estimate.ends_at(0.5)
+
+
 def growth_to_decide(estimate: Estimate, bounds: Sequence[float]) -> float | None:
     """Return how many times as many items or sources give a chance of 80% of a verdict, if the estimate holds.
 
     The error of an estimate shrinks with the square root of their number. An end that the unseen share holds, beyond
-    what the error explains, comes nearer in proportion to it. None where the estimate lies so near a bound that more
-    would hardly help (over 1,000 times as many).
+    what the error explains, comes nearer in proportion to it. None where the estimate, or what its ungraded answers may
+    move it to, lies so near a bound that more would hardly help (over 1,000 times as many).
     """
     from statistics import NormalDist
 
     normal = NormalDist()
     if not bounds or estimate.invalid or not estimate.error > 0:
         return None
-    value = estimate.value
-    distance = min(abs(value - bound) for bound in bounds)
     reach = (normal.inv_cdf(0.5 + estimate.confidence / 2) + normal.inv_cdf(0.8)) * estimate.error
-    if distance == 0:
+    low, high = limiting_ends(estimate)
+    below = [(low - bound, low - estimate.low) for bound in bounds if bound <= estimate.value]
+    above = [(bound - high, estimate.high - high) for bound in bounds if bound >= estimate.value]
+    distance = min(distance for distance, _ in below + above)
+    if distance <= 0:
         return None
-    below = max((bound for bound in bounds if bound < value), default=-math.inf)
-    above = min((bound for bound in bounds if bound > value), default=math.inf)
-    ends = [(value - estimate.low) / (value - below), (estimate.high - value) / (above - value)]
-    growth = max((reach / distance) ** 2, *filter(math.isfinite, ends))
+    growth = max((reach / distance) ** 2, *(end / distance for distance, end in below + above))
     return None if growth > 1000 else max(1.0, growth)
