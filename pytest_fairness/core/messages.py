@@ -7,7 +7,7 @@ import math
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import format_subject, format_tallies, span_text
-from pytest_fairness.core.verdicts import Judgment, growth_to_decide
+from pytest_fairness.core.verdicts import Judgment, growth_to_decide, limiting_ends
 
 
 def _relation(judgment: Judgment) -> str:
@@ -29,9 +29,13 @@ def advice(judgment: Judgment) -> str:
         return reason
     # Where items share sources, the sources are what an interval counts: more items of each hardly narrow it.
     now, unit = (estimate.sources, "sources") if 0 < estimate.sources < estimate.items else (estimate.items, "items")
-    growth = growth_to_decide(estimate, [c.bound for c in judgment.about_deciding], judgment.next_share)
+    bounds = [c.bound for c in judgment.about_deciding]
+    growth = growth_to_decide(estimate, bounds, judgment.next_share)
     narrow = narrow_band_text(judgment)
-    if growth is None:
+    low, high = limiting_ends(estimate)
+    if low < high and any(low <= bound <= high for bound in bounds):
+        text = f"its ungraded answers alone can move it across the bound: more {unit} will not help"
+    elif growth is None:
         text = "" if narrow else f"the estimate is on the bound: more {unit} will not help"
     else:
         needed = max(now + 1, math.ceil(now * growth))

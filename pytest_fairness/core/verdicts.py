@@ -337,33 +337,39 @@ def outside_probability(comparisons: Sequence[Comparison]) -> float | None:
     return min(1.0, 1 - max(inside, 0.0))
 
 
+def limiting_ends(estimate: Estimate) -> tuple[float, float]:
+    """Return the ends of an estimate with endless items: its value, moved by ungraded answers as far as they may."""
+    if estimate.ends_at is None or not sum(estimate.ungraded.values()):
+        return estimate.value, estimate.value
+    return estimate.ends_at(0.5)
+
+
 def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: float = 1.0) -> float | None:
     """Return how many times as many items or sources give a chance of 80% of a verdict, if the estimate holds.
 
     The verdict is that of a run with ``next_share`` times the error probability of the estimate's interval. The error
     of an estimate shrinks with the square root of their number. An end that the unseen share holds, beyond what the
-    error explains, comes nearer as ``1 - tail ** (1 / number)``. None where the estimate lies so near a bound that more
-    would hardly help (over 1,000 times as many).
+    error explains, comes nearer as ``1 - tail ** (1 / number)``. None where the estimate, or what its ungraded answers
+    may move it to, lies so near a bound that more would hardly help (over 1,000 times as many).
     """
     from statistics import NormalDist
 
     normal = NormalDist()
     if not bounds or estimate.invalid or not estimate.error > 0:
         return None
-    value = estimate.value
-    distance = min(abs(value - bound) for bound in bounds)
     tail = next_share * (1 - estimate.confidence) / 2
     low, high = estimate.ends_at(tail) if next_share < 1 and estimate.ends_at else (estimate.low, estimate.high)
     reach = (normal.inv_cdf(0.8) - normal.inv_cdf(tail)) * estimate.error
-    if distance == 0:
+    least, most = limiting_ends(estimate)
+    below = [(least - bound, least - low) for bound in bounds if bound <= estimate.value]
+    above = [(bound - most, high - most) for bound in bounds if bound >= estimate.value]
+    distance = min(room for room, _ in below + above)
+    if distance <= 0:
         return None
-    below = max((bound for bound in bounds if bound < value), default=-math.inf)
-    above = min((bound for bound in bounds if bound > value), default=math.inf)
-    ends = [(value - low, value - below), (high - value, above - value)]
     unseen = [
         math.log1p(-gap) / math.log1p(-room) if max(gap, room) < 1 else gap / room
-        for gap, room in ends
+        for room, gap in below + above
         if math.isfinite(gap / room)
     ]
-    growth = max((reach / distance) ** 2, *unseen)
+    growth = max([(reach / distance) ** 2, *unseen])
     return None if growth > 1000 else max(1.0, growth)

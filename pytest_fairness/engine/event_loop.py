@@ -19,11 +19,12 @@ it takes the interpreter instead: a request with its test needs a tenth less CPU
 class _Selector(DefaultSelector):
     """Selector that sets an event while it waits, and then is quick to get the interpreter back."""
 
+    _interval = sys.getswitchinterval()
+    """The usual switch interval, read before any loop waits."""
+
     def __init__(self, is_idle: threading.Event) -> None:
         super().__init__()
         self._is_idle = is_idle
-        self._interval = sys.getswitchinterval()
-        """The usual switch interval."""
 
     def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
         ready = super().select(0)
@@ -39,7 +40,7 @@ class _Selector(DefaultSelector):
             return super().select(timeout)
         finally:
             self._is_idle.clear()
-            if has_connections:
+            if has_connections and sys.getswitchinterval() <= _SWITCH_INTERVAL:  # else a test has set another
                 sys.setswitchinterval(self._interval)
 
 

@@ -161,9 +161,10 @@ class ReportHooks:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        error = call.excinfo.value if call.excinfo else None  # pytest replaces a `unittest.SkipTest`
         report = yield
         if report.when == "call" or not report.passed:
-            outcomes.annotate_report(item, report, call.excinfo.value if call.excinfo else None)
+            outcomes.annotate_report(item, report, error)
         if report.when == "call" and is_threshold(item):
             attach_verdict(item, report)
         return report

@@ -122,9 +122,11 @@ def _resolve_judge_models(grader: Judge | JudgeFallback, request: pytest.Fixture
     judge = judge_of(grader)
     models = judge.models if judge else ()
     if models is None:
+        from unittest import SkipTest
+
         try:
             fixture = request.getfixturevalue("judge")
-        except pytest.skip.Exception as skip:
+        except (pytest.skip.Exception, SkipTest) as skip:
             if fairness.test is not None and is_threshold(fairness.test):
                 message = escape_controls(SKIPPED_MODEL.format("judge", skip))
                 raise pytest.fail.Exception(message, pytrace=False) from None

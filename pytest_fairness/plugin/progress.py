@@ -153,6 +153,7 @@ class Progress:
         if silence >= (_SILENCE if waited_for else _FOREIGN_SILENCE):
             waited_for += map(_owner, self._foreign_owners())
             if waited_for:
+                rate = 0.0  # the time that is left is unknown
                 yield f"no call has ended for {_duration(silence)}, waiting for {', '.join(waited_for)}"
         if not entries:
             return

@@ -65,6 +65,23 @@ def test_interval_is_as_before_although_a_test_puts_back_the_short_one() -> None
     assert last == pytest.approx(USUAL)
 
 
+def test_interval_that_a_test_sets_during_a_wait_is_kept() -> None:
+    intervals = wait_in_thread()
+    next(intervals)
+    sys.setswitchinterval(0.01)
+    *_, last = intervals
+    assert last == pytest.approx(0.01)
+
+
+def test_interval_is_as_before_after_a_loop_that_began_while_another_waits() -> None:
+    first, second = wait_in_thread(), wait_in_thread()
+    next(first)
+    next(second)
+    list(first)
+    *_, last = second
+    assert last == pytest.approx(USUAL)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="the loop of Windows has no selector")
 def test_interval_is_unchanged_without_connections() -> None:
     is_idle = threading.Event()

@@ -165,8 +165,9 @@ def test_thresholds_of_an_unimportable_file_count(project: Project, flag: str) -
 
 
 @every_mode
-def test_threshold_whose_model_fixture_skips_is_invalid(project: Project) -> None:
-    client = "import pytest\n\n@pytest.fixture(scope='session')\ndef client():\n    pytest.skip('no key')\n"
+@pytest.mark.parametrize("skip", ["pytest.skip('no key')", "raise unittest.SkipTest('no key')"])
+def test_threshold_whose_model_fixture_skips_is_invalid(project: Project, skip: str) -> None:
+    client = f"import pytest, unittest\n\n@pytest.fixture(scope='session')\ndef client():\n    {skip}\n"
     model = "\n@pytest.fixture(scope='session')\ndef model(client):\n    return str\n"
     mark = "@pytest.mark.skipif(True, reason='not here')"
     project.write(
@@ -185,8 +186,9 @@ def test_threshold_whose_model_fixture_skips_is_invalid(project: Project) -> Non
     assert project.run("-m", "not threshold").ret == 0
 
 
-def test_threshold_whose_judge_fixture_skips_is_invalid(project: Project) -> None:
-    judge = "\n\n@pytest.fixture(scope='session')\ndef judge():\n    pytest.skip('no key')\n"
+@pytest.mark.parametrize("skip", ["pytest.skip('no key')", "raise __import__('unittest').SkipTest('no key')"])
+def test_threshold_whose_judge_fixture_skips_is_invalid(project: Project, skip: str) -> None:
+    judge = f"\n\n@pytest.fixture(scope='session')\ndef judge():\n    {skip}\n"
     rubric = (
         "from pytest_fairness import Judge, NumberField, Rubric\nJUDGE = Judge(Rubric('x', [NumberField('y', 0, 3)]))\n"
     )

@@ -336,3 +336,20 @@ def test_needed_items_make_the_next_run_fair(project: Project) -> None:
         assert project.row()["verdict"] == verdict
         if verdict == "undecided":
             count = int(re.findall(r"needs about (\d+) items \(has 60\)", project.row()["advice"])[0])
+
+
+@in_one_process
+def test_more_items_are_not_advised_where_ungraded_answers_hold_an_end(project: Project) -> None:
+    """Regression: it asked for 1,613 items of 1,000, with which a tenth of ungraded answers still crosses the bound."""
+    answers = '"" if text.endswith("0?") else "No." if text.endswith("5?") else "Yes."'
+    model = f"import pytest\n\n@pytest.fixture(scope='session')\ndef model():\n    return lambda text: {answers}\n"
+    items = '[ProbeItem(id=str(n), prompts=[Prompt(f"hire {n}?")]) for n in range(300)]'
+    rows = {}
+    for bound in (0.7, 0.82):
+        test = project_sources.threshold(f'assert measured.rate("hired") >= {bound}')
+        probe = project_sources.PROBE.replace("items=people", f"items={items}")
+        project.write(conftest=model, test_hiring=project_sources.suite(test, probe=probe))
+        project.run("-m", "threshold", f"--fairness-store={bound}.sqlite")
+        rows[bound] = project.row()
+    assert rows[0.7]["verdict"] == "fair"
+    assert rows[0.82]["advice"] == "its ungraded answers alone can move it across the bound: more items will not help"
