@@ -59,7 +59,7 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseExc
         error: The exception that has ended this phase of the test, if any.
     """
     is_skipped = report.skipped and not hasattr(report, "wasxfail")
-    if is_skipped and error is not None and is_threshold(item) and has_raised(item, "model", error):
+    if is_skipped and error is not None and _has_items(item) and has_raised(item, "model", error):
         report.outcome = "failed"
         report.longrepr = escape_controls(SKIPPED_MODEL.format("model", error))
     if not report.passed and is_threshold(item) and not _has_properties(item):
@@ -92,6 +92,12 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseExc
 @lru_cache(maxsize=64)
 def _subject_property(source: str, subject: str) -> tuple[str, str]:
     return SUBJECT, json.dumps([source, subject])
+
+
+def _has_items(item: pytest.Item) -> bool:
+    """Return whether a test is a threshold whose items are not skipped."""
+    sample = get_sample(item) if is_threshold(item) else None
+    return sample is not None and not sample.probe.is_skipped
 
 
 def _has_properties(item: pytest.Item) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from pytest_fairness import DataFolders
 from pytest_fairness.design import Frozen
 
-from .items import check_torch, frozen_design
+from .items import LANGUAGE_MODEL, check_torch, frozen_design
 
 if TYPE_CHECKING:
     from pytest_fairness.design import Student
@@ -26,5 +26,5 @@ def frozen(data_folders: DataFolders) -> Frozen:
 def student(frozen: Frozen) -> Student:
     """Return the student of the file. Override it with your own: anything with ``read``."""
     if frozen.student["kind"] == "model":
-        pytest.skip("the student of this design is a language model: its gate is test_emotion.py")
+        pytest.skip(LANGUAGE_MODEL)
     return frozen.made_student()

@@ -186,6 +186,23 @@ def test_threshold_whose_model_fixture_skips_is_invalid(project: Project, skip: 
     assert project.run("-m", "not threshold").ret == 0
 
 
+@every_mode
+def test_threshold_whose_items_and_model_skip_is_skipped(project: Project) -> None:
+    """Regression: the emotion suite without torch, whose items skip, was invalid for its model, which skips as well."""
+    model = (
+        "import pytest\n\n@pytest.fixture(scope='session')\ndef model():\n    pytest.importorskip('no_such_library')\n"
+    )
+    probe = project_sources.PROBE.replace("items=people", "items=missing")
+    threshold = project_sources.threshold('assert measured.rate("hired") >= 0.01')
+    missing = "def missing():\n    pytest.importorskip('no_such_library')\n\n"
+    project.write(conftest=model, test_hiring=project_sources.suite(threshold, probe=missing + probe))
+    result = project.run()
+    assert result.ret == 0
+    ((message, outcome),) = messages(project).values()
+    assert message.startswith("not judged: skipped: could not import 'no_such_library'")
+    assert outcome == "skipped"
+
+
 @pytest.mark.parametrize("skip", ["pytest.skip('no key')", "raise __import__('unittest').SkipTest('no key')"])
 def test_threshold_whose_judge_fixture_skips_is_invalid(project: Project, skip: str) -> None:
     judge = f"\n\n@pytest.fixture(scope='session')\ndef judge():\n    {skip}\n"
