@@ -81,6 +81,7 @@ def test_application_is_called_one_at_a_time_by_default(project: Project) -> Non
 HANGS = "    import time\n    if 'woman of profile 2 ' in text: time.sleep(60)"
 
 
+@pytest.mark.slow
 def test_hanging_call_ends_with_its_timeout(project: Project) -> None:
     project.write(conftest=project_sources.application(body=HANGS), test_hiring=project_sources.suite("", count=4))
     result = project.run("--fairness-timeout=2", "--fairness-concurrency=4")
@@ -90,6 +91,7 @@ def test_hanging_call_ends_with_its_timeout(project: Project) -> None:
     )
 
 
+@pytest.mark.slow
 def test_hanging_call_is_named_and_ends_with_the_time_cap(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatcher, "GRACE", 0.5)
     monkeypatch.setattr(progress, "_IN_A_LOG", 0.2)

@@ -323,6 +323,7 @@ def test_rerun_probe_test_repeats_no_request(project: Project) -> None:
     assert set(project.calls().values()) == {1}
 
 
+@pytest.mark.slow
 @in_one_process
 def test_pytest_timeout_ends_a_hanging_test(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest_fairness.engine.engine.GRACE", 2.0)  # at the end the call that hangs is waited for
