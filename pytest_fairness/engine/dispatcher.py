@@ -180,7 +180,8 @@ class Dispatcher:
             return
         if runner.fatal is not None:
             for waiting in self._context.scheduler.drain(request.model):
-                if waiting.key not in self:  # a test may demand what is in flight, and is answered yet
+                # A test may demand what is in flight, or is answered and not written yet.
+                if waiting.key not in self and not self._context.sync.has_attempt(waiting.key):
                     self.may_send(waiting)
         if attempt.error and attempt.error == runner.refusal(request):
             # Not written: every process of the run finds out for itself, and a later run tries again.

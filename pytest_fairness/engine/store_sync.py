@@ -39,6 +39,7 @@ class StoreSync:
         self.store, self.run = store, run
         self._budget, self._results = budget, results
         self._completed: dict[str, CompletedAttempt] = {}
+        self._writing: dict[str, CompletedAttempt] = {}
         self._grades: deque[GradeRow] = deque()  # the tests' thread appends to it
         self._released: set[str] = set()
         self._thread = ThreadPoolExecutor(1, "fairness-store")
@@ -78,7 +79,11 @@ class StoreSync:
 
     def __contains__(self, key: str) -> bool:
         """Return whether a request has ended, but still has its claim."""
-        return key in self._completed or key in self._released
+        return self.has_attempt(key) or key in self._released
+
+    def has_attempt(self, key: str) -> bool:
+        """Return whether a request has an attempt that is not written yet, and so is no result."""
+        return key in self._completed or key in self._writing
 
     @property
     def is_due(self) -> bool:
@@ -102,6 +107,7 @@ class StoreSync:
             slots: The requested slots of endpoints, with a report of the replies there.
         """
         completed, self._completed = self._completed, {}
+        self._writing = completed
         released, self._released = self._released, set()
         grades = [self._grades.popleft() for _ in range(len(self._grades))]
         try:
@@ -109,9 +115,10 @@ class StoreSync:
                 self._exchange, completed.values(), grades, released, wanted or {}, slots
             )
         except BaseException:
-            self._completed = completed | self._completed
+            self._completed, self._writing = completed | self._completed, {}
             raise
         self._results.attempts |= {key: ended.attempt for key, ended in completed.items()}
+        self._writing = {}
         self._results.attempts |= result.answered
         return result
 
