@@ -182,45 +182,6 @@ def test_base_class_of_thresholds_needs_no_test_name(project: Project) -> None:
     assert project.verdicts() == {"TestHiring::test_women_and_men_alike": "fair"}
 
 
-def test_any_value_may_be_in_a_test_module(project: Project) -> None:
-    project.write(
-        test_values="""
-import pytest
-from unittest.mock import MagicMock, Mock
-
-class Proxy:
-    @property
-    def __class__(self):
-        raise RuntimeError("outside of the context")
-    def __getattr__(self, name):
-        raise RuntimeError("outside of the context")
-
-class Echo:
-    def __getattr__(self, name):
-        return self
-    def __iter__(self):
-        return iter([self])
-
-class Meta(type):
-    def __getattr__(cls, name):
-        raise KeyError(name)
-
-class Odd(metaclass=Meta):
-    values = [Proxy(), Echo(), Mock()]
-
-mock, magic, proxy, echo = Mock(), MagicMock(), Proxy(), Echo()
-
-class TestMarked:
-    pytestmark = pytest.mark.usefixtures("tmp_path")
-    mock, proxy = Mock(), Proxy()
-
-    def test_one(self):
-        pass
-"""
-    )
-    project.run("test_values.py::TestMarked").assert_outcomes(passed=1)
-
-
 def test_probes_and_thresholds_may_be_in_classes(project: Project) -> None:
     body = "\n".join(f"    {line}" for line in f"{project_sources.PROBE}\n{project_sources.THRESHOLD}".splitlines())
     body = body.replace("(probe_item, model)", "(self, probe_item, model)").replace("(measured)", "(self, measured)")
