@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.cli.arguments import Commands, add_command, add_store, secret_redactor
 from pytest_fairness.core.acceptance_states import FILE
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.output_files import partial_file
 
@@ -53,7 +54,6 @@ def _day(text: str) -> date:
 
 
 def _accept(options: argparse.Namespace) -> None:
-    from datetime import UTC, datetime
 
     from pytest_fairness.core.acceptances import acceptance_of
     from pytest_fairness.report.compare.load import read_run
@@ -61,7 +61,7 @@ def _accept(options: argparse.Namespace) -> None:
 
     results = read_run(options.name, options.store, secret_redactor()).results
     row = _find(results.thresholds, options.threshold, options.model)
-    today = datetime.now(UTC).date()
+    today = Clock.now().date()
     if options.until < today:
         raise FairnessError(f"--until {options.until} is over: name today, {today}, or a later day")
     acceptance = acceptance_of(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections import Counter
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from typing import Any
 
 from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.batch_api import BatchInterface, BatchState, batches_of
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.engine.answer_checks import check_answer, format_error
@@ -122,7 +122,7 @@ class BatchSubmitter:
         self, model: Model, batches: BatchInterface, requests: Sequence[Request], bodies: Sequence[Mapping[str, Any]]
     ) -> None:
         store = self._sync.store.submissions
-        began = time.time()
+        began = Clock.now_in_seconds()
         # The batch is stored with its claims before it is sent. A process that reads it without a name searches
         # for it at the provider, so that neither a crash nor a lost reply repeats a request.
         submission, claimed = await self._sync.call(store.begin, model.key, [request.key for request in requests])

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from pytest_fairness.core.attempts import Attempt
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, ModelError, TransientError, install
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
@@ -110,7 +110,7 @@ class Budget:
         self._lock = threading.Lock()
         self._deadline = math.inf
         if self.caps.minutes is not None:  # by the monotonic clock, which changes of the system's clock do not affect
-            self._deadline = time.monotonic() + max(0.0, 60 * self.caps.minutes - max(0.0, elapsed))
+            self._deadline = Clock.monotonic() + max(0.0, 60 * self.caps.minutes - max(0.0, elapsed))
 
     # Decisions, in a transaction of the store.
 
@@ -227,7 +227,7 @@ class Budget:
 
     def check(self, wait: float = 0.0) -> None:
         """Raise `BudgetExceededError` if a cap was reached, or the time will be over in ``wait`` seconds."""
-        if time.monotonic() + wait >= self._deadline:
+        if Clock.monotonic() + wait >= self._deadline:
             self.reason = self.reason or self._reached("minutes")
         if self.reason:
             raise BudgetExceededError(self.reason)
@@ -235,7 +235,7 @@ class Budget:
     @property
     def time_left(self) -> float:
         """Seconds until the time is over; infinite where it is not capped."""
-        return self._deadline - time.monotonic()
+        return self._deadline - Clock.monotonic()
 
     @property
     def is_spent(self) -> bool:

@@ -12,12 +12,12 @@ import asyncio
 import math
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 
 from pytest_fairness.core.attempts import Attempt
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.core.threads import DaemonExecutor
 from pytest_fairness.engine.batch_mode import SUBMITTING, BatchMode, batch_size
@@ -200,8 +200,8 @@ class Engine:
             raise self._unclosed.pop()
 
     def _join(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while self._thread.is_alive() and (remaining := end - time.monotonic()) > 0:
+        end = Clock.monotonic() + seconds
+        while self._thread.is_alive() and (remaining := end - Clock.monotonic()) > 0:
             self._thread.join(min(remaining, STOP_INTERVAL))
             if self._thread.is_alive() and self.answers.on_wait is not None:
                 self.answers.on_wait()
@@ -302,7 +302,7 @@ class Engine:
 
     async def _check_stop(self) -> None:
         """End the engine after its session was stopped by any process, with a grace for requests in flight."""
-        now = time.monotonic()
+        now = Clock.monotonic()
         has_requests = self._dispatcher or self._dispatcher.claimed
         if has_requests and not self._stopped and now >= self._next_stop_look:
             self._next_stop_look = now + STOP_INTERVAL
@@ -322,11 +322,11 @@ class Engine:
         with suppress(TimeoutError):
             async with asyncio.timeout(longest):
                 await self._wake.wait()
-        end = time.monotonic() + _LONGEST_GATHER
+        end = Clock.monotonic() + _LONGEST_GATHER
         while self._dispatcher and not self.answers.closed:
             await asyncio.sleep(_GATHER)
             is_supplied = len(self._dispatcher.claimed) * _SUPPLY > len(self._dispatcher)
-            if not is_supplied or self.answers.is_waiting or self._stopped or self._paused or time.monotonic() > end:
+            if not is_supplied or self.answers.is_waiting or self._stopped or self._paused or Clock.monotonic() > end:
                 break
 
     async def _end(self) -> None:

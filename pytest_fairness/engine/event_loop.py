@@ -7,6 +7,8 @@ import sys
 import threading
 from selectors import DefaultSelector, SelectorKey
 
+from pytest_fairness.core.clock import Clock
+
 _SWITCH_INTERVAL = 1e-6
 """The interpreter's switch interval while the loop waits for connections, in seconds.
 
@@ -44,6 +46,12 @@ class _Selector(DefaultSelector):
                 sys.setswitchinterval(self._interval)
 
 
+class _Loop(asyncio.SelectorEventLoop):
+    """Event loop whose timers run while a test stops the time."""
+
+    time = Clock.monotonic
+
+
 def new_event_loop(is_idle: threading.Event) -> asyncio.AbstractEventLoop:
     """Return an event loop that sets an event while it has nothing to do.
 
@@ -51,4 +59,4 @@ def new_event_loop(is_idle: threading.Event) -> asyncio.AbstractEventLoop:
         is_idle: The event. On Windows, whose loop has no selector, it is always set.
     """
     is_idle.set()
-    return asyncio.new_event_loop() if sys.platform == "win32" else asyncio.SelectorEventLoop(_Selector(is_idle))
+    return asyncio.new_event_loop() if sys.platform == "win32" else _Loop(_Selector(is_idle))

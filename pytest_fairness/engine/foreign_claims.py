@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterable
 
 from pytest_fairness.core.attempts import Attempt
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.engine.requests import Request
 from pytest_fairness.engine.store_sync import StoreSync
 
@@ -46,11 +46,11 @@ class ForeignClaims:
         """Whether it is time for a poll."""
         interval = POLL_INTERVAL + _INTERVAL_PER_REQUEST * len(self._claims) if self._claims else _SUSPICION_INTERVAL
         due = self._last_poll + interval
-        return bool(self._claims or self._suspects) and time.monotonic() >= due
+        return bool(self._claims or self._suspects) and Clock.monotonic() >= due
 
     async def poll(self) -> tuple[dict[str, Attempt], list[Request]]:
         """Return the new answers, and the requests without a claim; claims of dead owners are released."""
-        self._last_poll = time.monotonic()
+        self._last_poll = Clock.monotonic()
         previous = self._claims
         owners = self._suspects | {owner for _, owner in previous.values()}
         self._suspects = set()

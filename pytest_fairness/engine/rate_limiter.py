@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.engine.requests import Request
 from pytest_fairness.store.rates import Rates, burst
@@ -105,7 +105,7 @@ class RateLimiter:
     def end(self) -> None:
         """Count a request as ended; it leaves its slot to the next one, unless there are fewer slots by now."""
         self.in_flight -= 1
-        now = time.monotonic()
+        now = Clock.monotonic()
         self._slots += not (self._report.refusals or self.closed(now)) and self.in_flight < self._room(now)
 
     def _room(self, now: float) -> int:
@@ -139,13 +139,13 @@ class RateLimiter:
         async with self._turns:
             await self._gate.wait()
             # `end_waits` may open the endpoint early, and sets no event.
-            while closed := self.closed(time.monotonic()):  # noqa: ASYNC110
+            while closed := self.closed(Clock.monotonic()):  # noqa: ASYNC110
                 await asyncio.sleep(min(closed, 1.0))
-            started = time.monotonic()
+            started = Clock.monotonic()
             try:
                 yield
             finally:
-                seconds = time.monotonic() - started
+                seconds = Clock.monotonic() - started
                 calls = self._most * _CLAIMED_AHEAD / max(seconds, 1e-6)
                 self._ahead = min(_MOST_AHEAD, int(calls)) if seconds < _FAST else 0
 
@@ -222,7 +222,7 @@ class RateLimiter:
         self._granted = grant.room
         self.generation, self.refused_for = grant.generation, grant.refused_for
         if grant.wait:
-            self._closed_until = max(self._closed_until, time.monotonic() + grant.wait)
+            self._closed_until = max(self._closed_until, Clock.monotonic() + grant.wait)
         permits = grant.again
         while permits and self._due_retries:
             slot = self._due_retries.popleft()

@@ -7,10 +7,10 @@ its replies from the endpoint (`SlotRequest`), and is granted slots (`SlotGrant`
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.engine.requests import Request
 from pytest_fairness.store.rates import Rates
@@ -84,7 +84,7 @@ class RateLimiters:
 
     def free(self) -> dict[str, int]:
         """Return how many requests may be claimed now, by endpoint."""
-        now = time.monotonic()
+        now = Clock.monotonic()
         return {name: limit.free(now) for name, limit in self._limits.items()}
 
     @property
@@ -94,7 +94,7 @@ class RateLimiters:
 
     def pause(self, longest: float) -> float:
         """Return the seconds until the next endpoint opens, at most ``longest``; its opening wakes no task."""
-        now = time.monotonic()
+        now = Clock.monotonic()
         return min((longest, *(limit.closed(now) or longest for limit in self._limits.values())))
 
     def slot_requests(self, wanted: Mapping[str, Request]) -> list[SlotRequest]:
@@ -102,7 +102,7 @@ class RateLimiters:
         keys: dict[str, list[str]] = {endpoint: [] for endpoint in self._limits}
         for key, request in wanted.items():
             keys[endpoint_of(request.model)].append(key)
-        now = time.monotonic()
+        now = Clock.monotonic()
         slots = (limit.slot_request(keys[endpoint], now) for endpoint, limit in self._limits.items())
         return [slot for slot in slots if slot is not None]
 

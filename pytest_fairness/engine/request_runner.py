@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from pytest_fairness.core.attempts import Answer, Attempt
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.message_roles import STATE, TOOL_CALLS
@@ -78,7 +78,7 @@ class RequestRunner:
                 self.limit.end_waits()
                 return self._give_up(request, self._message(error))
             except TransientError as error:
-                self._failing_since = min(self._failing_since, time.monotonic())
+                self._failing_since = min(self._failing_since, Clock.monotonic())
                 is_throttled = error.rate_limited and self.limit.is_shared
                 refused, failures = refused + is_throttled, failures + (not is_throttled)
                 timeouts += error.kind == "timeout"
@@ -87,7 +87,7 @@ class RequestRunner:
                 if refused >= _MOST_REFUSALS or (failures and is_last_try):
                     message = f"{self._message(error)} (asked {failures + refused} times)"
                     self._lost += 1
-                    is_long = not self._answered or time.monotonic() - self._failing_since >= _LONGEST_OUTAGE
+                    is_long = not self._answered or Clock.monotonic() - self._failing_since >= _LONGEST_OUTAGE
                     if (is_long and lost and self._lost >= _MOST_LOST) or (error.unreachable and not self._answered):
                         self.limit.end_waits()
                         return self._give_up(request, message)
@@ -102,7 +102,7 @@ class RequestRunner:
                 elif isinstance(error, NoToolsError):
                     message = self.without_tools = self.without_tools or message
                 return Attempt(request.key, request.repetition, error=message)
-            self._context.budget.check(max(wait, self.limit.closed(time.monotonic())))
+            self._context.budget.check(max(wait, self.limit.closed(Clock.monotonic())))
             await self.limit.permit(wait)
             if not await self._context.sync.may_retry(request):
                 raise BudgetExceededError(self._context.budget.reason)
@@ -221,6 +221,6 @@ def _is_canceled() -> bool:
 
 
 def _clock(wait: float) -> str:
-    now = datetime.now(UTC)
+    now = Clock.now()
     end = now + timedelta(seconds=min(wait, 366 * 86400) + 59)
     return f"{end:%H:%M} UTC" if end.date() == now.date() else f"{end:%Y-%m-%d %H:%M} UTC"

@@ -8,10 +8,10 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from time import perf_counter
 from typing import Any, get_origin, get_type_hints
 
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.secrets import redacted, secrets_in
@@ -99,7 +99,7 @@ class FunctionModel:
         """
         argument = chat_messages(prompt.conversation) if self._takes_messages else self._text(prompt)
         tools = {"tools": [tool.to_json() for tool in prompt.tools]} if self._takes_tools else {}
-        started = perf_counter()
+        started = Clock.perf_counter()
         call = _Call(functools.partial(self._function, argument, **tools))
         try:
             async with asyncio.timeout(self._timeout):
@@ -130,7 +130,7 @@ class FunctionModel:
                 f"{self.name} returned a text, and the probe is about calls of tools: return "
                 "Answer(text, actions=[ToolCall(name, arguments)]), with an empty list where there is none"
             )
-        return Answer(value, latency=perf_counter() - started)
+        return Answer(value, latency=Clock.perf_counter() - started)
 
     async def close(self) -> None:
         """End its threads after their current calls."""

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
-from time import perf_counter
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FatalError, PermanentError
 from pytest_fairness.core.finish_reasons import TOOL_CALLS
 from pytest_fairness.core.items import Message, Prompt
@@ -225,7 +225,7 @@ class Generator:
 
         if not rows:
             return []
-        started = perf_counter()
+        started = Clock.perf_counter()
         longest = max(len(row.tokens) for row in rows)
         padded = [[self._padding] * (longest - len(row.tokens)) + row.tokens for row in rows]
         mask = [[0] * (longest - len(row.tokens)) + [1] * len(row.tokens) for row in rows]
@@ -244,7 +244,7 @@ class Generator:
                 f"{len(rows)} prompts at a time do not fit into the memory of {self.device}: "
                 f"write batch_size={max(1, len(rows) // 2)} into the model's name"
             ) from None
-        latency = perf_counter() - started
+        latency = Clock.perf_counter() - started
         return [self._answer(row, new, latency) for row, new in zip(rows, output[:, longest:].tolist(), strict=True)]
 
     def _answer(self, row: _Row, new: list[int], latency: float) -> Answer:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.secrets import redacted
 from pytest_fairness.models import refusals
@@ -221,7 +222,7 @@ def retry_after(headers: Mapping[str, str], body: object = None) -> float | None
     90.0
     """
     lowered = {name.lower(): value for name, value in {**_inner_headers(body), **headers}.items()}
-    now = _moment(lowered.get("date")) or datetime.now(UTC)  # by the server's clock, if it sends the date
+    now = _moment(lowered.get("date")) or Clock.now()  # by the server's clock, if it sends the date
     waits = [_seconds(lowered.get("retry-after-ms"), now, 0.001), _seconds(lowered.get("retry-after"), now)]
     waits += [_seconds(detail.get("retryDelay"), now) for detail in _details(body)]
     wait = next((wait for wait in waits if wait is not None), None)

@@ -7,12 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib import import_module
-from time import perf_counter
 from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.batch_api import BatchInterface
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError, install
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.secrets import secrets_in, without_credentials
@@ -172,14 +172,14 @@ class HostedModel(ABC):
         connection = self._connections.get(address)
         if connection is None:
             connection = self._connections[address] = self._connect(address)
-        started = perf_counter()
+        started = Clock.perf_counter()
         reply = await self._post(connection, body)
         if reply.status == 401 and await self._credentials.renew(key):
             for opened in self._connections.values():
                 opened.set_headers(self._headers())
-            started = perf_counter()
+            started = Clock.perf_counter()
             reply = await self._post(connection, body)
-        return reply, perf_counter() - started
+        return reply, Clock.perf_counter() - started
 
     async def _post(self, connection: Connection, body: Mapping[str, Any]) -> Reply:
         try:

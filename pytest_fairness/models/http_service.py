@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from http import HTTPStatus
-from time import perf_counter
 from typing import ClassVar
 
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, FatalError, TransientError, install
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalize_reason
 from pytest_fairness.core.items import Prompt
@@ -134,7 +134,7 @@ class HttpService:
             )
         if self._connection is None:
             self._connection = self._connect()
-        started = perf_counter()
+        started = Clock.perf_counter()
         try:
             reply = await self._connection.post(self._definition.request(prompt, repetition))
         except TooLargeError:
@@ -144,7 +144,7 @@ class HttpService:
             if isinstance(failure, TransientError) and failure.kind == "dropped connection":
                 failure.unreachable = True  # a server that never sends a whole reply counts as unreachable
             raise failure from None
-        answer = self._read(reply, perf_counter() - started, offers_tools=bool(prompt.tools))
+        answer = self._read(reply, Clock.perf_counter() - started, offers_tools=bool(prompt.tools))
         self._has_answered = True
         return answer
 

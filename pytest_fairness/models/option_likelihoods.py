@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from inspect import signature
-from time import perf_counter
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FatalError, PermanentError
 from pytest_fairness.core.items import Message
 from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, OptionLikelihood, log_probability
@@ -94,10 +94,10 @@ def score(generator: Generator, jobs: Sequence[ScoringJob], batch_size: int) -> 
     for start in range(0, len(contexts), batch_size):
         if generator.stopping:
             raise PermanentError("the run was stopped")
-        started = perf_counter()
+        started = Clock.perf_counter()
         batch = contexts[start : start + batch_size]
         logs = _score_batch(generator, batch, [by_context[context] for context in batch], jobs, batch_size)
-        latency = perf_counter() - started
+        latency = Clock.perf_counter() - started
         for context, (next_logs, scores) in zip(batch, logs, strict=True):
             for index, part in by_context[context]:
                 is_exclusive = jobs[index].question.exclusive

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.acceptance_states import FILE
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.report.release import NOT_JUDGED
@@ -88,4 +89,4 @@ class Acceptances:
 
 def _today() -> date:
     """Return the day in UTC, the same on every machine."""
-    return datetime.now(UTC).date()
+    return Clock.now().date()

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import LONGEST_TITLE, title_fault
 from pytest_fairness.core.json_objects import is_number
@@ -269,7 +270,7 @@ class FlakyMark:
                 raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31") from None
         if isinstance(until, datetime) or not isinstance(until, date):
             raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31")
-        latest = datetime.now().astimezone().date() + _LONGEST_FLAKY
+        latest = Clock.now().astimezone().date() + _LONGEST_FLAKY
         if until > latest:
             raise FairnessError(f"flaky_threshold: until is {until}: it must be at most a year ahead, up to {latest}")
         max_flip = arguments.get("max_flip", 0.2)

@@ -7,7 +7,6 @@ thread. With ``-q``, or without the terminal plugin, nothing is written.
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import nullcontext
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.compat import terminal_file
 from pytest_fairness.report.phrases import money
@@ -66,7 +66,7 @@ class Progress:
             self._terminal, self._file = config.get_terminal_writer(), terminal_file(config)
             self._is_live = self._is_live and self._terminal.hasmarkup and self._file is not None
         self._interval = _LIVE if self._is_live else _ON_A_TERMINAL if is_terminal else _IN_A_LOG
-        self._shown_at = time.monotonic()
+        self._shown_at = Clock.monotonic()
         self._seen = deque([(self._shown_at, 0)])
         self._ended_at, self._last_ended = self._shown_at, 0
         """The time of the last change of the number of completed calls, and that number."""
@@ -84,7 +84,7 @@ class Progress:
     def tick(self) -> None:
         """Show the progress, if the last time is long enough ago; called while a test waits."""
         with self._lock:
-            now = time.monotonic()
+            now = Clock.monotonic()
             if self._reporter is None or self._ended.is_set() or now - self._shown_at < self._interval:
                 return
             self._shown_at = now

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import pytest
 
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.collection import (
     check_any_model,
@@ -35,7 +35,7 @@ class RunState:
         self.fairness = fairness
         self.is_worker = hasattr(config, "workerinput")
         self.lists_only = lists_only(config)
-        self.started = time.time()
+        self.started = Clock.now_in_seconds()
         self.work = WorkSummary(fairness)
         self.outcomes = ThresholdOutcomes()
         self.modules = KeptModules()

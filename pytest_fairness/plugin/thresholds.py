@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, cast
@@ -13,6 +12,7 @@ from typing import NoReturn, cast
 import pytest
 
 from pytest_fairness.core.acceptance_states import ACCEPTED
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.messages import explanation
@@ -321,7 +321,7 @@ def _apply_flaky_mark(
         return judgment.verdict is not Verdict.FAIR
     if judgment.deciding is None:
         return "; its flaky mark excuses what was measured near a bound"
-    if datetime.now().astimezone().date() > flaky.until:
+    if Clock.now().astimezone().date() > flaky.until:
         return f"; its flaky mark ended on {flaky.until} ({flaky.reason})"
     allowed = f"over the {flaky.max_flip:.0%} of its flaky mark ({flaky.reason})"
     outside = result.outside_probability

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.output_files import write_text
 from pytest_fairness.core.results import RunResult, RunResults
@@ -66,7 +66,7 @@ def compile_results(
     models = {row.model for row in rows} | {search.model for search in searches}
     run = replace(
         run,
-        ended=moment(time.time()),
+        ended=moment(Clock.now_in_seconds()),
         models=sorted(filter(None, models)),
         git=_commit(root),
         versions=_versions(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from uuid import uuid4
 
 from filelock import BaseFileLock, FileLock, Timeout
 
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
@@ -89,7 +89,7 @@ def foreign_owners(database: Database, run: str) -> list[ForeignOwner]:
 
 def _make_id() -> str:
     """Return an id of this process that no other one has or will have, from which the others can read who it is."""
-    return f"{os.getpid():x}-{int(time.time()):x}-{uuid4().hex}"[:32]
+    return f"{os.getpid():x}-{int(Clock.now_in_seconds()):x}-{uuid4().hex}"[:32]
 
 
 def _parse_id(owner: str) -> tuple[int, float] | tuple[()]:

@@ -10,10 +10,10 @@ else does. Requests and tokens a minute are token buckets that hold a moment's w
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.store import schema
 from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.rates import BURST, MANY, UNLIMITED, Rates, per_second
@@ -307,7 +307,7 @@ def _read(connection: StoreConnection, run: str, request: SlotRequest) -> tuple[
         rows = connection.rows(_READ, **row)
     ((stored, clock),) = rows
     # The processes on a file share a machine, and so a clock that nobody sets.
-    now = time.monotonic() if connection.dialect == "sqlite" else clock
+    now = Clock.monotonic() if connection.dialect == "sqlite" else clock
     state = json.loads(stored) if stored else {}
     if state.keys() != set(EndpointThrottle.__slots__):  # new, or of an older version
         return EndpointThrottle(float(request.ceiling), now), now

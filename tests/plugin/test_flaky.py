@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from tests.helpers import project_sources
+from tests.helpers.chat_server import serving
 from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
 
 LATER = project_sources.LATER
@@ -88,6 +89,28 @@ def test_expired_flaky_mark_fails_the_run(project: Project) -> None:
     assert project.row()["verdict"] == "undecided"
     assert project.row()["outcome"] == "failed"
     assert f"its flaky mark ended on {EARLIER} (old model)" in shown(result)
+
+
+@pytest.mark.parametrize("scope", ["function", "session"])
+def test_stopped_time_neither_stops_a_run_nor_revives_a_mark(project: Project, scope: str) -> None:
+    stopped = f"""
+import pytest
+from freezegun import freeze_time
+
+@pytest.fixture(autouse=True, scope="{scope}")
+def stopped_time():
+    with freeze_time("2020-01-01"):
+        yield
+"""
+    mark = flaky(f"reason='old model', until='{EARLIER}', max_flip=0.5", f"assert {project_sources.RATIO} >= 0.99")
+    project.write(conftest=stopped, test_hiring=project_sources.suite(mark))
+    with serving() as server:
+        result = project.pytester.runpytest_subprocess(
+            "-p", "no:randomly", f"--fairness-model={server.model}", "--fairness-json=results.json", timeout=60
+        )
+    assert result.ret == 1
+    assert f"its flaky mark ended on {EARLIER} (old model)" in shown(result)
+    assert project.results()["run"]["started"] > "2021"
 
 
 def test_flaky_mark_holds_on_its_last_day(project: Project) -> None:

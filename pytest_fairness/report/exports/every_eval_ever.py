@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.formatting import bounds_of
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.output_files import write_text
@@ -60,7 +60,7 @@ def evaluation_log(view: View, model: str | None, organization: str, relationshi
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": f"pytest-fairness/{hub_name.replace('/', '_')}/{started}",
         "evaluation_timestamp": started,
-        "retrieved_timestamp": str(int(time.time())),
+        "retrieved_timestamp": str(int(Clock.now_in_seconds())),
         "source_metadata": {
             "source_name": "pytest-fairness",
             "source_type": "evaluation_run",
