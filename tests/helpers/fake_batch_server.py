@@ -15,6 +15,7 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.helpers.http_server import chat_completion
 from tests.helpers.http_server import serving as serving_http
 
 PROVIDERS = ("openai", "anthropic")
@@ -185,12 +186,10 @@ def _cut(request: web.Request, response: web.StreamResponse) -> web.StreamRespon
 
 
 def _chat(text: str) -> dict[str, Any]:
-    finish = "error" if text.endswith("...") else "stop"
-    return {
-        "model": "m",
-        "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}],
-        "usage": {"prompt_tokens": INPUT, "completion_tokens": OUTPUT},
-    }
+    completion = chat_completion(text, tokens=(INPUT, OUTPUT))
+    if text.endswith("..."):
+        completion["choices"][0]["finish_reason"] = "error"
+    return completion
 
 
 def _message(text: str) -> dict[str, Any]:
