@@ -91,6 +91,10 @@ def boxed():
     return Task(dataset=SAMPLES, scorer=match(), sandbox="docker")
 
 @task
+def filed():
+    return Task(dataset=[Sample(input="Is it?", target="yes", files={"a.txt": "b"})], scorer=match())
+
+@task
 def pictured():
     message = ChatMessageUser(content=[ContentImage(image="data:image/png;base64,iVBORw0KGgo=")])
     return Task(dataset=[Sample(input=[message], target="yes")], scorer=match())
@@ -169,7 +173,7 @@ def _estimates(project: Project) -> dict[str, dict[str, float]]:
 
 @pytest.mark.slow
 def test_scores_equal_those_of_inspect(project: Project, their_run: Path) -> None:
-    """Compare choices, patterns, judges, turns, forks, epochs with three reducers, tools, approvals, an agent."""
+    """Compare choices, patterns, judges, turns, forks, three reducers, tools, approvals, an agent, a plan, a limit."""
     for name in ("tasks.py", "answers.jsonl", "judge.jsonl"):
         shutil.copy(their_run / name, project.path)
     (project.path / "conftest.py").write_text("")
@@ -235,6 +239,7 @@ def test_killed_run_asks_nothing_twice(project: Project) -> None:
         ("tasks.py@empty", "dataset is empty"),
         ("tasks.py@broken", "cannot be loaded: KeyError: 'data' (tasks.py, line"),
         ("tasks.py@boxed", "it needs a sandbox, which is not supported"),
+        ("tasks.py@filed", "its samples have files for a sandbox, which is not supported"),
         ("tasks.py@pictured", "a message holds image content: only text can be sent"),
         ("tasks.py@limited", "it sets token_limit, which is not supported"),
         ("tasks.py@supervised", "a person approves its calls of tools"),

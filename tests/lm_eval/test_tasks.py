@@ -123,15 +123,18 @@ def test_groups_and_thresholds_of_an_ini_file(tasks: Project) -> None:
 
 @pytest.mark.slow
 def test_file_of_a_group_names_its_tasks(tasks: Project) -> None:
-    result = tasks.run("--fairness-lm-eval=tasks/group.yaml", "--collect-only")
-    result.stdout.fnmatch_lines(["*<Function test_local_words?0?>", "*<Function test_local_rolling?23?>"])
+    """Override a key of its members as well: the six documents of another split."""
+    result = tasks.run("--fairness-lm-eval=tasks/group.yaml?test_split=train", "--collect-only")
+    result.stdout.fnmatch_lines(["*<Function test_local_words?0?>", "*<Function test_local_rolling?5?>"])
+    result.stdout.no_fnmatch_line("*<Function test_local_rolling?6?>")
 
 
 @pytest.mark.slow
 def test_tag_names_its_tasks(tasks: Project) -> None:
     """Search the thousands of files of the package as well: any of its tasks may have the tag."""
-    result = tasks.run("--fairness-lm-eval=local_tag", INCLUDE, "--collect-only")
-    result.stdout.fnmatch_lines(["*<Function test_local_choices?0?>", "*<Function test_local_shots?23?>"])
+    result = tasks.run("--fairness-lm-eval=local_tag?test_split=train", INCLUDE, "--collect-only")
+    result.stdout.fnmatch_lines(["*<Function test_local_choices?0?>", "*<Function test_local_shots?5?>"])
+    result.stdout.no_fnmatch_line("*<Function test_local_shots?6?>")
 
 
 def test_conftest_hooks_are_called_for_tests_of_tasks(tasks: Project) -> None:
@@ -202,6 +205,8 @@ def test_document(probe_item, model):
     ("spec", "line"),
     [
         ("tasks/missing.yaml", "there is no file"),
+        ("unnamed.yaml", "the file names no task: write task: NAME into it"),
+        ("local_wurds", "there is no such task; did you mean 'local_words' or "),
         ("local_words?num_fewshots=2", "it has no argument 'num_fewshots'; did you mean 'num_fewshot'"),
         ("local_words?dataset_kwargs={data_files: {test: no.jsonl}}", "cannot be loaded: FileNotFoundError"),
         ("local_words?doc_to_text='{{nothing}}'", "cannot be loaded: UndefinedError: 'nothing' is undefined"),
@@ -214,6 +219,7 @@ def test_document(probe_item, model):
     ],
 )
 def test_unusable_task_is_refused_in_one_line(tasks: Project, spec: str, line: str) -> None:
+    (tasks.path / "unnamed.yaml").write_text("task:\n", encoding="utf-8")
     result = tasks.bare_run(f"--fairness-lm-eval={spec}", INCLUDE, "--fairness-model=simulated:x")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     (error,) = [text for text in result.errlines if text.strip()]

@@ -213,14 +213,6 @@ def _is_task(manager: Any, name: str) -> bool:
 
 
 def _with_overrides(manager: Any, name: str, overrides: Mapping[str, Any]) -> Any:
-    """Return what a manager loads: the name, or a group made for the purpose, as its members may have overrides."""
-    if not overrides:
-        return name
-    entry = manager.task_index[name]
-    if entry.kind.name == "GROUP":
-        members = [{"group": name, **overrides}]
-    elif entry.kind.name == "TAG":
-        members = [{"task": member, **overrides} for member in sorted(entry.tags)]
-    else:
-        members = [{"task": name, **overrides}]
-    return {"group": "pytest_fairness", "task": members}
+    """Return what a manager loads: the name, or the task, group or tag built with keys of its own."""
+    index = manager.task_index
+    return manager._factory.build(index[name], overrides=dict(overrides), registry=index) if overrides else name
