@@ -312,7 +312,7 @@ def flip_probability(estimate: Estimate, bounds: Sequence[float]) -> float | Non
     """
     from statistics import NormalDist
 
-    if not bounds or estimate.invalid or not estimate.error > 0:
+    if estimate.invalid or not estimate.error > 0:
         return None
     distance = min(abs(estimate.value - bound) for bound in bounds)
     return NormalDist().cdf(-distance / estimate.error / math.sqrt(2))
@@ -325,8 +325,6 @@ def outside_probability(comparisons: Sequence[Comparison]) -> float | None:
     """
     from statistics import NormalDist
 
-    if not comparisons:
-        return None
     estimate = comparisons[0].estimate
     if estimate.invalid or not estimate.error > 0:
         return None

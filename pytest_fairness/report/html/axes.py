@@ -56,11 +56,9 @@ def axis_over(
     """Return the axis that shows all points, and the ends of intervals unless they are far away.
 
     On a logarithmic axis values up to 0 count as far away. If all values have one sign, the
-    axis ends at 0; if all are at most 1, at 1. Raises `ValueError` without a point.
+    axis ends at 0; if all are at most 1, at 1.
     """
     shown = sorted(_scaled(point, log=log) for point in points if not log or point > 0) or ([0.0] if log else [])
-    if not shown:
-        raise ValueError("an axis needs at least one point")
     interval_ends = sorted(_scaled(value, log=log) for value in ends if value is not None and (not log or value > 0))
     extent = [*interval_ends, *shown]
     # If one end of an interval is far away, the nearer end still gives a scale for the axis.
