@@ -8,17 +8,14 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_fairness.benchmarks import harness_package
-from pytest_fairness.benchmarks.inspect_ai import InspectTask, package
+from pytest_fairness.benchmarks.inspect_ai import InspectTask
 from pytest_fairness.benchmarks.inspect_ai.sample_run import SampleRun
-from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.garbage_collection import paused_collection
 from tests.helpers.project import NO_XDIST, Project, distributed
 from tests.inspect_ai.conftest import HELPERS, TASKS
@@ -314,20 +311,6 @@ def test_unknown_group_is_named(project: Project) -> None:
         "--fairness-model=simulated:x",
     )
     assert "sample 1 has no 'metadata.gendre'" in " ".join(result.stdout.str().split())
-
-
-@pytest.mark.parametrize(
-    ("installed", "line"), [("0.3.10", "inspect_ai 0.3.10 is too old"), (None, "is not installed")]
-)
-def test_missing_or_old_package_is_named(monkeypatch: pytest.MonkeyPatch, installed: str | None, line: str) -> None:
-    def version(_: str) -> str:
-        if installed is None:
-            raise PackageNotFoundError
-        return installed
-
-    monkeypatch.setattr(harness_package, "version", version)
-    with pytest.raises(FairnessError, match=line):
-        harness_package.check_installed("inspect_ai", "inspect", package.OLDEST)
 
 
 def test_interrupt_within_a_task_ends_the_run(project: Project) -> None:

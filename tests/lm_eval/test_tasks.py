@@ -8,16 +8,12 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tests.helpers.lm_eval_tasks
-from pytest_fairness.benchmarks import harness_package
-from pytest_fairness.benchmarks.lm_eval import package
-from pytest_fairness.core.errors import FairnessError
 from tests.helpers.lm_eval_tasks import CHATS, TASKS
 from tests.helpers.project import Project, distributed
 
@@ -276,15 +272,3 @@ def test_unknown_greedy_leaves_out_what_needs_it(tasks: Project) -> None:
     assert "exact_match" not in estimates(tasks)["local_choices"]
     assert "acc" in estimates(tasks)["local_choices"]
     assert sorted(tasks.verdicts().values())[-1] == "invalid"
-
-
-@pytest.mark.parametrize(("installed", "line"), [("0.4.9", "lm_eval 0.4.9 is too old"), (None, "is not installed")])
-def test_missing_or_old_package_is_named(monkeypatch: pytest.MonkeyPatch, installed: str | None, line: str) -> None:
-    def version(_: str) -> str:
-        if installed is None:
-            raise PackageNotFoundError
-        return installed
-
-    monkeypatch.setattr(harness_package, "version", version)
-    with pytest.raises(FairnessError, match=line):
-        harness_package.check_installed("lm_eval", "lm-eval", package.OLDEST)
