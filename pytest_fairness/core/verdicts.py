@@ -342,7 +342,7 @@ def limiting_ends(estimate: Estimate) -> tuple[float, float]:
     return estimate.ends_at(0.5)
 
 
-def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: float = 1.0) -> float | None:
+def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: float) -> float | None:
     """Return how many times as many items or sources give a chance of 80% of a verdict, if the estimate holds.
 
     The verdict is that of a run with ``next_share`` times the error probability of the estimate's interval. The error

@@ -94,7 +94,7 @@ def choice(options: AnswerOptions, value: str, *, odd: bool, draw: float, kind: 
     return form.replace("{json}", json.dumps({"answer": label})).replace("{label}", label).replace("{text}", text)
 
 
-def yes_no(word: str, *, odd: bool, draw: float, kind: str | None = None) -> str:
+def yes_no(word: str, *, odd: bool, draw: float, kind: str | None) -> str:
     """Return an answer of yes or no; arguments as for `choice`."""
     form = _select(_YES_NO_ODD if odd else _YES_NO_BY_FORMAT.get(kind or "", _YES_NO_PLAIN), draw)
     word = word.capitalize()

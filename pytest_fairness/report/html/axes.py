@@ -50,9 +50,7 @@ class Axis:
         return [tick for power in powers for digit in digits if self.holds(tick := float(f"{digit}e{power}"))]
 
 
-def axis_over(
-    points: Iterable[float], ends: Iterable[float | None], start: float, end: float, *, log: bool = False
-) -> Axis:
+def axis_over(points: Iterable[float], ends: Iterable[float | None], start: float, end: float, *, log: bool) -> Axis:
     """Return the axis that shows all points, and the ends of intervals unless they are far away.
 
     On a logarithmic axis values up to 0 count as far away. If all values have one sign, the
