@@ -149,3 +149,11 @@ def test_template_mistakes_are_reported_at_once(template: str, vary: dict[str, A
 def test_user_strategy_must_draw_texts() -> None:
     with pytest.raises(FairnessError, match="it must draw texts, or lists of words"):
         find(counterfactual_pairs("{hobby}", {"hobby": st.integers()}), lambda pair: True)
+
+
+def test_pairs_have_their_language_and_metadata() -> None:
+    people = {"Anna Vogt": "female", "Jan Vogt": "male"}
+    pairs = counterfactual_pairs("{name}: passt {er}?", {"name": people}, language="de", metadata={"field": "law"})
+    for prompt in find(pairs, lambda pair: "passt er?" in pair.prompts[1].text).prompts:
+        assert prompt.text in ("Anna Vogt: passt sie?", "Jan Vogt: passt er?")
+        assert (prompt.metadata["language"], prompt.metadata["field"]) == ("de", "law")
