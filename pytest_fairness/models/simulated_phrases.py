@@ -192,20 +192,12 @@ def _mentioned(options: AnswerOptions, text: str) -> list[str]:
     return sorted((value for value in starts if starts[value] >= 0), key=lambda value: starts[value])
 
 
-def _first_mentioned(options: AnswerOptions, text: str) -> str:
-    return (_mentioned(options, text) or options.values)[0]
-
-
-def _last_mentioned(options: AnswerOptions, text: str) -> str:
-    return (_mentioned(options, text) or options.values)[-1]
-
-
 _OF_OPTIONS: Mapping[str, Callable[[AnswerOptions, str], str]] = MappingProxyType(
     {
         "first": lambda options, _: options.values[0],
         "last": lambda options, _: options.values[-1],
-        "first-mentioned": _first_mentioned,
-        "last-mentioned": _last_mentioned,
+        "first-mentioned": lambda options, text: (_mentioned(options, text) or options.values)[0],
+        "last-mentioned": lambda options, text: (_mentioned(options, text) or options.values)[-1],
         "longest": lambda options, _: max(options.values, key=lambda value: len(options.texts[value])),
         "shortest": lambda options, _: min(options.values, key=lambda value: len(options.texts[value])),
     }

@@ -186,7 +186,8 @@ def _manager_of(spec: str, include: Sequence[Path], root: Path) -> tuple[Any, st
     for search in searches:
         if folders := search():
             manager = task_manager(include_defaults=False, include_path=folders)
-            if name in manager.task_index and _is_task(manager, name):
+            # A group or tag may need tasks of other folders.
+            if name in manager.task_index and manager.task_index[name].kind.name in ("TASK", "PY_TASK"):
                 return manager, name
     manager = task_manager(include_path=list(include))
     if name not in manager.task_index:
@@ -205,11 +206,6 @@ def _folders_naming(name: str) -> list[Path]:
         if folders := {path.parent for path in searched.glob("**/*.yaml") if line.search(path.read_bytes())}:
             return sorted(folders)
     return []
-
-
-def _is_task(manager: Any, name: str) -> bool:
-    """Return whether a name is that of one task; a group or tag may need tasks of other folders."""
-    return manager.task_index[name].kind.name in ("TASK", "PY_TASK")
 
 
 def _with_overrides(manager: Any, name: str, overrides: Mapping[str, Any]) -> Any:
