@@ -75,6 +75,16 @@ def interrupted():
         raise KeyboardInterrupt
     return score
 
+@scorer(metrics=[accuracy()])
+def helpless():
+    async def score(state, target):
+        raise ValueError("no such word")
+    return score
+
+@task
+def unscorable(tolerant: bool = False):
+    return Task(dataset=SAMPLES, scorer=helpless(), fail_on_error=not tolerant)
+
 @task
 def stopped():
     return Task(dataset=SAMPLES, scorer=interrupted())
@@ -265,6 +275,16 @@ def test_task_without_tests_gives_one_that_errors(project: Project, task: str, l
     result = project.bare_run(f"--fairness-inspect=tasks.py@{task}", "--fairness-model=simulated:x")
     result.assert_outcomes(errors=1)
     assert line in " ".join(result.stdout.str().split())
+
+
+def test_error_of_a_scorer_fails_unless_the_task_tolerates_it(project: Project) -> None:
+    project.write(tasks=TASK, conftest=f"KILL = 0\n{MODEL}")
+    threshold = "--fairness-inspect-threshold=accuracy >= 0.1"
+    result = project.run("--fairness-inspect=tasks.py@unscorable", threshold)
+    assert "passed" not in result.parseoutcomes()
+    assert "its code raised ValueError: no such word (tasks.py, line" in " ".join(result.stdout.str().split())
+    project.run("--fairness-inspect=tasks.py@unscorable?tolerant=true", threshold).assert_outcomes(passed=4, failed=1)
+    assert set(project.verdicts().values()) == {"invalid"}
 
 
 def test_judge_asked_before_the_model_is_refused(project: Project) -> None:
