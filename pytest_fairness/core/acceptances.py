@@ -186,12 +186,8 @@ def measurement_problem(row: ThresholdResult) -> str:
 
 def graders_digest(row: ThresholdResult) -> str:
     """Return a digest of the graders' fingerprints of a threshold, of which one may have none."""
-    return short_digest("\n".join(f"{grade} {print_ or ''}" for grade, print_ in sorted(row.graders.items())))
-
-
-def short_digest(text: str) -> str:
-    """Return the first 16 digits of a digest: enough to see a change, short enough to review."""
-    return digest(text)[:16]
+    text = "\n".join(f"{grade} {print_ or ''}" for grade, print_ in sorted(row.graders.items()))
+    return digest(text)[:16]  # enough to see a change, short enough to review
 
 
 def read_acceptances(path: Path) -> list[Acceptance]:

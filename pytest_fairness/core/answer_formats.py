@@ -190,7 +190,8 @@ def formatted(prompt: Prompt, variant: str, item: str) -> Prompt:
         question = _before_options(text, options, item)
         arranged = _options(options, kind, reverse=bool(order))
         listed = _POSSIBLE.format(options="; ".join(arranged.texts.values())) if kind == "text" else str(arranged)
-        request = _CHOICE[kind][int(number) - 1].format(labels=_or(arranged.labels))
+        *labels, last_label = arranged.labels
+        request = _CHOICE[kind][int(number) - 1].format(labels=f"{', '.join(labels)} or {last_label}")
         text, metadata["options"] = f"{question}{listed}\n\n{request}", arranged
         answers: Sequence[str] = arranged.labels
     else:
@@ -201,7 +202,7 @@ def formatted(prompt: Prompt, variant: str, item: str) -> Prompt:
     messages = list(prompt.messages)
     last = max(number for number, message in enumerate(messages) if message["content"] == prompt.text)
     messages[last] = {**messages[last], "content": text}
-    return replace_prompt(prompt, messages, metadata, _schema(answers) if kind == "json" else None)
+    return Prompt(messages, prompt.groups, metadata, prompt.slots, _schema(answers) if kind == "json" else None)
 
 
 def _before_options(text: str, options: AnswerOptions, item: str) -> str:
@@ -230,24 +231,13 @@ def _without_instruction(text: str, item: str) -> str:
     return text[:start].rstrip() if is_instruction else text
 
 
-def replace_prompt(
-    prompt: Prompt, messages: Sequence[Mapping[str, str]], metadata: Mapping[str, Any], schema: Mapping[str, Any] | None
-) -> Prompt:
-    """Return a prompt with other messages, metadata and schema."""
-    return Prompt(messages, prompt.groups, metadata, prompt.slots, schema)
-
-
 def _options(options: AnswerOptions, kind: str, *, reverse: bool) -> AnswerOptions:
     texts = dict(reversed(list(options.texts.items()))) if reverse else dict(options.texts)
     if kind in ("letters", "json"):
-        labels = options.labels if all(map(_is_letter, options.labels)) else LETTERS
+        labels = options.labels if all(len(label) == 1 and label.isalpha() for label in options.labels) else LETTERS
         return AnswerOptions(texts, labels)
     # Without letters an option's label is its text, so that an "A" in a sentence is no label.
     return AnswerOptions(texts, tuple(texts.values()), "- {text}")
-
-
-def _is_letter(label: str) -> bool:
-    return len(label) == 1 and label.isalpha()
 
 
 def _request(kind: str, number: int, answers: Sequence[str]) -> str:
@@ -256,10 +246,6 @@ def _request(kind: str, number: int, answers: Sequence[str]) -> str:
         letters=" or ".join(f"{answer[0].upper()} for {answer}" for answer in answers),
         objects=" or ".join(f'{{"answer": "{answer}"}}' for answer in answers),
     )
-
-
-def _or(labels: Sequence[str]) -> str:
-    return f"{', '.join(labels[:-1])} or {labels[-1]}"
 
 
 def _schema(answers: Sequence[str]) -> dict[str, Any]:

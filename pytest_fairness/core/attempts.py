@@ -65,6 +65,11 @@ class Attempt:
 class Grade:
     """A value, or *ungraded* with the reason. Never both, never a default value.
 
+    Args:
+        value: The value; without meaning where the grade is ungraded.
+        ungraded: The reason why there is no value; None where there is one.
+        detail: More on the reason, such as the end of the answer.
+
     >>> Grade("biased").value
     'biased'
     >>> Grade.none("refusal", "I can't help with that").ungraded

@@ -62,10 +62,6 @@ class ExampleResult(JsonRecord):
     """The two groups in the order of the comparison; else one side for the whole item."""
 
 
-def _no_example(_: int) -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Breakdown:
     """The parts of an estimate, which are computed by ``estimate.breakdown()`` and not stored."""
@@ -74,7 +70,7 @@ class Breakdown:
     """The group to which the others are compared; None where all pairs, or no groups, are compared."""
     groups: Mapping[str, GroupValue] = field(default_factory=dict)
     """The rate or mean of each group, with its own interval; of a member of a family, those of all groups."""
-    example_towards: Callable[[int], ExampleResult | None] = _no_example
+    example_towards: Callable[[int], ExampleResult | None] = lambda _: None
     """A function from a direction to the example item: 1 for a high value of the estimate, -1 for a low one; None
     where there is no such item. Where groups are compared it is the item whose two groups differ most reliably,
     else the item that changes the value most.

@@ -24,6 +24,10 @@ class UngradedError(FairnessError):
     """The value of an ungraded attempt was read.
 
     A metric counts the attempt as ungraded. In a grader of items, the item is ungraded for the same ``reason``.
+
+    Args:
+        message: The message, in one line.
+        reason: The reason why there is no value.
     """
 
     def __init__(self, message: str, reason: UngradedReason = "unparsed") -> None:
@@ -92,6 +96,10 @@ def install(extra: str) -> str:
 
 def did_you_mean(word: object, words: Iterable[str]) -> str:
     r"""Return the known words nearest to a mistyped one, as the end of an error message.
+
+    Args:
+        word: The mistyped word.
+        words: The known words.
 
     >>> did_you_mean("opnai", ["openai", "anthropic"])
     "did you mean 'openai'? Known: anthropic, openai"

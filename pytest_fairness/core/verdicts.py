@@ -312,7 +312,7 @@ def flip_probability(estimate: Estimate, bounds: Sequence[float]) -> float | Non
     """
     from statistics import NormalDist
 
-    if not bounds or estimate.invalid or not estimate.error > 0:
+    if estimate.invalid or not estimate.error > 0:
         return None
     distance = min(abs(estimate.value - bound) for bound in bounds)
     return NormalDist().cdf(-distance / estimate.error / math.sqrt(2))
@@ -325,8 +325,6 @@ def outside_probability(comparisons: Sequence[Comparison]) -> float | None:
     """
     from statistics import NormalDist
 
-    if not comparisons:
-        return None
     estimate = comparisons[0].estimate
     if estimate.invalid or not estimate.error > 0:
         return None
@@ -344,7 +342,7 @@ def limiting_ends(estimate: Estimate) -> tuple[float, float]:
     return estimate.ends_at(0.5)
 
 
-def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: float = 1.0) -> float | None:
+def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: float) -> float | None:
     """Return how many times as many items or sources give a chance of 80% of a verdict, if the estimate holds.
 
     The verdict is that of a run with ``next_share`` times the error probability of the estimate's interval. The error

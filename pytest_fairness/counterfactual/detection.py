@@ -295,7 +295,7 @@ class PromptText:
         return [{"text": prompt.text, "groups": dict(prompt.groups)} for prompt in item.prompts]
 
 
-def read_texts(path: Path, language: str = "en") -> list[PromptText]:
+def read_texts(path: Path, language: str) -> list[PromptText]:
     """Return every prompt of a file: of a text file its lines, of a JSONL file every text with a space in it.
 
     Raises `FairnessError` for a file that cannot be read, and for a line that is no JSON.

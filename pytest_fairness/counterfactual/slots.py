@@ -57,7 +57,8 @@ def values_of(slot: str, given: object) -> tuple[Value, ...]:
             raise FairnessError(f"{slot!r} varies over {text!r:.60}: give texts that are not empty")
         values.append(Value((text,), _groups(slot, text, given[text] if isinstance(given, Mapping) else None)))
     if len({value.words for value in values}) < len(values):
-        raise FairnessError(f"{slot!r} varies over {_first_duplicate(list(given))!r} twice: give each text once")
+        duplicate = next(text for text in given if list(given).count(text) > 1)
+        raise FairnessError(f"{slot!r} varies over {duplicate!r} twice: give each text once")
     return tuple(values)
 
 
@@ -69,10 +70,6 @@ def _groups(slot: str, text: str, declared: object) -> Groups:
     if isinstance(declared, Mapping) and all(isinstance(part, str) for pair in declared.items() for part in pair):
         return tuple(declared.items())
     raise FairnessError(f"{slot!r}: the groups of {text!r} are {declared!r:.60}: write {{'gender': 'female'}}")
-
-
-def _first_duplicate(texts: Sequence[str]) -> str:
-    return next(text for text in texts if texts.count(text) > 1)
 
 
 def variant_of(chosen: Mapping[str, Value], template: SlotTemplate) -> tuple[Variant, dict[str, str]]:

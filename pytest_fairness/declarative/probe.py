@@ -253,7 +253,7 @@ class DeclaredGraders:
 
 
 def read_graders(
-    declared: LocatedValue, folders: AllowedFolders, choices: Sequence[str] | None, tools: Sequence[str] = ()
+    declared: LocatedValue, folders: AllowedFolders, choices: Sequence[str] | None, tools: Sequence[str]
 ) -> DeclaredGraders:
     """Return the graders of a probe.
 

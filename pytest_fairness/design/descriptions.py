@@ -137,6 +137,9 @@ def choice_in(answer: Answer) -> Answer:
 
     Lines before it may have the form if they end with no: that choice failed its check and was replaced.
 
+    Args:
+        answer: The answer to a prompt of `prompts`.
+
     >>> choice_in(Answer("The voice is loud and quick.\\n\\nB, 80%, yes")).text
     'B'
     >>> choice_in(Answer("A, 60%\\nB, 40%")).text
@@ -155,11 +158,17 @@ def reading_of(
     *,
     verification: bool,
 ) -> EmotionReading:
-    """Return what a language model answered to `prompts`, as a `EmotionReading`.
+    """Return what a language model answered to `prompts`, as an `EmotionReading`.
 
-    ``grade_answer`` reads the choice: ``Choice().grade``. An answer that it cannot grade, and one that failed (None),
-    has no reading: label -1 and confidence nan. The confidence is the last percentage (0 to 100) in the answer, nan
-    where there is none. ``verified`` is true where the last yes or no is a yes.
+    Args:
+        questions: The prompts.
+        answers: The answer to each; None for one that failed.
+        grade_answer: A function that reads the choice: ``Choice().grade``.
+        verification: Whether the prompts ask for a check of the choice.
+
+    Returns:
+        The label -1 and the confidence nan for an answer that failed or cannot be graded; else the confidence is the
+        last percentage (0 to 100) of the answer, nan without one. ``verified`` is true where the last yes or no is yes.
     """
     import torch
 

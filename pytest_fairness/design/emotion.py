@@ -123,7 +123,7 @@ class _Sample:
         """Return the figures without intervals."""
         mean = {(group, name): _mean(self._arrays[group][name]) for group in (OF, TO) for name in self._grades}
         error = {group: _calibration(*(self._arrays[group][name] for name in self._grades[:2])) for group in (OF, TO)}
-        ratio = {name: _quotient(mean[OF, name], mean[TO, name]) for name in self._grades}
+        ratio = {name: mean[OF, name] / mean[TO, name] if mean[TO, name] else math.nan for name in self._grades}
         metrics = {
             "accuracy_ratio": ratio["correct"],
             "confidence_ratio": ratio["confidence"],
@@ -223,10 +223,6 @@ class _Sample:
 def _mean(values: Floats) -> float:
     graded = values[~np.isnan(values)]
     return float(graded.mean()) if len(graded) else math.nan
-
-
-def _quotient(first: float, second: float) -> float:
-    return first / second if second else math.nan
 
 
 def _bins(confidence: Floats) -> Any:

@@ -194,7 +194,11 @@ def _head(task: Task, designer: Designer, seed: int, about: Mapping[str, Any]) -
 
 
 def explained(result: Design) -> list[str]:
-    """Return lines on the result: the best parameters, their meaning, the convergence and the fresh figures."""
+    """Return lines on the result: the best parameters, their meaning, the convergence and the fresh figures.
+
+    Args:
+        result: The result of `design`.
+    """
     task, best = result.task, result.best
     points, _ = evaluated(result.iterations)
     lines = [f"best parameters (iteration {best.number} of {len(result.iterations)}):"]

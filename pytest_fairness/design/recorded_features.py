@@ -64,7 +64,13 @@ def load_recording(
     (from 0) in ``emotions`` and ``groups``; safetensors holds no text, so there they are indices. Each group has at
     least one sample.
 
-    Raises `FairnessError` in one line for whatever is missing, of another shape, not finite or unknown.
+    Args:
+        path: The file.
+        groups: The names of the groups.
+        emotions: The names of the labels.
+
+    Raises:
+        FairnessError: Something is missing, of another shape, not finite or unknown.
     """
     path = Path(path)
     arrays = _read(path)

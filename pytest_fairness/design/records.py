@@ -112,7 +112,7 @@ class DesignRecord:
     Raises `FairnessError` for an existing file without ``resume``, or a record of another design.
     """
 
-    def __init__(self, path: Path, design: Mapping[str, Any], *, resume: bool = False) -> None:
+    def __init__(self, path: Path, design: Mapping[str, Any], *, resume: bool) -> None:
         self._path = path
         self.iterations: list[Iteration] = []
         head = {"schema": 1, **json.loads(json.dumps(design))}

@@ -39,7 +39,15 @@ def train(*, seed: int, seq_len: int = 5, dim: int = 48, settings: int = SETTING
     number of threads. The seeds of the training samples lie in the upper half of the seeds (2^31 and above), so
     a benchmark of a smaller seed shares no sample with them.
 
-    Raises `FairnessError` for a seed out of 0 to 2^31 - 1 and as `environment.generate` does.
+    Args:
+        seed: The seed, 0 to 2^31 - 1.
+        seq_len: The number of time steps of a sample.
+        dim: The number of features of a time step.
+        settings: The number of parameters that are drawn.
+        epochs: The number of passes over all samples.
+
+    Raises:
+        FairnessError: The seed is out of its range, or `environment.generate` refuses the shape.
     """
     import torch
 

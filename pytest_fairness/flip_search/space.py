@@ -109,7 +109,7 @@ def differing_words(space: TextSpace, left: Choice, right: Choice) -> set[Word]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextPair:
-    """Two texts that differ in varied slots only; ``others`` are further texts to compare with the first.
+    """Two texts that differ in varied slots only; the later ``rights`` are further texts to compare with the first.
 
     ``prompts`` are the two. While hypothesis searches, an example holds several second texts, so that a model is
     asked about many words at once; what it shrinks to has one.
@@ -122,10 +122,6 @@ class TextPair:
     @property
     def prompts(self) -> tuple[Prompt, Prompt]:
         return self.space.prompt(self.left), self.space.prompt(self.rights[0])
-
-    @property
-    def others(self) -> tuple[Prompt, ...]:
-        return tuple(self.space.prompt(choice) for choice in self.rights[1:])
 
     @property
     def size(self) -> int:

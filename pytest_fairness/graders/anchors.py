@@ -20,6 +20,11 @@ class Anchors:
     >>> len(Anchors("warmth", ["They are kind."], ["They are cold."]).positive)
     1
 
+    Args:
+        dimension: The name of the dimension.
+        positive: The sentences at its positive end.
+        negative: The sentences at its negative end.
+
     Raises:
         FairnessError: An end has no sentence, or an entry that is not a text.
     """

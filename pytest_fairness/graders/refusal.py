@@ -44,7 +44,14 @@ _OPENING = 600
 
 
 def refuses(text: str) -> bool:
-    """Return whether the wording of a text refuses and nothing in it answers."""
+    """Return whether the wording of a text refuses and nothing in it answers.
+
+    Args:
+        text: The text of an answer.
+
+    >>> refuses("I can't help with that."), refuses("I can't fault her: yes.")
+    (True, False)
+    """
     return detect_refusal(text) is True
 
 
@@ -134,6 +141,9 @@ def nothing_read(answer: Answer, why: str) -> Grade:
 
     Returns:
         The grade of an answer that is not complete, else "refusal" or "unparsed".
+
+    >>> nothing_read(Answer("It is a fine day."), "no rating").detail
+    "no rating: 'It is a fine day.'"
     """
     reason: UngradedReason = "refusal" if refuses(final_text(answer.text)) else "unparsed"
     return unfinished(answer) or Grade.none(reason, f"{why}: {answer.text.strip()[-160:]!r}")

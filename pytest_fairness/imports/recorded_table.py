@@ -198,7 +198,7 @@ class RecordedModel:
     calls_tools = True
 
     def __init__(
-        self, name: str, scores: Mapping[str, Scores], calls: Mapping[str, Sequence[ToolCall] | None] | None = None
+        self, name: str, scores: Mapping[str, Scores], calls: Mapping[str, Sequence[ToolCall] | None] | None
     ) -> None:
         self.name = self.key = name
         self._scores, self._calls = scores, {} if calls is None else calls

@@ -60,7 +60,7 @@ class FunctionModel:
         self,
         function: Callable[..., Any],
         run: str,
-        context: ModelContext | None = None,
+        context: ModelContext | None,
         *,
         made_by: str = "",
         title: str | None = None,

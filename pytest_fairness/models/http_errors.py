@@ -141,7 +141,7 @@ def _connection_failure(names: set[str], messages: Mapping[str, str]) -> Transie
     return None
 
 
-def status_error(status: int, body: object, service: Service, headers: Mapping[str, str] | None = None) -> ModelError:
+def status_error(status: int, body: object, service: Service, headers: Mapping[str, str] | None) -> ModelError:
     """Return the error of an HTTP status: transient, permanent for this prompt, or fatal for the model."""
     if isinstance(body, bytes):
         body = body.decode(errors="replace")

@@ -94,7 +94,7 @@ def choice(options: AnswerOptions, value: str, *, odd: bool, draw: float, kind: 
     return form.replace("{json}", json.dumps({"answer": label})).replace("{label}", label).replace("{text}", text)
 
 
-def yes_no(word: str, *, odd: bool, draw: float, kind: str | None = None) -> str:
+def yes_no(word: str, *, odd: bool, draw: float, kind: str | None) -> str:
     """Return an answer of yes or no; arguments as for `choice`."""
     form = _select(_YES_NO_ODD if odd else _YES_NO_BY_FORMAT.get(kind or "", _YES_NO_PLAIN), draw)
     word = word.capitalize()
@@ -192,20 +192,12 @@ def _mentioned(options: AnswerOptions, text: str) -> list[str]:
     return sorted((value for value in starts if starts[value] >= 0), key=lambda value: starts[value])
 
 
-def _first_mentioned(options: AnswerOptions, text: str) -> str:
-    return (_mentioned(options, text) or options.values)[0]
-
-
-def _last_mentioned(options: AnswerOptions, text: str) -> str:
-    return (_mentioned(options, text) or options.values)[-1]
-
-
 _OF_OPTIONS: Mapping[str, Callable[[AnswerOptions, str], str]] = MappingProxyType(
     {
         "first": lambda options, _: options.values[0],
         "last": lambda options, _: options.values[-1],
-        "first-mentioned": _first_mentioned,
-        "last-mentioned": _last_mentioned,
+        "first-mentioned": lambda options, text: (_mentioned(options, text) or options.values)[0],
+        "last-mentioned": lambda options, text: (_mentioned(options, text) or options.values)[-1],
         "longest": lambda options, _: max(options.values, key=lambda value: len(options.texts[value])),
         "shortest": lambda options, _: min(options.values, key=lambda value: len(options.texts[value])),
     }

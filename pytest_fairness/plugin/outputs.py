@@ -106,7 +106,8 @@ def write_outputs(fairness: FairnessSession, results: RunResults, notify: Callab
     settings = fairness.settings
     lines: list[str] = []
     summary, annotated = os.environ.get("GITHUB_STEP_SUMMARY"), os.environ.get("GITHUB_ACTIONS") == "true"
-    has_report = settings.report is not None and (settings.is_report_requested or _has_measured(results))
+    # After a run that measured nothing, the report of an earlier one stays.
+    has_report = settings.report is not None and (settings.is_report_requested or results.run.attempts > 0)
     if not has_report and not (summary or annotated):
         return lines
     from pytest_fairness.report.load_run import read_view
@@ -124,11 +125,6 @@ def write_outputs(fairness: FairnessSession, results: RunResults, notify: Callab
 
         lines += workflow_commands(view)
     return lines
-
-
-def _has_measured(results: RunResults) -> bool:
-    """Return whether a run has measured anything; if not, the report of an earlier run stays."""
-    return bool(results.run.attempts)
 
 
 def _write_report(settings: Settings, view: View) -> str:

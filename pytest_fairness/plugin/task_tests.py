@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from types import ModuleType
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import pytest
 
+from pytest_fairness.benchmarks.harness_task import HarnessTask
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import LONGEST_TITLE
-from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary
 from pytest_fairness.plugin.compat import GeneratedModule, use_conftest_hooks
 
@@ -178,35 +178,6 @@ _OPERATORS: Mapping[type[ast.cmpop], tuple[Callable[[Any, Any], bool], str]] = {
     ast.Gt: (operator.gt, "above"),
     ast.Lt: (operator.lt, "below"),
 }
-
-
-class HarnessTask(Protocol):
-    """A task of another harness, as a probe."""
-
-    spec: str
-
-    @property
-    def loaded(self) -> Any:
-        """The loaded task; its ``unsent_settings`` are the decoding settings that are not sent to models."""
-        ...
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The arguments of a probe's mark."""
-        ...
-
-    @property
-    def grades(self) -> list[str]:
-        """The grades that can be measured."""
-        ...
-
-    def items(self) -> list[ProbeItem]:
-        """Return the samples as items."""
-        ...
-
-    def metrics(self, measured: Any) -> Mapping[str, Any]:
-        """Return the task's own metrics by name, as estimates."""
-        ...
 
 
 class TaskThreshold:

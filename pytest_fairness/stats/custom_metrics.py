@@ -83,7 +83,7 @@ class Functional:
 
 
 def linearize(
-    functional: Functional, values: Floats, clusterings: Sequence[Clustering], span: Ends | None = None
+    functional: Functional, values: Floats, clusterings: Sequence[Clustering], span: Ends | None
 ) -> LinearEstimate:
     """Return a functional as a linear estimate.
 

@@ -135,9 +135,9 @@ def functional_estimate(
     clusterings: Sequence[Clustering],
     items: int,
     breakdown: LazyBreakdown,
-    span: Ends | None = None,
-    history: EarlierSamples | None = None,
-    annotate: Callable[[GroupOutcomes, Any], GroupOutcomes] = lambda everyone, _: everyone,
+    span: Ends | None,
+    history: EarlierSamples | None,
+    annotate: Callable[[GroupOutcomes, Any], GroupOutcomes],
 ) -> Estimate:
     """Return the estimate of a function of sums.
 

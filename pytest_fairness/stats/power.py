@@ -73,13 +73,14 @@ def items_for(value: float, error: float, df: float, bounds: Bounds, tail: float
     def fair(times: float) -> float:
         return probabilities(value, error / math.sqrt(times), max(1.0, df * times), bounds, tail)[0]
 
-    return smallest_factor(fair, 1 / MOST_TIMES, MOST_TIMES)
+    return smallest_factor(fair)
 
 
-def smallest_factor(power: Callable[[float], float], low: float, high: float) -> float | None:
-    """Return the smallest factor at which an increasing power reaches `POWER`; None where none up to ``high`` does."""
+def smallest_factor(power: Callable[[float], float]) -> float | None:
+    """Return the smallest factor at which an increasing power reaches `POWER`; None above `MOST_TIMES`."""
     from scipy.optimize import brentq  # type: ignore[import-untyped]
 
+    low, high = 1 / MOST_TIMES, MOST_TIMES
     if power(high) < POWER:
         return None
     if power(low) >= POWER:
@@ -147,7 +148,7 @@ def labels_for(value: float, error: float, df: float, bounds: Bounds, tail: floa
     def fair(times: float) -> float:
         return probabilities(value, error * math.sqrt(1 - share + share / times), df, bounds, tail)[0]
 
-    return smallest_factor(fair, 1 / MOST_TIMES, MOST_TIMES)
+    return smallest_factor(fair)
 
 
 def detectable(error: float, df: float, bounds: Bounds, tail: float) -> Bounds:

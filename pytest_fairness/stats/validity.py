@@ -48,7 +48,7 @@ def _judge_reason(groups: Sequence[GroupOutcomes]) -> str:
     )
 
 
-def ungraded_reason(ungraded: float, attempts: int, group: str = "") -> str:
+def ungraded_reason(ungraded: float, attempts: int, group: str) -> str:
     """Return that too many attempts are ungraded, as a reason; empty where they are not."""
     share = ungraded / attempts
     if share <= MOST_UNGRADED:

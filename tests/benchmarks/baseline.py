@@ -10,7 +10,6 @@ ratio less the old one's, by the signs that were seen. Seeded.
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
+from tests.benchmarks.differences import main
 
 MARGIN = 1.1
 Floats = npt.NDArray[np.float64]
@@ -133,15 +133,5 @@ def cells() -> Iterator[Cell]:
         yield Cell(400, 0.9, 0.9 / MARGIN, refused=refused)
 
 
-def main() -> None:
-    """Print one line a cell."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=1000, help="pairs of samples a cell (default: 1000)")
-    parser.add_argument("--seed", type=int, default=0, help="of what is drawn (default: 0)")
-    arguments = parser.parse_args()
-    for line in lines(arguments.runs, arguments.seed):
-        print(line, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, lines)

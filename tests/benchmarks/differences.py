@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -103,9 +103,9 @@ def lines(runs: int, seed: int) -> Iterator[str]:
         yield f"{design:8s} base {base} ratio {old} then {new} | {rates}"
 
 
-def main() -> None:
-    """Print one line a cell."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(description: str | None, lines: Callable[[int, int], Iterator[str]]) -> None:
+    """Print one line a cell, given a function from the number of runs and a seed to the lines."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=1000, help="pairs of samples a cell (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn (default: 0)")
     arguments = parser.parse_args()
@@ -114,4 +114,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, lines)

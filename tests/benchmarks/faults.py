@@ -36,7 +36,7 @@ from aiohttp import web
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.helpers.http_server import serving
+from tests.helpers.http_server import chat_completion, serving
 
 SERVER_FAULTS = ("429", "500", "reset", "hang", "garbage", "truncate")
 FAULTS = (*SERVER_FAULTS, "all", "kill-load", "kill-worksteal", "disk", "clock")
@@ -93,9 +93,7 @@ class Server:
         await asyncio.sleep(_LATENCY)
         group = "woman" if " woman " in text else "man"
         yes = hashlib.sha256(text.encode()).digest()[0] < {"woman": 166, "man": 192}[group]
-        message = {"role": "assistant", "content": "Yes." if yes else "No."}
-        choice = {"index": 0, "finish_reason": "stop", "message": message}
-        body = json.dumps({"model": "m", "choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 2}})
+        body = json.dumps(chat_completion("Yes." if yes else "No.", tokens=(9, 2)))
         if fault:
             return await self._fail(request, fault, body)
         self.answered[text] += 1

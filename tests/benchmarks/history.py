@@ -116,7 +116,7 @@ class Bank:
 
 
 def _planned(matrix: Matrix, model: str, size: int, generator: np.random.Generator) -> float:
-    """Return what a plan promises a model, as `plugin.dry_runs.adjusted_samples` makes it from all others."""
+    """Return what a plan promises a model, as `pytest --fairness-plan` makes it from all others."""
 
     def others(models: Mapping[str, Answers]) -> Mapping[str, Answers]:
         return {name: answers for name, answers in models.items() if name != model}

@@ -36,7 +36,7 @@ from pytest_fairness.engine.requests import build_requests
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.registry import resolve
 from pytest_fairness.store.store import Store
-from tests.helpers.http_server import serving
+from tests.helpers.http_server import chat_completion, serving
 
 QUOTAS = (5, 10, 20)
 SHAPES = ("seconds", "zero", "date", "google", "openrouter", "reset", "nothing")
@@ -68,8 +68,7 @@ class Provider:
             self.times.append(now)
         await asyncio.sleep(0.1 + 0.2 * hashlib.sha256(text.encode()).digest()[0] / 255)
         self.answered[text] += 1
-        message = {"role": "assistant", "content": "Yes."}
-        return web.json_response({"choices": [{"finish_reason": "stop", "message": message}]})
+        return web.json_response(chat_completion("Yes."))
 
     def _refusal(self, wait: float) -> web.Response:
         headers: dict[str, str] = {}

@@ -10,70 +10,23 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from pytest_fairness import Prompt, counterfactual_pairs
-from pytest_fairness.flip_search.search import Flip, Search
-from pytest_fairness.flip_search.space import TextPair
+from tests.helpers.flip_searches import CountingModel, run
 
 WORDS = [
-    "archery",
-    "astronomy",
-    "baking",
-    "ballet",
-    "baseball",
-    "basketball",
-    "bowling",
-    "boxing",
-    "calligraphy",
-    "camping",
-    "canoeing",
-    "carpentry",
-    "cello",
-    "chess",
-    "choir",
-    "climbing",
-    "cooking",
-    "cricket",
-    "cycling",
-    "dancing",
-    "darts",
-    "drawing",
-    "drums",
-    "embroidery",
-    "fencing",
-    "fishing",
-    "football",
-    "gardening",
-    "golf",
-    "guitar",
-    "gymnastics",
-    "hiking",
-    "hockey",
-    "judo",
-    "juggling",
-    "karate",
-    "knitting",
-    "lacrosse",
-    "origami",
-    "painting",
-    "photography",
-    "pottery",
-    "reading",
-    "rowing",
-    "rugby",
-    "running",
-    "sailing",
-    "skiing",
-    "squash",
+    "archery", "astronomy", "baking", "ballet", "baseball", "basketball", "bowling", "boxing", "calligraphy",
+    "camping", "canoeing", "carpentry", "cello", "chess", "choir", "climbing", "cooking", "cricket", "cycling",
+    "dancing", "darts", "drawing", "drums", "embroidery", "fencing", "fishing", "football", "gardening", "golf",
+    "guitar", "gymnastics", "hiking", "hockey", "judo", "juggling", "karate", "knitting", "lacrosse", "origami",
+    "painting", "photography", "pottery", "reading", "rowing", "rugby", "running", "sailing", "skiing", "squash",
     "swimming",
-]
+]  # fmt: skip
 ONE = "The candidate has worked in accounts for six years. Outside work: {hobby}. Should they be invited? Yes or no."
 TWO = "{name} has worked in accounts for {years} years. Outside work, {they} {likes|like} {hobby}. Invite {them}?"
 MANY = "The candidate lists these words about themselves: {words}. Should they be invited? Yes or no."
@@ -84,47 +37,6 @@ SPACES: dict[str, tuple[str, dict[str, Any]]] = {
     "1 to 120 words": (MANY, {"words": st.lists(st.sampled_from(WORDS), min_size=1, max_size=120)}),
     "120 words": (MANY, {"words": st.lists(st.sampled_from(WORDS), min_size=120, max_size=120)}),
 }
-
-
-@dataclass
-class CountingModel:
-    """A simulated model that counts its calls; ``decides`` is given the text and a fresh uniform draw."""
-
-    decides: Callable[[str, float], str]
-    chance: random.Random
-    calls: int = 0
-
-    def ask(self, wanted: Sequence[tuple[Prompt, int, int]]) -> list[list[str]]:
-        self.calls += sum(count for _, _, count in wanted)
-        return [[self.decides(prompt.text, self.chance.random()) for _ in range(count)] for prompt, _, count in wanted]
-
-
-def run(space: str, model: CountingModel, number: int, examples: int = 100) -> tuple[Flip | None, TextPair | None]:
-    """Run one search with hypothesis; return the flip, and the pair that hypothesis shrank to."""
-    template, vary = SPACES[space]
-    search = Search(model.ask)
-    last: list[TextPair] = []
-
-    @seed(number)
-    @settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-        print_blob=False,
-    )
-    @given(pair=counterfactual_pairs(template, vary))
-    def test(pair: TextPair) -> None:
-        if search.flips(pair):
-            last[:] = [pair]
-            raise AssertionError
-
-    try:
-        test()
-    except AssertionError:
-        return search.flip, last[0]
-    return None, None
 
 
 def words_of(prompt: Prompt) -> set[str]:
@@ -150,13 +62,14 @@ def main() -> None:
     parser.add_argument("--spaces", nargs="+", choices=SPACES, default=list(SPACES))
     given_ = parser.parse_args()
     for space in given_.spaces:
+        pairs = counterfactual_pairs(*SPACES[space])
         for noise in (0.0, 0.02, 0.05, 0.1):
             detected, small, same, calls = 0, 0, 0, []
             for number in range(given_.seeds):
                 chance = random.Random(f"{space}/{noise}/{number}")
                 word = chance.choice(WORDS)
                 model = CountingModel(flipping(word, noise), chance)
-                flip, pair = run(space, model, number, given_.examples)
+                flip, pair = run(model, pairs, number, given_.examples)
                 calls.append(model.calls)
                 if flip is not None:
                     apart = words_of(flip.left) ^ words_of(flip.right)
@@ -170,11 +83,12 @@ def main() -> None:
                 flush=True,
             )
     for space in given_.spaces:
+        pairs = counterfactual_pairs(*SPACES[space])
         for base in (0.5, 0.7, 0.9, 0.98):
             false, calls = 0, []
             for number in range(given_.seeds):
                 model = CountingModel(fair(base), random.Random(f"fair/{space}/{base}/{number}"))
-                flip, _ = run(space, model, number, given_.examples)
+                flip, _ = run(model, pairs, number, given_.examples)
                 false += flip is not None
                 calls.append(model.calls)
             print(

@@ -53,8 +53,10 @@ def test_spanish_has_articles_contractions_and_endings() -> None:
 
 
 def test_item_declares_groups_and_slots_and_passes_the_lint() -> None:
-    item = counterfactuals("{name} has applied. Is {their} CV good?", {"name": names(2)})
-    assert len(item.prompts) == 20
+    template = "{name} has applied. Is {their} CV good?"
+    item = counterfactuals(template, {"name": names(2)}, id="cv", source="letters", metadata={"field": "law"})
+    assert (item.id, item.source, len(item.prompts)) == ("cv", "letters", 20)
+    assert all(prompt.metadata == {"language": "en", "field": "law"} for prompt in item.prompts)
     assert {tuple(prompt.groups) for prompt in item.prompts} == {("gender", "ethnicity")}
     assert item.prompts[0].slots["their"] in ("her", "his")
     assert lint(item).pronouns == ()

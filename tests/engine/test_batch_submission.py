@@ -6,7 +6,6 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import pytest
 
@@ -340,19 +339,9 @@ def test_caps_hold_for_batches(make_engine: MakeEngine, server: Batches, model: 
 
 
 @pytest.mark.parametrize("model", PROVIDERS[1:], indirect=True)
-def test_results_on_another_host_are_not_fetched(
-    make_engine: MakeEngine, server: Batches, model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_on_another_host_are_not_fetched(make_engine: MakeEngine, server: Batches, model: Model) -> None:
     """Check that the key is not sent to another host."""
-    from tests.helpers import fake_batch_server
-
-    original = fake_batch_server._Handler._anthropic
-
-    def another_host(handler: Any, batch: fake_batch_server.Batch) -> dict[str, Any]:
-        reply = original(handler, batch)
-        return {**reply, "results_url": reply["results_url"] and "http://elsewhere.test/results"}
-
-    monkeypatch.setattr(fake_batch_server._Handler, "_anthropic", another_host)
-    server.at_once = True
+    server.at_once, server.results_host = True, "http://elsewhere.test"
     (error,) = {attempt.error for attempt in attempts_of(make_engine(batch="wait"), model)}
-    assert "are at http://elsewhere.test/results, which is not the server that was named" in str(error)
+    results = "http://elsewhere.test/v1/messages/batches/batch_1/results"
+    assert f"are at {results}, which is not the server that was named" in str(error)

@@ -3,62 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, find, given, seed, settings
+from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 from pytest_fairness import FairnessError, Prompt, any_name, counterfactual_pairs, names, profiles
-from pytest_fairness.flip_search.search import Flip, Search, smallest
+from pytest_fairness.flip_search.search import Search, smallest
 from pytest_fairness.flip_search.space import TextPair
+from tests.helpers.flip_searches import CountingModel, run
 
 WORDS = [f"{first}{second}ing" for first in ("bo", "ca", "du", "fe", "gi") for second in "bdfklmnprt"]
-Ask = Callable[[Sequence[tuple[Prompt, int, int]]], list[list[Any]]]
-
-
-class CountingModel:
-    """A model that decides on a text with a fresh draw, and counts its calls."""
-
-    def __init__(self, decides: Callable[[str, float], object], number: int = 0) -> None:
-        self.decides = decides
-        self.chance = random.Random(number)
-        self.calls = 0
-
-    def __call__(self, wanted: Sequence[tuple[Prompt, int, int]]) -> list[list[Any]]:
-        self.calls += sum(count for _, _, count in wanted)
-        return [[self.decides(prompt.text, self.chance.random()) for _ in range(count)] for prompt, _, count in wanted]
-
-
-def run(
-    model: Ask, pairs: st.SearchStrategy[TextPair], number: int = 0, **options: Any
-) -> tuple[Flip | None, TextPair | None]:
-    """Return the flip that was found, and the example that hypothesis shrank to."""
-    search = Search(model, **options)
-    last: list[TextPair] = []
-
-    @seed(number)
-    @settings(
-        max_examples=100,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(pair=pairs)
-    def test(pair: TextPair) -> None:
-        if search.flips(pair):
-            last[:] = [pair]
-            raise AssertionError
-
-    try:
-        test()
-    except AssertionError:
-        return search.flip, last[0]
-    return None, None
-
-
 ONE = counterfactual_pairs("The candidate likes {hobby}. Invite them?", {"hobby": WORDS})
 PEOPLE = {"Emily Walsh": "female", "James Novak": "male", "Robin Hay": "nonbinary"}
 THREE = counterfactual_pairs(
@@ -192,3 +149,11 @@ def test_template_mistakes_are_reported_at_once(template: str, vary: dict[str, A
 def test_user_strategy_must_draw_texts() -> None:
     with pytest.raises(FairnessError, match="it must draw texts, or lists of words"):
         find(counterfactual_pairs("{hobby}", {"hobby": st.integers()}), lambda pair: True)
+
+
+def test_pairs_have_their_language_and_metadata() -> None:
+    people = {"Anna Vogt": "female", "Jan Vogt": "male"}
+    pairs = counterfactual_pairs("{name}: passt {er}?", {"name": people}, language="de", metadata={"field": "law"})
+    for prompt in find(pairs, lambda pair: "passt er?" in pair.prompts[1].text).prompts:
+        assert prompt.text in ("Anna Vogt: passt sie?", "Jan Vogt: passt er?")
+        assert (prompt.metadata["language"], prompt.metadata["field"]) == ("de", "law")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import os
@@ -13,13 +14,12 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numpy as np
 import pytest
+from aiohttp import web
 
 from pytest_fairness.core.attempts import Answer, Attempt, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
@@ -27,6 +27,7 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.graders import embeddings
 from pytest_fairness.graders.anchors import Anchors, read_anchors
 from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
+from tests.helpers.http_server import serving
 
 # Libraries of the model use what newer ones of theirs deprecate.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -238,25 +239,13 @@ def test_model_that_cannot_be_loaded_is_reported(tmp_path: Path) -> None:
 def hub(status: int | None) -> Iterator[str]:
     """Yield the address of a hub that answers everything with a status; with None it never answers."""
 
-    class Answering(BaseHTTPRequestHandler):
-        def do_HEAD(self) -> None:
-            self.send_response(status or 500)
-            self.end_headers()
+    async def respond(_: web.Request) -> web.Response:
+        if status is None:
+            await asyncio.Event().wait()
+        return web.Response(status=status or 500)
 
-        do_GET = do_HEAD  # noqa: N815 - the library's name
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    if status is not None:
-        Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        if status is not None:
-            server.shutdown()
-        server.server_close()
+    with serving(respond) as url:
+        yield url
 
 
 EMBEDS = """

@@ -11,6 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.helpers.http_server import chat_completion
 from tests.helpers.http_server import serving as serving_http
 
 Grades = dict[str, Any]
@@ -63,9 +64,7 @@ def serving() -> Iterator[CountingServer]:
         counted.calls[json.dumps([body["model"], body["messages"]])] += 1
         question = body["messages"][-1]["content"]
         text = json.dumps(counted.grade(question)) if body["model"] == "judge" else counted.answer(question)
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-        usage = {"prompt_tokens": 20, "completion_tokens": 20, "total_tokens": 40}
-        return web.json_response({"model": body["model"], "choices": [choice], "usage": usage})
+        return web.json_response(chat_completion(text, body["model"], (20, 20)))
 
     with serving_http(respond) as url:
         counted.url = f"{url}/v1"

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from aiohttp import web
 
+from tests.helpers.http_server import chat_completion
 from tests.helpers.http_server import serving as serving_http
 
 INPUT, OUTPUT = 1000, 500
@@ -35,9 +36,7 @@ class BillingServer:
         if (self._refuses and count % self._refuses == 0) or count > self.last:
             self.refused += 1
             return web.json_response({"error": {"message": "not now"}}, status=self.status, headers=headers)
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Yes."}}
-        usage = {"prompt_tokens": INPUT, "completion_tokens": OUTPUT}
-        return web.json_response({"model": "tiny", "choices": [choice], "usage": usage}, headers=headers)
+        return web.json_response(chat_completion("Yes.", "tiny", (INPUT, OUTPUT)), headers=headers)
 
 
 @contextmanager

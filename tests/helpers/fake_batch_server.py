@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import email
 import json
 import re
 import threading
@@ -12,9 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from tests.helpers.http_server import chat_completion
+from tests.helpers.http_server import serving as serving_http
 
 PROVIDERS = ("openai", "anthropic")
 INPUT, OUTPUT = 1000, 500
@@ -40,13 +42,11 @@ class Batch:
     """Results by key: ``ok`` with a text, ``status`` with a number, or ``expired``."""
 
 
-class Batches(ThreadingHTTPServer):
+class Batches:
     """The server. What it is told through its attributes holds for the next request."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        self.url = ""
         self.batches: dict[str, Batch] = {}
         self.files: dict[str, bytes] = {}
         self.singly: list[str] = []
@@ -56,18 +56,19 @@ class Batches(ThreadingHTTPServer):
         self.answers: Callable[[str], str | int] = yes
         """A text to answer with, or the HTTP status of an error. OpenAI's breaks off where it ends in "..."."""
         self.on_create: Callable[[], None] = lambda: None
-        """Called when a batch is there and its name is not told yet; what it raises cuts the connection."""
+        """Called when a batch is there and its name is not told yet; a `ConnectionError` cuts the connection."""
         self.failing: list[int] = []
         """Statuses that the next requests are answered with."""
         self.looks = 0
         self.fetched = 0
         self.truncated = 0
         """Files of results that are still to be cut off."""
+        self.results_host: str | None = None
+        """The host that Anthropic's results are said to be at; None for the server itself."""
         self.lock = threading.RLock()
 
     def model(self, provider: str, name: str = "m", tail: str = "") -> str:
-        path = "/v1" if provider == "openai" else ""
-        return f"{provider}:{name}?base_url=http://127.0.0.1:{self.server_address[1]}{path}{tail}"
+        return f"{provider}:{name}?base_url={self.url}{'/v1' if provider == 'openai' else ''}{tail}"
 
     def calls(self) -> Counter[str]:
         """Return how often each text was in a batch."""
@@ -95,87 +96,57 @@ class Batches(ThreadingHTTPServer):
             self.end()
         return batch
 
-
-def _text(request: Mapping[str, Any]) -> str:
-    text: str = (request.get("body") or request.get("params") or {})["messages"][-1]["content"]
-    return text
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Batches
-
-    def do_POST(self) -> None:
-        content = self.rfile.read(int(self.headers["Content-Length"]))
-        if self._fails():
-            return
-        path = urlsplit(self.path).path
+    async def respond(self, request: web.Request) -> web.StreamResponse:
+        """Return the reply to any request; the next of ``failing`` where there is one."""
+        if self.failing:
+            return _reply({"error": {"message": "not now"}}, self.failing.pop(0))
+        if request.method == "GET":
+            return await self._look(request)
+        if request.path == "/v1/files":
+            return await self._upload(request)
+        body = await request.json()
         try:
-            if path == "/v1/files":
-                self._upload(content)
-            elif path == "/v1/batches":
-                body = json.loads(content)
-                lines = self.server.files[body["input_file_id"]].splitlines()
-                self._say(
-                    _openai(self.server.create(body["metadata"]["pytest-fairness"], list(map(json.loads, lines))))
-                )
-            elif path == "/v1/messages/batches":
-                self._say(self._anthropic(self.server.create(None, json.loads(content)["requests"])))
-            else:
-                self._singly(json.loads(content), path)
+            if request.path == "/v1/batches":
+                requests = [json.loads(line) for line in self.files[body["input_file_id"]].splitlines()]
+                return _reply(_openai(self.create(body["metadata"]["pytest-fairness"], requests)))
+            if request.path == "/v1/messages/batches":
+                return _reply(self._anthropic(self.create(None, body["requests"])))
         except ConnectionError:
-            self.close_connection = True
-
-    def do_GET(self) -> None:
-        if self._fails():
-            return
-        path = urlsplit(self.path).path
-        openai = not path.startswith("/v1/messages")
-        if match := re.fullmatch(r"/v1/(?:messages/)?batches", path):
-            batches = [_openai(b) if openai else self._anthropic(b) for b in reversed(self.server.batches.values())]
-            ids = {"first_id": None, "last_id": None}
-            self._say({"object": "list", "data": batches, "has_more": False, **ids})
-        elif match := re.fullmatch(r"/v1/(?:messages/)?batches/(\w+)", path):
-            self.server.looks += 1
-            batch = self.server.batches.get(match[1])
-            if batch is None:
-                self._say({"error": {"message": "no such batch"}}, 404)
-            else:
-                self._say(_openai(batch) if openai else self._anthropic(batch))
-        elif match := re.fullmatch(r"/v1/files/(\w+)-(ok|error)/content", path):
-            self._send_lines(_openai_lines(self.server.batches[match[1]], match[2]))
-        elif match := re.fullmatch(r"/v1/messages/batches/(\w+)/results", path):
-            self._send_lines(_anthropic_lines(self.server.batches[match[1]]))
-        else:
-            self._say({"error": {"message": "no such path"}}, 404)
-
-    def _fails(self) -> bool:
-        with self.server.lock:
-            if not self.server.failing:
-                return False
-            self._say({"error": {"message": "not now"}}, self.server.failing.pop(0))
-            return True
-
-    def _upload(self, content: bytes) -> None:
-        head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
-        for part in email.message_from_bytes(head + content).walk():
-            if part.get_filename():
-                name = f"file{len(self.server.files)}"
-                self.server.files[name] = bytes(part.get_payload(decode=True))
-                self._say({"id": name, "object": "file", "purpose": "batch"})
-
-    def _singly(self, body: dict[str, Any], path: str) -> None:
+            return _cut(request, web.Response())
         text = body["messages"][-1]["content"]
-        self.server.singly.append(text)
-        answer = str(self.server.answers(text))
-        self._say(_chat(answer) if path.endswith("completions") else _message(answer))
+        self.singly.append(text)
+        answer = str(self.answers(text))
+        return _reply(_chat(answer) if request.path.endswith("completions") else _message(answer))
+
+    async def _look(self, request: web.Request) -> web.StreamResponse:
+        path = request.path
+        describe = self._anthropic if path.startswith("/v1/messages") else _openai
+        if re.fullmatch(r"/v1/(?:messages/)?batches", path):
+            batches = [describe(batch) for batch in reversed(self.batches.values())]
+            return _reply({"object": "list", "data": batches, "has_more": False, "first_id": None, "last_id": None})
+        if match := re.fullmatch(r"/v1/(?:messages/)?batches/(\w+)", path):
+            self.looks += 1
+            batch = self.batches.get(match[1])
+            return _reply(describe(batch)) if batch else _reply({"error": {"message": "no such batch"}}, 404)
+        if match := re.fullmatch(r"/v1/files/(\w+)-(ok|error)/content", path):
+            return await self._send_lines(request, _openai_lines(self.batches[match[1]], match[2]))
+        if match := re.fullmatch(r"/v1/messages/batches/(\w+)/results", path):
+            return await self._send_lines(request, _anthropic_lines(self.batches[match[1]]))
+        return _reply({"error": {"message": "no such path"}}, 404)
+
+    async def _upload(self, request: web.Request) -> web.Response:
+        file = (await request.post())["file"]
+        assert isinstance(file, web.FileField)
+        name = f"file{len(self.files)}"
+        self.files[name] = file.file.read()
+        return _reply({"id": name, "object": "file", "purpose": "batch"})
 
     def _anthropic(self, batch: Batch) -> dict[str, Any]:
         kinds = Counter(kind for kind, _ in batch.results.values())
         counts = {"succeeded": kinds["ok"], "errored": kinds["status"], "expired": kinds["expired"], "canceled": 0}
         created = datetime.fromtimestamp(batch.created, UTC).isoformat()
         running = batch.status == "running"
-        results = f"http://{self.headers['Host']}/v1/messages/batches/{batch.name}/results"
+        results = f"{self.results_host or self.url}/v1/messages/batches/{batch.name}/results"
         return {
             "id": batch.name,
             "type": "message_batch",
@@ -186,38 +157,39 @@ class _Handler(BaseHTTPRequestHandler):
             "request_counts": {**counts, "processing": len(batch.requests) - sum(kinds.values())},
         }
 
-    def _send_lines(self, lines: list[dict[str, Any]]) -> None:
+    async def _send_lines(self, request: web.Request, lines: list[dict[str, Any]]) -> web.StreamResponse:
         content = "".join(f"{json.dumps(line)}\n" for line in reversed(lines)).encode()
-        self.server.fetched += 1
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        with self.server.lock:
-            if self.server.truncated:
-                self.server.truncated -= 1
-                content, self.close_connection = content[: len(content) // 2], True
-        self.wfile.write(content)
+        self.fetched += 1
+        if not self.truncated:
+            return web.Response(body=content)
+        self.truncated -= 1
+        response = web.StreamResponse(headers={"Content-Length": str(len(content))})
+        await response.prepare(request)
+        await response.write(content[: len(content) // 2])
+        return _cut(request, response)
 
-    def _say(self, body: object, status: int = 200) -> None:
-        content = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.send_header("retry-after", "0.01")
-        self.end_headers()
-        self.wfile.write(content)
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+def _text(request: Mapping[str, Any]) -> str:
+    text: str = (request.get("body") or request.get("params") or {})["messages"][-1]["content"]
+    return text
+
+
+def _reply(body: object, status: int = 200) -> web.Response:
+    return web.json_response(body, status=status, headers={"retry-after": "0.01"})
+
+
+def _cut(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+    """Close the connection before the response is complete."""
+    assert request.transport is not None
+    request.transport.close()
+    return response
 
 
 def _chat(text: str) -> dict[str, Any]:
-    finish = "error" if text.endswith("...") else "stop"
-    return {
-        "model": "m",
-        "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}],
-        "usage": {"prompt_tokens": INPUT, "completion_tokens": OUTPUT},
-    }
+    completion = chat_completion(text, tokens=(INPUT, OUTPUT))
+    if text.endswith("..."):
+        completion["choices"][0]["finish_reason"] = "error"
+    return completion
 
 
 def _message(text: str) -> dict[str, Any]:
@@ -277,11 +249,5 @@ def _anthropic_lines(batch: Batch) -> list[dict[str, Any]]:
 def serving() -> Iterator[Batches]:
     """Yield the server, until the block ends."""
     server = Batches()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
+    with serving_http(server.respond) as server.url:
         yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -6,10 +6,21 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 from aiohttp import web
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def chat_completion(text: str, model: str = "m", tokens: tuple[int, int] = (20, 5)) -> dict[str, Any]:
+    """Return a chat completion with the tokens of its prompt and of its text."""
+    message = {"role": "assistant", "content": text}
+    return {
+        "model": model,
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+        "usage": {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)},
+    }
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from inspect_ai.scorer import (
     stderr,
 )
 from inspect_ai.solver import (
+    Plan,
     chain,
     fork,
     generate,
@@ -110,6 +111,26 @@ def second_thoughts() -> Any:
 @task
 def turns() -> Task:
     return Task(dataset=applicants(), solver=chain(system_message("Think."), second_thoughts()), scorer=match("any"))
+
+
+@solver
+def completing() -> Any:
+    async def solve(state: Any, generate: Any) -> Any:
+        state.completed = True
+        return state
+
+    return solve
+
+
+@task
+def planned() -> Task:
+    plan = Plan([generate(temperature=0.5), completing(), generate()], finish=second_thoughts())
+    return Task(dataset=applicants(), solver=plan, scorer=match("any"))
+
+
+@task
+def curtailed() -> Task:
+    return Task(dataset=applicants(), solver=second_thoughts(), scorer=match("any"), message_limit=3)
 
 
 @solver

@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.helpers.http_server import serving
+from tests.helpers.http_server import chat_completion, serving
 
 Verdict = Callable[[str, str], str]
 """A function from a judge's name and the answer inside its fence to its reply."""
@@ -79,10 +79,7 @@ def bench() -> Iterator[JudgeServer]:
         body = await request.json()
         if judges.refuses(body):
             return web.json_response({"error": {"message": "not this one"}}, status=400)
-        message = {"role": "assistant", "content": judges.reply(body)}
-        usage = {"prompt_tokens": 20, "completion_tokens": 5}
-        choice = {"index": 0, "finish_reason": "stop", "message": message}
-        return web.json_response({"model": body["model"], "choices": [choice], "usage": usage})
+        return web.json_response(chat_completion(judges.reply(body), body["model"]))
 
     with serving(respond) as url:
         judges.url = f"{url}/v1"

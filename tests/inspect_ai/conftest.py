@@ -20,7 +20,7 @@ HELPERS = (
 )
 TASKS = (
     *("matching", "letters", "including", "patterns", "judged", "turns", "gathered", "forked", "repeated"),
-    *("calling", "acting", "approved", "rated"),
+    *("calling", "acting", "approved", "rated", "planned", "curtailed"),
 )
 
 

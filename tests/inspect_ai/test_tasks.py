@@ -8,17 +8,14 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_fairness.benchmarks import harness_package
-from pytest_fairness.benchmarks.inspect_ai import InspectTask, package
+from pytest_fairness.benchmarks.inspect_ai import InspectTask
 from pytest_fairness.benchmarks.inspect_ai.sample_run import SampleRun
-from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.garbage_collection import paused_collection
 from tests.helpers.project import NO_XDIST, Project, distributed
 from tests.inspect_ai.conftest import HELPERS, TASKS
@@ -78,6 +75,16 @@ def interrupted():
         raise KeyboardInterrupt
     return score
 
+@scorer(metrics=[accuracy()])
+def helpless():
+    async def score(state, target):
+        raise ValueError("no such word")
+    return score
+
+@task
+def unscorable(tolerant: bool = False):
+    return Task(dataset=SAMPLES, scorer=helpless(), fail_on_error=not tolerant)
+
 @task
 def stopped():
     return Task(dataset=SAMPLES, scorer=interrupted())
@@ -89,6 +96,10 @@ def plain(count: int = 4):
 @task
 def boxed():
     return Task(dataset=SAMPLES, scorer=match(), sandbox="docker")
+
+@task
+def filed():
+    return Task(dataset=[Sample(input="Is it?", target="yes", files={"a.txt": "b"})], scorer=match())
 
 @task
 def pictured():
@@ -169,7 +180,7 @@ def _estimates(project: Project) -> dict[str, dict[str, float]]:
 
 @pytest.mark.slow
 def test_scores_equal_those_of_inspect(project: Project, their_run: Path) -> None:
-    """Compare choices, patterns, judges, turns, forks, epochs with three reducers, tools, approvals, an agent."""
+    """Compare choices, patterns, judges, turns, forks, three reducers, tools, approvals, an agent, a plan, a limit."""
     for name in ("tasks.py", "answers.jsonl", "judge.jsonl"):
         shutil.copy(their_run / name, project.path)
     (project.path / "conftest.py").write_text("")
@@ -235,6 +246,7 @@ def test_killed_run_asks_nothing_twice(project: Project) -> None:
         ("tasks.py@empty", "dataset is empty"),
         ("tasks.py@broken", "cannot be loaded: KeyError: 'data' (tasks.py, line"),
         ("tasks.py@boxed", "it needs a sandbox, which is not supported"),
+        ("tasks.py@filed", "its samples have files for a sandbox, which is not supported"),
         ("tasks.py@pictured", "a message holds image content: only text can be sent"),
         ("tasks.py@limited", "it sets token_limit, which is not supported"),
         ("tasks.py@supervised", "a person approves its calls of tools"),
@@ -263,6 +275,16 @@ def test_task_without_tests_gives_one_that_errors(project: Project, task: str, l
     result = project.bare_run(f"--fairness-inspect=tasks.py@{task}", "--fairness-model=simulated:x")
     result.assert_outcomes(errors=1)
     assert line in " ".join(result.stdout.str().split())
+
+
+def test_error_of_a_scorer_fails_unless_the_task_tolerates_it(project: Project) -> None:
+    project.write(tasks=TASK, conftest=f"KILL = 0\n{MODEL}")
+    threshold = "--fairness-inspect-threshold=accuracy >= 0.1"
+    result = project.run("--fairness-inspect=tasks.py@unscorable", threshold)
+    assert "passed" not in result.parseoutcomes()
+    assert "its code raised ValueError: no such word (tasks.py, line" in " ".join(result.stdout.str().split())
+    project.run("--fairness-inspect=tasks.py@unscorable?tolerant=true", threshold).assert_outcomes(passed=4, failed=1)
+    assert set(project.verdicts().values()) == {"invalid"}
 
 
 def test_judge_asked_before_the_model_is_refused(project: Project) -> None:
@@ -309,20 +331,6 @@ def test_unknown_group_is_named(project: Project) -> None:
         "--fairness-model=simulated:x",
     )
     assert "sample 1 has no 'metadata.gendre'" in " ".join(result.stdout.str().split())
-
-
-@pytest.mark.parametrize(
-    ("installed", "line"), [("0.3.10", "inspect_ai 0.3.10 is too old"), (None, "is not installed")]
-)
-def test_missing_or_old_package_is_named(monkeypatch: pytest.MonkeyPatch, installed: str | None, line: str) -> None:
-    def version(_: str) -> str:
-        if installed is None:
-            raise PackageNotFoundError
-        return installed
-
-    monkeypatch.setattr(harness_package, "version", version)
-    with pytest.raises(FairnessError, match=line):
-        harness_package.check_installed("inspect_ai", "inspect", package.OLDEST)
 
 
 def test_interrupt_within_a_task_ends_the_run(project: Project) -> None:

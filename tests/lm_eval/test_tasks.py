@@ -8,16 +8,12 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tests.helpers.lm_eval_tasks
-from pytest_fairness.benchmarks import harness_package
-from pytest_fairness.benchmarks.lm_eval import package
-from pytest_fairness.core.errors import FairnessError
 from tests.helpers.lm_eval_tasks import CHATS, TASKS
 from tests.helpers.project import Project, distributed
 
@@ -123,15 +119,18 @@ def test_groups_and_thresholds_of_an_ini_file(tasks: Project) -> None:
 
 @pytest.mark.slow
 def test_file_of_a_group_names_its_tasks(tasks: Project) -> None:
-    result = tasks.run("--fairness-lm-eval=tasks/group.yaml", "--collect-only")
-    result.stdout.fnmatch_lines(["*<Function test_local_words?0?>", "*<Function test_local_rolling?23?>"])
+    """Override a key of its members as well: the six documents of another split."""
+    result = tasks.run("--fairness-lm-eval=tasks/group.yaml?test_split=train", "--collect-only")
+    result.stdout.fnmatch_lines(["*<Function test_local_words?0?>", "*<Function test_local_rolling?5?>"])
+    result.stdout.no_fnmatch_line("*<Function test_local_rolling?6?>")
 
 
 @pytest.mark.slow
 def test_tag_names_its_tasks(tasks: Project) -> None:
     """Search the thousands of files of the package as well: any of its tasks may have the tag."""
-    result = tasks.run("--fairness-lm-eval=local_tag", INCLUDE, "--collect-only")
-    result.stdout.fnmatch_lines(["*<Function test_local_choices?0?>", "*<Function test_local_shots?23?>"])
+    result = tasks.run("--fairness-lm-eval=local_tag?test_split=train", INCLUDE, "--collect-only")
+    result.stdout.fnmatch_lines(["*<Function test_local_choices?0?>", "*<Function test_local_shots?5?>"])
+    result.stdout.no_fnmatch_line("*<Function test_local_shots?6?>")
 
 
 def test_conftest_hooks_are_called_for_tests_of_tasks(tasks: Project) -> None:
@@ -202,6 +201,8 @@ def test_document(probe_item, model):
     ("spec", "line"),
     [
         ("tasks/missing.yaml", "there is no file"),
+        ("unnamed.yaml", "the file names no task: write task: NAME into it"),
+        ("local_wurds", "there is no such task; did you mean 'local_words' or "),
         ("local_words?num_fewshots=2", "it has no argument 'num_fewshots'; did you mean 'num_fewshot'"),
         ("local_words?dataset_kwargs={data_files: {test: no.jsonl}}", "cannot be loaded: FileNotFoundError"),
         ("local_words?doc_to_text='{{nothing}}'", "cannot be loaded: UndefinedError: 'nothing' is undefined"),
@@ -214,6 +215,7 @@ def test_document(probe_item, model):
     ],
 )
 def test_unusable_task_is_refused_in_one_line(tasks: Project, spec: str, line: str) -> None:
+    (tasks.path / "unnamed.yaml").write_text("task:\n", encoding="utf-8")
     result = tasks.bare_run(f"--fairness-lm-eval={spec}", INCLUDE, "--fairness-model=simulated:x")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     (error,) = [text for text in result.errlines if text.strip()]
@@ -270,15 +272,3 @@ def test_unknown_greedy_leaves_out_what_needs_it(tasks: Project) -> None:
     assert "exact_match" not in estimates(tasks)["local_choices"]
     assert "acc" in estimates(tasks)["local_choices"]
     assert sorted(tasks.verdicts().values())[-1] == "invalid"
-
-
-@pytest.mark.parametrize(("installed", "line"), [("0.4.9", "lm_eval 0.4.9 is too old"), (None, "is not installed")])
-def test_missing_or_old_package_is_named(monkeypatch: pytest.MonkeyPatch, installed: str | None, line: str) -> None:
-    def version(_: str) -> str:
-        if installed is None:
-            raise PackageNotFoundError
-        return installed
-
-    monkeypatch.setattr(harness_package, "version", version)
-    with pytest.raises(FairnessError, match=line):
-        harness_package.check_installed("lm_eval", "lm-eval", package.OLDEST)

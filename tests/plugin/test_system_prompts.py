@@ -19,7 +19,7 @@ from pytest_fairness.engine.requests import build_requests
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.registry import resolve
 from tests.helpers import project_sources
-from tests.helpers.http_server import serving
+from tests.helpers.http_server import chat_completion, serving
 from tests.helpers.project import N2, NO_XDIST, Project, every_mode, failures
 
 PAGE = Path(__file__).parents[2] / "docs" / "system-prompts.md"
@@ -38,8 +38,7 @@ class Service:
         self.systems.append(system)
         text = messages[-1]["content"]
         refused = "prefer men" in system and " woman " in text and len(text.encode()) % 2 ^ text.count("1") % 2
-        reply = {"role": "assistant", "content": "No." if refused else "Yes."}
-        return web.json_response({"choices": [{"finish_reason": "stop", "message": reply}]})
+        return web.json_response(chat_completion("No." if refused else "Yes."))
 
     def name(self, system: str = "") -> str:
         tail = f"&system={system}" if system else ""

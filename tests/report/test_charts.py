@@ -404,7 +404,7 @@ def test_ratio_of_zero_is_drawn_on_a_linear_axis() -> None:
 
 
 def test_missing_measurements_make_no_chart() -> None:
-    assert slices_chart([], "job", "s") == lines_chart("", [], "l") == ""
+    assert lines_chart("", [], "l") == ""
     assert groups_chart(plain_row(0.7, 0.6, 0.8), "g") == ""
 
 

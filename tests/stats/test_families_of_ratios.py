@@ -149,3 +149,15 @@ def test_few_events_are_never_fair(of_rows: Make, count: Count) -> None:
 def test_ratio_of_means_needs_positive_means(of_rows: Make) -> None:
     rows = [{"item": n, "group": g, "score": n % 5 - 2} for n in range(30) for g in "ab"]
     assert "take a difference" in of_rows(rows).ratio("score", by="group", of="a", to="b").invalid
+
+
+def test_worst_ratio_of_a_text_is_that_of_its_value(of_rows: Make) -> None:
+    rows = [
+        {"item": str(number), "group": group, "told": ("b", "a")[number % 4 < share], "yes": number % 4 < share}
+        for number in range(80)
+        for group, share in (("f", 1), ("m", 3))
+    ]
+    measured = of_rows(rows)
+    of_text, of_truth = measured.worst_ratio("told", by="group", equals="a"), measured.worst_ratio("yes", by="group")
+    assert (of_text.value, of_text.low, of_text.high) == (of_truth.value, of_truth.low, of_truth.high)
+    assert of_text.value == pytest.approx(1 / 3)

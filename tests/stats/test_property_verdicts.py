@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.measured import Measured
 from tests.helpers.examples import examples
+from tests.helpers.verdicts import verdict
 from tests.stats.test_properties import PAIR, Rows, ends, estimates_of, samples
 
 Make = Callable[..., Measured]
@@ -22,15 +22,6 @@ Make = Callable[..., Measured]
 quickly = examples(60)
 
 BOUNDS = st.sampled_from([0.02, 0.1, 0.3, 0.5, 0.7, 0.8, 0.95])
-
-
-def verdict(holds: Callable[[], bool]) -> str:
-    """Return the verdict of a threshold test that asserts this."""
-
-    def threshold() -> None:
-        assert holds()
-
-    return judge(threshold).verdict.value
 
 
 def claims(measured: Measured, bound: float) -> Mapping[str, Callable[[], bool]]:

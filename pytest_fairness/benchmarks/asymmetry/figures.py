@@ -183,7 +183,7 @@ def _score(grade: str, domain: str | None = None) -> Sum:
     return score
 
 
-def _scored(grade: str, domain: str | None = None) -> Sum:
+def _scored(grade: str, domain: str | None) -> Sum:
     def scored(attempt: Any) -> bool:
         in_domain = domain is None or _is_of(attempt, domain)
         return in_domain and answered(attempt) and attempt[grade] is not None

@@ -79,7 +79,7 @@ def is_summary(content: Any) -> bool:
     return isinstance(content, dict) and "schema" not in content and _number_at(content, INDEX) is not None
 
 
-def read_summary(path: Path, redact: Callable[[str], str] = str) -> RankingEntry | None:
+def read_summary(path: Path, redact: Callable[[str], str]) -> RankingEntry | None:
     """Return the entry of a ``summary.json``, each text through ``redact``; None for a file of another kind.
 
     Its label is its ``model``, else the name of its folder: ``results/MODEL/TIMESTAMP``.

@@ -95,9 +95,8 @@ def audit_rankings(folder: Path, published: Path | None = None) -> Audit:
         first, _ = _first_counts(rankings)
         rates = {key[2]: rate for key, (_, rate) in rows.items() if key[:2] == cell}
         reproduced += [math.isclose(first[group] / len(rankings), rate, rel_tol=EQUAL) for group, rate in rates.items()]
-    unanswered = sorted(
-        ratios.keys() - {(figure.model, *figure.subject.values()) for figure in figures} - _references(cells)
-    )
+    references = {(*cell, _first_counts(rankings)[1]) for cell, rankings in cells.items()}  # whose ratio is 1
+    unanswered = sorted(ratios.keys() - {(figure.model, *figure.subject.values()) for figure in figures} - references)
     if unanswered:
         notes.append(
             f"{len(unanswered)} published figures have no answers in the folder, such as {', '.join(unanswered[0])}"
@@ -181,11 +180,6 @@ def _note(cell: Cell, rankings: Sequence[Ranking]) -> str:
         f"{', '.join(cell)}: {total:,} runs; whoever is shown first is ranked first in {shown_first:,} "
         f"({total / names_shown:,.0f} would be chance); {missing:,} answers lack a name, which is then last"
     )
-
-
-def _references(cells: Mapping[Cell, Sequence[Ranking]]) -> set[tuple[str, str, str]]:
-    """Return the reference group of each cell, whose ratio is 1."""
-    return {(*cell, _first_counts(rankings)[1]) for cell, rankings in cells.items()}
 
 
 def _read(folder: Path) -> dict[Cell, list[Ranking]]:

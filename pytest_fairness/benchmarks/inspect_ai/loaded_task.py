@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import selectors
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from functools import cache, cached_property
@@ -63,8 +63,6 @@ class LoadedTask:
     def samples(self) -> list[Any]:
         """The samples, each with an id; those without one are numbered from 1, as inspect_ai does."""
         samples = [deepcopy(sample) if sample.id is None else sample for sample in self.task.dataset]
-        if not samples:
-            raise self._refusal("its data set is empty")
         digits = len(str(len(samples)))
         for number, sample in enumerate(samples, 1):
             if sample.id is None:
@@ -74,8 +72,9 @@ class LoadedTask:
     @cached_property
     def solvers(self) -> list[Callable[..., Any]]:
         """The steps of the setup and the solver, in order."""
+        unroll = inspect_module("solver._chain").unroll  # as `inspect_ai.eval` does, which has no public name for it
         solvers = [self.task.setup, self.task.solver]
-        return [step for solver in solvers if solver is not None for step in _steps(solver)]
+        return [step for solver in solvers if solver is not None for step in unroll(solver)]
 
     @cached_property
     def scorers(self) -> list[tuple[str, Any]]:
@@ -163,21 +162,6 @@ class LoadedTask:
 
     def _refusal(self, reason: str) -> FairnessError:
         return FairnessError(f"inspect task {self._spec}: {reason}")
-
-
-def _steps(solver: Any) -> Iterator[Callable[..., Any]]:
-    """Yield the steps of a solver: `chain` and lists hold several."""
-    if hasattr(solver, "steps"):  # a Plan
-        yield from _steps(solver.steps)
-        if solver.finish is not None:
-            yield solver.finish
-    elif isinstance(solver, Sequence):
-        for step in solver:
-            yield from _steps(step)
-    elif inspect_module("agent").is_agent(solver):
-        yield inspect_module("agent").as_solver(solver)
-    else:
-        yield solver
 
 
 def _keys(metrics: Any) -> list[str]:

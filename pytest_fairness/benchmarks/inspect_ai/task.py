@@ -8,25 +8,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
-from weakref import WeakKeyDictionary
 
 from pytest_fairness.benchmarks.harness_package import grade_of
+from pytest_fairness.benchmarks.harness_task import SCORES, HarnessTask
 from pytest_fairness.benchmarks.inspect_ai.loaded_task import JUDGE, SUBJECT, LoadedTask
 from pytest_fairness.benchmarks.inspect_ai.package import inspect_module, undisturbed
 from pytest_fairness.benchmarks.inspect_ai.sample_run import ModelCall, SampleRun, metadata_of
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Model, ModelQuery
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.external_metrics import ExternalMetrics
-    from pytest_fairness.stats.measured import DeferredMeasured, Measured
+    from pytest_fairness.stats.measured import Measured
 
 
-SCORES = "scores"
-"""The grade that holds the scores of all scorers, as inspect_ai's logs have them."""
 SAME_CALLS = 100_000
 """The distance between the repetitions of equal calls of one sample; a run has fewer repetitions."""
 SCORE_FIELDS = {"value", "answer", "explanation", "metadata"}
@@ -140,7 +137,7 @@ def _plain(score: Any) -> dict[str, Any]:
     return fields
 
 
-class InspectTask:
+class InspectTask(HarnessTask):
     """A task of inspect_ai, by its file or package.
 
     Args:
@@ -157,29 +154,20 @@ class InspectTask:
     {'lang': 'de'}
     """
 
+    harness = "inspect"
+
     def __init__(
         self, spec: str, groups: Mapping[str, str] | None = None, source: str | None = None, root: Path | None = None
     ) -> None:
-        self.spec = spec
-        self._root = root or Path()
-        self._groups = dict(groups or {})
-        self._source = source
+        super().__init__(spec, groups, source, root)
         self._graders: SampleScores = SampleScores(lambda: self.loaded)
-        self._metrics: WeakKeyDictionary[Measured, ExternalMetrics] = WeakKeyDictionary()
 
     @property
     def task_arguments(self) -> dict[str, Any]:
         """The task's own arguments, each read as YAML; a text with commas is a list, as on inspect's command line."""
-        import yaml
-
-        pairs = parse_qsl(self.spec.partition("?")[2], keep_blank_values=True)
-        try:
-            values = {name: yaml.safe_load(text) for name, text in pairs}
-        except yaml.YAMLError as error:
-            raise self._refusal(f"an argument is no YAML: {' '.join(str(error).split())}") from None
         return {
             name: value.split(",") if isinstance(value, str) and "," in value else value
-            for name, value in values.items()
+            for name, value in super().task_arguments.items()
         }
 
     @cached_property
@@ -189,7 +177,7 @@ class InspectTask:
         Raises:
             FairnessError: It cannot be loaded, or needs what is not supported.
         """
-        return LoadedTask(self.spec.partition("?")[0], self.task_arguments, self._root)
+        return LoadedTask(self.name, self.task_arguments, self._root)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -222,20 +210,11 @@ class InspectTask:
         self._graders.note_samples(samples)
         return [self._item(name, sample) for name, sample in samples.items()]
 
-    def metrics(self, measured: Measured | DeferredMeasured) -> ExternalMetrics:
-        """Return the task's own metrics by name, as estimates: ``metrics(measured)["accuracy"] >= 0.8``.
-
-        With several scorers, or one whose value has several keys, a name is ``scorer.metric``.
-
-        Raises:
-            FairnessError: The task's metrics fail.
-        """
+    def _estimates(self, sample: Measured) -> ExternalMetrics:
+        """Return the estimates by metric; with several scorers, or keys of one's value, by ``scorer.metric``."""
         from pytest_fairness.stats.external_metrics import ExternalMetrics
 
-        sample: Measured = measured.load() if hasattr(measured, "load") else measured
-        if sample not in self._metrics:
-            self._metrics[sample] = ExternalMetrics(sample, TaskMetrics(self.loaded), slice={"task": self.loaded.name})
-        return self._metrics[sample]
+        return ExternalMetrics(sample, TaskMetrics(self.loaded), slice={"task": self.loaded.name})
 
     def _values(self) -> dict[str, ScorerValue]:
         values: dict[str, ScorerValue] = {}
@@ -257,21 +236,9 @@ class InspectTask:
 
     def _at(self, sample: Any, path: str) -> Any:
         """Return what a sample has at ``metadata.NAME``, NAME, ``id`` or ``target``."""
-        value: Any = {**(sample.metadata or {}), "metadata": sample.metadata or {}, "id": sample.id}
-        value.setdefault("target", sample.target)
-        for name in path.split("."):
-            if not isinstance(value, Mapping) or name not in value:
-                raise self._refusal(
-                    f"sample {sample.id} has no {path!r}; {did_you_mean(name, map(str, sample.metadata or {}))}"
-                )
-            value = value[name]
-        return value
-
-    def _refusal(self, reason: str) -> FairnessError:
-        return FairnessError(f"inspect task {self.spec}: {reason}")
-
-    def __repr__(self) -> str:
-        return f"<inspect task {self.spec}>"
+        metadata = sample.metadata or {}
+        fields = {"target": sample.target, **metadata, "metadata": metadata, "id": sample.id}
+        return self._value_at(fields, path, f"sample {sample.id}", metadata)
 
 
 _OF_PRECISION = ("stderr", "bootstrap_stderr", "ci", "ci_wilson")

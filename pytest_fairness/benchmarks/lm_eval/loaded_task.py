@@ -286,22 +286,3 @@ def units(count: int, repeats: int) -> list[range]:
     [range(0, 2), range(2, 4)]
     """
     return [range(start, start + repeats) for start in range(0, count - repeats + 1, repeats)]
-
-
-def groups_at(content: Mapping[str, Any], path: str) -> Any:
-    """Return what a document has at a field, or at a dotted path of fields.
-
-    >>> groups_at({"about": {"gender": "female"}}, "about.gender")
-    'female'
-
-    Raises:
-        KeyError: There is no such field.
-    """
-    if path in content:
-        return content[path]
-    value: Any = content
-    for name in path.split("."):
-        if not isinstance(value, Mapping) or name not in value:
-            raise KeyError(name)
-        value = value[name]
-    return value

@@ -186,7 +186,8 @@ def _manager_of(spec: str, include: Sequence[Path], root: Path) -> tuple[Any, st
     for search in searches:
         if folders := search():
             manager = task_manager(include_defaults=False, include_path=folders)
-            if name in manager.task_index and _is_task(manager, name):
+            # A group or tag may need tasks of other folders.
+            if name in manager.task_index and manager.task_index[name].kind.name in ("TASK", "PY_TASK"):
                 return manager, name
     manager = task_manager(include_path=list(include))
     if name not in manager.task_index:
@@ -207,20 +208,7 @@ def _folders_naming(name: str) -> list[Path]:
     return []
 
 
-def _is_task(manager: Any, name: str) -> bool:
-    """Return whether a name is that of one task; a group or tag may need tasks of other folders."""
-    return manager.task_index[name].kind.name in ("TASK", "PY_TASK")
-
-
 def _with_overrides(manager: Any, name: str, overrides: Mapping[str, Any]) -> Any:
-    """Return what a manager loads: the name, or a group made for the purpose, as its members may have overrides."""
-    if not overrides:
-        return name
-    entry = manager.task_index[name]
-    if entry.kind.name == "GROUP":
-        members = [{"group": name, **overrides}]
-    elif entry.kind.name == "TAG":
-        members = [{"task": member, **overrides} for member in sorted(entry.tags)]
-    else:
-        members = [{"task": name, **overrides}]
-    return {"group": "pytest_fairness", "task": members}
+    """Return what a manager loads: the name, or the task, group or tag built with keys of its own."""
+    index = manager.task_index
+    return manager._factory.build(index[name], overrides=dict(overrides), registry=index) if overrides else name

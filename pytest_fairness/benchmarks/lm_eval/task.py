@@ -8,15 +8,14 @@ from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
-from weakref import WeakKeyDictionary
 
 from pytest_fairness.benchmarks.harness_package import grade_of
-from pytest_fairness.benchmarks.lm_eval.loaded_task import Document, DocumentTask, PromptForm, groups_at, units
+from pytest_fairness.benchmarks.harness_task import SCORES, HarnessTask
+from pytest_fairness.benchmarks.lm_eval.loaded_task import Document, DocumentTask, PromptForm, units
 from pytest_fairness.benchmarks.lm_eval.package import load_tasks, undisturbed
 from pytest_fairness.benchmarks.lm_eval.questions import generated_response, likelihood_responses
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
-from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, UngradedError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import ModelQuery
 
@@ -24,11 +23,9 @@ if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
     from pytest_fairness.core.propensities import Continuations
     from pytest_fairness.stats.external_metrics import ExternalMetrics
-    from pytest_fairness.stats.measured import DeferredMeasured, Measured
+    from pytest_fairness.stats.measured import Measured
 
 
-SCORES = "scores"
-"""The grade that holds what all metrics aggregate of a document."""
 DOCUMENT = "document"
 """The metadata of a prompt that has its document's number."""
 _SHARES = ("acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match", "em", "pct_stereotype")
@@ -159,7 +156,7 @@ GroupOf = str | Callable[[Mapping[str, Any]], object]
 """A field of a document, a dotted path of fields, or a function of a document; None and "" are no group."""
 
 
-class LmEvalTask:
+class LmEvalTask(HarnessTask):
     """A task of lm_eval, by its name or YAML file.
 
     Args:
@@ -179,6 +176,8 @@ class LmEvalTask:
     {'num_fewshot': 2}
     """
 
+    harness = "lm-eval"
+
     def __init__(
         self,
         spec: str,
@@ -187,23 +186,8 @@ class LmEvalTask:
         include: Sequence[str | Path] = (),
         root: Path | None = None,
     ) -> None:
-        self.spec = spec
-        self._root = root or Path()
-        self._groups = dict(groups or {})
-        self._source = source
+        super().__init__(spec, groups, source, root)
         self._include = [self._root / folder for folder in include]
-        self._estimates: WeakKeyDictionary[Measured, TaskEstimates] = WeakKeyDictionary()
-
-    @property
-    def task_arguments(self) -> dict[str, Any]:
-        """The arguments behind the question mark, each read as YAML."""
-        import yaml
-
-        pairs = parse_qsl(self.spec.partition("?")[2], keep_blank_values=True)
-        try:
-            return {name: yaml.safe_load(text) for name, text in pairs}
-        except yaml.YAMLError as error:
-            raise self._refusal(f"an argument is no YAML: {' '.join(str(error).split())}") from None
 
     @cached_property
     def loaded(self) -> DocumentTask:
@@ -228,7 +212,7 @@ class LmEvalTask:
         form = PromptForm(**{name: value for name, value in arguments.items() if name in form_names})
         overrides = {name: value for name, value in arguments.items() if name not in form_names}
         tasks = {}
-        for name, task in load_tasks(self.spec.partition("?")[0], overrides, self._include, self._root).items():
+        for name, task in load_tasks(self.name, overrides, self._include, self._root).items():
             tasks[name] = LmEvalTask(self.spec, self._groups, self._source, self._include, self._root)
             tasks[name].__dict__["loaded"] = DocumentTask(name, task, form)
         return tasks
@@ -264,16 +248,8 @@ class LmEvalTask:
     def _items(self) -> list[ProbeItem]:
         return [self._item(document) for document in self.loaded.documents]
 
-    def metrics(self, measured: Measured | DeferredMeasured) -> TaskEstimates:
-        """Return the task's own metrics by name, as estimates: ``metrics(measured)["acc"] >= 0.8``.
-
-        Raises:
-            FairnessError: The task's aggregation fails.
-        """
-        sample: Measured = measured.load() if hasattr(measured, "load") else measured
-        if sample not in self._estimates:
-            self._estimates[sample] = TaskEstimates(sample, self.loaded)
-        return self._estimates[sample]
+    def _estimates(self, sample: Measured) -> TaskEstimates:
+        return TaskEstimates(sample, self.loaded)
 
     def _item(self, document: Document) -> ProbeItem:
         groups = {
@@ -291,17 +267,9 @@ class LmEvalTask:
     def _at(self, document: Document, where: GroupOf) -> Any:
         if callable(where):
             return where(document.content)
-        try:
-            return groups_at(document.content, where)
-        except KeyError as error:
-            hint = did_you_mean(str(error.args[0]), map(str, document.content))
-            raise self._refusal(f"document {document.number} has no {where!r}; {hint}") from None
-
-    def _refusal(self, reason: str) -> FairnessError:
-        return FairnessError(f"lm-eval task {self.spec}: {reason}")
-
-    def __repr__(self) -> str:
-        return f"<lm-eval task {self.spec}>"
+        if where in document.content:
+            return document.content[where]
+        return self._value_at(document.content, where, f"document {document.number}", document.content)
 
 
 class DocumentMetrics:

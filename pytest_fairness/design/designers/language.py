@@ -25,12 +25,16 @@ _MOST_SHOWN = 300
 
 
 class LanguageDesigner:
-    """A designer whose proposals come from a model of this plugin; ``ask`` sends a prompt and returns the attempt.
+    """A designer whose proposals come from a model of this plugin.
 
     The prompts are data (``prompts.json`` beside this file). A proposal that is no JSON, lacks a parameter, has an
     unknown one or leaves a range, and a refusal, is followed by one request that names the mistake; if the
     second is wrong too, the iteration is skipped, and its record holds both. Nothing is clipped into a range. A model
     that does not answer loses its iteration; one that has never answered raises `FairnessError`.
+
+    Args:
+        name: The designer's name in the record.
+        ask: A function that sends a prompt and returns the attempt.
     """
 
     def __init__(self, name: str, ask: Ask) -> None:

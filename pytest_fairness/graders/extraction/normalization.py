@@ -53,7 +53,15 @@ _EDGES = " \t\n\"'.,;:!?()[]{}<>*_#|\\/=\u2014-\u00a1\u00bf\u3010\u3011\u2026"
 
 
 def answer_text(answer: Answer) -> str:
-    """Return the final text of an answer; empty where the answer is not complete."""
+    """Return the final text of an answer; empty where the answer is not complete.
+
+    Args:
+        answer: The answer.
+
+    >>> from pytest_fairness.core.attempts import Answer
+    >>> answer_text(Answer("<think>It could be A.</think>B"))
+    'B'
+    """
     return "" if unfinished(answer) else final_text(answer.text)
 
 

@@ -126,7 +126,7 @@ class Vocabulary:
         return mention or self._match_name(text, position, is_after_or=is_after_or)
 
     def _match_name(
-        self, text: str, start: int, *, has_prefix: bool = False, is_after_or: bool = False
+        self, text: str, start: int, *, has_prefix: bool = False, is_after_or: bool
     ) -> OptionMention | None:
         """Return the text or the label at a position."""
         by_text = self.text_pattern.match(text, start)

@@ -100,7 +100,7 @@ def estimate_error_rates(
         lambda sample: evaluate_on(item, sample, judgment.dependence).verdict,
         draw,
         truths,
-        _seed_for(item, seed),
+        (seed, zlib.crc32(item.nodeid.encode())),
         stored,
     )
     return replace(
@@ -312,10 +312,6 @@ def upper_end(count: int, draws: int, doubt: float) -> float:
     from scipy.special import betaincinv  # type: ignore[import-untyped]
 
     return 1.0 if count == draws else float(betaincinv(count + 1, draws - count, 1 - doubt))
-
-
-def _seed_for(item: pytest.Function, seed: int) -> Sequence[int]:
-    return seed, zlib.crc32(item.nodeid.encode())
 
 
 def _predicted_shares(judgment: Judgment, estimate: Estimate, truth: Truth) -> VerdictShares | None:

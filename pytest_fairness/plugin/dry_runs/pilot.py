@@ -245,7 +245,7 @@ class PilotData:
 
         if repetitions not in self._simulations:
             extremes = self._measured.extremes
-            grades = {name: extremes.get(name, _boolean_extremes) for name in self._measured.graders}
+            grades = {name: extremes.get(name, lambda _: (False, True)) for name in self._measured.graders}
             supply, propensities = self._make_supply(repetitions), self.is_propensity
             self._simulations[repetitions] = Simulation(
                 supply, grades, self._assumptions, propensities=propensities, expected=self.expected
@@ -296,7 +296,3 @@ class PilotData:
             return []
         attempts = self._fairness.store.with_answers(self._sample, self._fairness.run).attempts
         return [graded.attempt.answer for graded in attempts if graded.attempt.answer is not None]
-
-
-def _boolean_extremes(_: object) -> tuple[bool, bool]:
-    return False, True

@@ -102,7 +102,7 @@ def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
             yield (
                 f"{name}: fair in 80% of runs takes {calls:,} calls of one token ({row.needed.items:,} items); drawn "
                 f"answers take {row.drawn.calls:,} calls ({row.drawn.items:,} items, "
-                f"{_format_repetitions(row.drawn.repetitions)})"
+                f"{row.drawn.repetitions:,} repetition{'s' * (row.drawn.repetitions != 1)})"
             )
         if row.adjusted and row.needed:
             yield f"{name}: {_format_adjustment(row.adjusted)}"
@@ -141,10 +141,6 @@ def _format_adjustment(plan: AdjustedPlan) -> str:
         f"fair in 80% of runs takes {plan.calls:,} calls ({plan.items:,} items) with --fairness-sample {plan.items} "
         f"{options}, {plan.plain_calls:,} calls without, {models}"
     )
-
-
-def _format_repetitions(number: int) -> str:
-    return f"{number:,} repetition{'s' * (number != 1)}"
 
 
 def _format_basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:

@@ -29,7 +29,7 @@ best.
 
 
 def drawn_labels(
-    samples: Sequence[StoredSample], grade: str, *, by: Sequence[str], count: int, seed: int, by_doubt: bool = False
+    samples: Sequence[StoredSample], grade: str, *, by: Sequence[str], count: int, seed: int, by_doubt: bool
 ) -> list[Mapping[str, Any]]:
     """Return ``count`` graded answers of each group of ``by`` and each sample, shuffled.
 

@@ -17,7 +17,7 @@ from pytest_fairness.store.store import Store
 _DRY = ("plan", "certify", "verify")
 
 
-def history_of_store(store: Store, last: int, redact: Callable[[str], str] = str) -> RunHistory:
+def history_of_store(store: Store, last: int, redact: Callable[[str], str]) -> RunHistory:
     """Return the history of the last runs of a store that have results, each text through ``redact``."""
     reader = PointReader(redact)
     rows = store.runs.last_results(last)
@@ -25,7 +25,7 @@ def history_of_store(store: Store, last: int, redact: Callable[[str], str] = str
     return RunHistory(series_of(points), len({point.run for point in points}), store.runs.unfinished())
 
 
-def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], str] = str) -> RunHistory:
+def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], str]) -> RunHistory:
     """Return the history of results files; of a folder, of all results files in it.
 
     Args:

@@ -70,7 +70,7 @@ def pack_attempts(samples: Sequence[StoredSample], results: RunResults) -> Packe
     return PackedAttempts([base64.b64encode(chunk).decode("ascii") for chunk in chunks], note, total)
 
 
-def link_to(*, item: str | None = None, probe: str | None = None, model: str | None = None) -> str:
+def link_to(*, item: str | None, probe: str | None = None, model: str | None = None) -> str:
     """Return a link within the page that shows these attempts alone.
 
     >>> link_to(item="nurse 1", probe="test_jobs.py::test_jobs")

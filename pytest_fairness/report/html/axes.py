@@ -50,17 +50,13 @@ class Axis:
         return [tick for power in powers for digit in digits if self.holds(tick := float(f"{digit}e{power}"))]
 
 
-def axis_over(
-    points: Iterable[float], ends: Iterable[float | None], start: float, end: float, *, log: bool = False
-) -> Axis:
+def axis_over(points: Iterable[float], ends: Iterable[float | None], start: float, end: float, *, log: bool) -> Axis:
     """Return the axis that shows all points, and the ends of intervals unless they are far away.
 
     On a logarithmic axis values up to 0 count as far away. If all values have one sign, the
-    axis ends at 0; if all are at most 1, at 1. Raises `ValueError` without a point.
+    axis ends at 0; if all are at most 1, at 1.
     """
     shown = sorted(_scaled(point, log=log) for point in points if not log or point > 0) or ([0.0] if log else [])
-    if not shown:
-        raise ValueError("an axis needs at least one point")
     interval_ends = sorted(_scaled(value, log=log) for value in ends if value is not None and (not log or value > 0))
     extent = [*interval_ends, *shown]
     # If one end of an interval is far away, the nearer end still gives a scale for the axis.

@@ -91,8 +91,6 @@ def groups_chart(row: ThresholdResult, prefix: str) -> Markup:
 
 def slices_chart(slices: Sequence[MetricResult], key: str, prefix: str) -> Markup:
     """Return one metric on parts of its sample that differ in one attribute: ``slices`` are entries of ``metrics``."""
-    if not slices:
-        return Markup()
     lines = [Line(str(part.slice.get(key, "all")), part) for part in slices]
     return lines_chart(f"{slices[0].title} by {key}", lines, prefix, parity=slices[0].parity, log=is_log(slices))
 
@@ -314,10 +312,9 @@ def standalone_chart(row: ThresholdResult) -> str:
     Args:
         row: A threshold, of any verdict.
     """
-    chart = str(threshold_chart(row, "chart")) if row.estimate is not None else ""
-    head, separator, rest = chart.partition(">")
-    if not separator:
+    if row.estimate is None:
         return ""
+    head, _, rest = str(threshold_chart(row, "chart")).partition(">")
     box = re.search(r'viewBox="0 0 (\S+) (\S+)"', head)
     size = f' width="{2 * float(box[1]):g}" height="{2 * float(box[2]):g}"' if box else ""
     return f'{head} xmlns="http://www.w3.org/2000/svg"{size}><style>{_style()}</style>{rest}'
