@@ -28,6 +28,13 @@ _TRIES_TIMEOUT = 2
 
 There is one more try if the model answers other requests meanwhile: if a fifth time out by chance, few do three times.
 """
+_LATEST = 50
+"""Number of answers over which the share of those that came after a failure is averaged."""
+_MOST_RECOVERED = 0.1
+"""Largest such share of a sound server, where a request that fails again and again is at fault itself.
+
+Where a tenth of all replies fail by chance, one request in a million fails six times.
+"""
 _MOST_LOST = 10
 """Number of requests that failed one after another, after which the model counts as unable to answer any.
 
@@ -56,6 +63,8 @@ class RequestRunner:
         """The keys of requests in flight that were not sent yet, since the model is busy."""
         self._answered = 0
         """The number of answers."""
+        self._recovered = 1.0
+        """The share of the latest answers that came after a failure; 1 before the first answer."""
         self._lost = 0
         """The number of requests that failed after all tries since the last answer."""
         self._failing_since = math.inf
@@ -73,7 +82,9 @@ class RequestRunner:
         failures = refused = timeouts = 0
         while True:
             try:
-                return Attempt(request.key, request.repetition, await self._send(request))
+                attempt = Attempt(request.key, request.repetition, await self._send(request))
+                self._recovered += ((failures > 0) - self._recovered) / min(self._answered + 1, _LATEST)
+                return attempt
             except FatalError as error:
                 self.limit.end_waits()
                 return self._give_up(request, self._message(error))
@@ -190,7 +201,7 @@ class RequestRunner:
         tries = self._context.retries.tries
         if error.unreachable and not self._answered:
             return min(_TRIES_UNREACHABLE, tries)
-        return tries * (2 if self._answered > since else 1)
+        return tries * (2 if self._answered > since and self._recovered > _MOST_RECOVERED else 1)
 
 
 async def _reply(request: Request) -> Answer:

@@ -328,6 +328,24 @@ def test_kind_of_prompt_that_fails_gives_up_no_model(
     assert not engine.answers.causes
 
 
+@pytest.mark.parametrize(("other_failures", "tries"), [(0, 3), (1, 6)])
+def test_prompts_that_always_fail_on_a_sound_server_have_few_tries(
+    make_engine: MakeEngine, other_failures: int, tries: int
+) -> None:
+    """Regression: 20 prompts that a server cannot answer were sent twelve times each, for more than three minutes."""
+
+    async def fails_for_some(prompt: Prompt, repetition: int) -> str:
+        number = int(prompt.text.split()[1])
+        if number == 30 or (number % 2 and model.calls[prompt.text, 0] <= other_failures):
+            raise TransientError("HTTP 500")
+        return "fine"
+
+    model = CountingModel(fails_for_some, latency=0.01)
+    attempts = make_engine(concurrency=4).attempts(build_requests(prompts(90), model, 1))
+    assert sum(attempt.answer is not None for attempt in attempts) == 89
+    assert model.calls["prompt 30", 0] == tries
+
+
 def test_first_prompts_in_flight_that_fail_give_up_no_model(make_engine: MakeEngine) -> None:
     """Regression: the first ten requests, which are in flight together, ended a model that answers all others."""
 
