@@ -8,7 +8,14 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from pytest_fairness.core.attempts import Answer, Attempt
-from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
+from pytest_fairness.core.errors import (
+    FairnessError,
+    FatalError,
+    ForbiddenError,
+    ModelError,
+    PermanentError,
+    TransientError,
+)
 from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.message_roles import STATE, TOOL_CALLS
 from pytest_fairness.core.propensities import WAY_OUT, NoLikelihoodsError, context_of, continuations_of, likelihoods_of
@@ -38,7 +45,8 @@ Where a tenth of all replies fail by chance, one request in a million fails six 
 _MOST_LOST = 10
 """Number of requests that failed one after another, after which the model counts as unable to answer any.
 
-The last of them began after another one had failed: those in flight together may all be of one kind.
+The last of them began after another one had failed: those in flight together may all be of one kind. The same number
+of prompts, refused by HTTP 403 before the first answer, shows that all are refused.
 """
 _LONGEST_OUTAGE = 60.0
 """Seconds of failures alone before a model that has answered counts as such: many requests may fail at a time."""
@@ -69,6 +77,8 @@ class RequestRunner:
         """The number of requests that failed after all tries since the last answer."""
         self._failing_since = math.inf
         """The time of the first failure since the last answer."""
+        self._forbidden = set[str]()
+        """The digests of the prompts that were refused by HTTP 403 before the first answer."""
 
     async def run(self, request: Request) -> Attempt:
         """Return the attempt of a request, with its error if all tries failed.
@@ -78,7 +88,7 @@ class RequestRunner:
         Raises:
             BudgetExceededError: A cap of the run forbids another try.
         """
-        since, lost = self._answered, self._lost
+        since, lost, forbidden = self._answered, self._lost, len(self._forbidden)
         failures = refused = timeouts = 0
         while True:
             try:
@@ -86,8 +96,15 @@ class RequestRunner:
                 self._recovered += ((failures > 0) - self._recovered) / min(self._answered + 1, _LATEST)
                 return attempt
             except FatalError as error:
+                message = self._message(error)
+                if isinstance(error, ForbiddenError):
+                    self._forbidden.add(request.prompt.digest)
+                    if self._answered or not forbidden or len(self._forbidden) < _MOST_LOST:
+                        self._context.scheduler.bring_forward(self.model)
+                        return Attempt(request.key, request.repetition, error=message)
+                    message += f" (so were {len(self._forbidden)} prompts, and none was answered)"
                 self.limit.end_waits()
-                return self._give_up(request, self._message(error))
+                return self._give_up(request, message)
             except TransientError as error:
                 self._failing_since = min(self._failing_since, time.monotonic())
                 is_throttled = error.rate_limited and self.limit.is_shared

@@ -12,7 +12,7 @@ from itertools import chain, count
 import pytest
 
 from pytest_fairness.core.attempts import Attempt
-from pytest_fairness.core.errors import FatalError, PermanentError, TransientError
+from pytest_fairness.core.errors import FatalError, ForbiddenError, PermanentError, TransientError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.engine import request_runner
 from pytest_fairness.engine.budget import Budget, Caps
@@ -244,6 +244,36 @@ def test_fatal_error_keeps_answers_in_flight_and_counts_no_unsent_request(make_e
     (entry,) = make_engine().store.spent("run")
     assert entry.requests == entry.calls == model.requests
     assert sum(attempt.answer is not None for attempt in attempts) == 299
+
+
+@pytest.mark.parametrize("forbidden", [5, 12, 60])
+def test_forbidden_prompts_end_a_model_that_answers_no_other(make_engine: MakeEngine, forbidden: int) -> None:
+    """Regression: one prompt that a firewall refuses, the first of a run, ended the model as if for its key."""
+
+    async def forbids(prompt: Prompt, repetition: int) -> str:
+        if int(prompt.text.split()[1]) < forbidden:
+            raise ForbiddenError("HTTP 403")
+        return "fine"
+
+    model = CountingModel(forbids)
+    engine = make_engine(concurrency=4)
+    asks = build_requests(prompts(60), model, 1)
+    engine.plan(asks)
+    attempts = [attempt for ask in asks for attempt in engine.attempts([ask])]
+    assert sum(attempt.answer is not None for attempt in attempts) == 60 - forbidden
+    is_ended = forbidden == 60
+    assert model.requests == 60 if not is_ended else model.requests < 20
+    assert [*engine.answers.causes] == ["HTTP 403 (so were 10 prompts, and none was answered)"] * is_ended
+
+
+def test_repetitions_of_one_forbidden_prompt_end_no_model(make_engine: MakeEngine) -> None:
+    async def forbids(prompt: Prompt, repetition: int) -> str:
+        if prompt.text == "prompt 0":
+            raise ForbiddenError("HTTP 403")
+        return "fine"
+
+    attempts = make_engine(concurrency=1).attempts(build_requests(prompts(2), CountingModel(forbids), 20))
+    assert sum(attempt.answer is not None for attempt in attempts) == 20
 
 
 @pytest.mark.parametrize("error", [TransientError("refused", unreachable=True), TransientError("HTTP 500")])
