@@ -68,7 +68,7 @@ class RequestRunner:
         self.without_tools = "" if getattr(model, "calls_tools", False) else _CALLS_NO_TOOLS.format(model.name)
         """The reason that this model takes no tools; empty while it is not known to be so."""
         self.queued = set[str]()
-        """The keys of requests in flight that were not sent yet, since the model is busy."""
+        """The keys of requests in flight that were not sent: the model is busy, or can answer no prompt."""
         self._answered = 0
         """The number of answers."""
         self._recovered = 1.0
@@ -96,15 +96,7 @@ class RequestRunner:
                 self._recovered += ((failures > 0) - self._recovered) / min(self._answered + 1, _LATEST)
                 return attempt
             except FatalError as error:
-                message = self._message(error)
-                if isinstance(error, ForbiddenError):
-                    self._forbidden.add(request.prompt.digest)
-                    if self._answered or not forbidden or len(self._forbidden) < _MOST_LOST:
-                        self._context.scheduler.bring_forward(self.model)
-                        return Attempt(request.key, request.repetition, error=message)
-                    message += f" (so were {len(self._forbidden)} prompts, and none was answered)"
-                self.limit.end_waits()
-                return self._give_up(request, message)
+                return self._refused(request, error, forbidden)
             except TransientError as error:
                 self._failing_since = min(self._failing_since, time.monotonic())
                 is_throttled = error.rate_limited and self.limit.is_shared
@@ -117,7 +109,6 @@ class RequestRunner:
                     self._lost += 1
                     is_long = not self._answered or time.monotonic() - self._failing_since >= _LONGEST_OUTAGE
                     if (is_long and lost and self._lost >= _MOST_LOST) or (error.unreachable and not self._answered):
-                        self.limit.end_waits()
                         return self._give_up(request, message)
                     self._context.scheduler.bring_forward(self.model)
                     return Attempt(request.key, request.repetition, error=message)
@@ -132,6 +123,8 @@ class RequestRunner:
                 return Attempt(request.key, request.repetition, error=message)
             self._context.budget.check(max(wait, self.limit.closed(time.monotonic())))
             await self.limit.permit(wait)
+            if self.fatal is not None:
+                return self._give_up(request, self.fatal)
             if not await self._context.sync.may_retry(request):
                 raise BudgetExceededError(self._context.budget.reason)
 
@@ -158,7 +151,25 @@ class RequestRunner:
     def _message(self, error: BaseException) -> str:
         return format_error(error, self._context.secrets)
 
+    def _refused(self, request: Request, error: FatalError, forbidden: int) -> Attempt:
+        """Return the attempt of a request that was refused, and give up the model, unless this may be of the prompt.
+
+        Args:
+            request: The request.
+            error: Its error.
+            forbidden: The number of prompts that were refused by HTTP 403 when it was sent.
+        """
+        message = self._message(error)
+        if isinstance(error, ForbiddenError):
+            self._forbidden.add(request.prompt.digest)
+            if self._answered or not forbidden or len(self._forbidden) < _MOST_LOST:
+                self._context.scheduler.bring_forward(self.model)
+                return Attempt(request.key, request.repetition, error=message)
+            message += f" (so were {len(self._forbidden)} prompts, and none was answered)"
+        return self._give_up(request, message)
+
     def _give_up(self, request: Request, message: str) -> Attempt:
+        self.limit.end_waits()
         # All requests get the first reason: others may differ by the id of their request.
         self.fatal = self.fatal or message
         return Attempt(request.key, request.repetition, error=self.fatal)
@@ -173,6 +184,7 @@ class RequestRunner:
 
     async def _answer(self, request: Request) -> Answer:
         if self.fatal is not None:
+            self.queued.add(request.key)
             raise FatalError(self.fatal)
         generation = self.limit.generation
         try:

@@ -21,6 +21,8 @@ from pytest_fairness.engine.probe_sample import ProbeSample
 from pytest_fairness.engine.requests import Request, build_requests
 from pytest_fairness.engine.retries import Retries
 from pytest_fairness.engine.scheduler import Priority, RequestScheduler
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.custom_model import as_model
 from tests.engine.conftest import MakeEngine
 from tests.helpers.engine_models import CountingModel, prompts
 
@@ -244,6 +246,22 @@ def test_fatal_error_keeps_answers_in_flight_and_counts_no_unsent_request(make_e
     (entry,) = make_engine().store.spent("run")
     assert entry.requests == entry.calls == model.requests
     assert sum(attempt.answer is not None for attempt in attempts) == 299
+
+
+def test_queued_calls_of_an_application_do_not_count_after_a_fatal_error(make_engine: MakeEngine) -> None:
+    """Regression: calls of a fast application, of which several are claimed at a time, counted though none was made."""
+
+    def application(text: str) -> str:
+        if next(number) == 100:
+            raise FatalError("no license")
+        return "fine"
+
+    number = count(1)
+    engine = make_engine()
+    engine.attempts(build_requests(prompts(500), as_model(application, "run", ModelContext()), 1))
+    engine.close()
+    (entry,) = make_engine().store.spent("run")
+    assert (entry.requests, entry.calls) == (100, 100)
 
 
 @pytest.mark.parametrize("forbidden", [5, 12, 60])
