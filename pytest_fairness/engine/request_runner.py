@@ -46,7 +46,7 @@ _MOST_LOST = 10
 """Number of requests that failed one after another, after which the model counts as unable to answer any.
 
 The last of them began after another one had failed: those in flight together may all be of one kind. The same number
-of prompts, refused by HTTP 403 before the first answer, shows that all are refused.
+of prompts may be refused by HTTP 403, and none answered, before the model counts as refusing all.
 """
 _LONGEST_OUTAGE = 60.0
 """Seconds of failures alone before a model that has answered counts as such: many requests may fail at a time."""
@@ -79,6 +79,8 @@ class RequestRunner:
         """The time of the first failure since the last answer."""
         self._forbidden = set[str]()
         """The digests of the prompts that were refused by HTTP 403 before the first answer."""
+        self._early = 0
+        """The number of requests in flight that began before so many were: answers may take longer than refusals."""
 
     async def run(self, request: Request) -> Attempt:
         """Return the attempt of a request, with its error if all tries failed.
@@ -88,15 +90,33 @@ class RequestRunner:
         Raises:
             BudgetExceededError: A cap of the run forbids another try.
         """
-        since, lost, forbidden = self._answered, self._lost, len(self._forbidden)
+        is_early = len(self._forbidden) < _MOST_LOST
+        self._early += is_early
+        try:
+            return await self._run(request)
+        except ForbiddenError as error:
+            message = self._message(error)
+            self._forbidden.add(request.prompt.digest)
+            if self._answered or len(self._forbidden) < _MOST_LOST or self._early > is_early:
+                self._context.scheduler.bring_forward(self.model)
+                return Attempt(request.key, request.repetition, error=message)
+            message += f" (so were {len(self._forbidden)} prompts, and none was answered)"
+            return self._give_up(request, message)
+        finally:
+            self._early -= is_early
+
+    async def _run(self, request: Request) -> Attempt:
+        since, lost = self._answered, self._lost
         failures = refused = timeouts = 0
         while True:
             try:
                 attempt = Attempt(request.key, request.repetition, await self._send(request))
                 self._recovered += ((failures > 0) - self._recovered) / min(self._answered + 1, _LATEST)
                 return attempt
+            except ForbiddenError:
+                raise
             except FatalError as error:
-                return self._refused(request, error, forbidden)
+                return self._give_up(request, self._message(error))
             except TransientError as error:
                 self._failing_since = min(self._failing_since, time.monotonic())
                 is_throttled = error.rate_limited and self.limit.is_shared
@@ -150,23 +170,6 @@ class RequestRunner:
 
     def _message(self, error: BaseException) -> str:
         return format_error(error, self._context.secrets)
-
-    def _refused(self, request: Request, error: FatalError, forbidden: int) -> Attempt:
-        """Return the attempt of a request that was refused, and give up the model, unless this may be of the prompt.
-
-        Args:
-            request: The request.
-            error: Its error.
-            forbidden: The number of prompts that were refused by HTTP 403 when it was sent.
-        """
-        message = self._message(error)
-        if isinstance(error, ForbiddenError):
-            self._forbidden.add(request.prompt.digest)
-            if self._answered or not forbidden or len(self._forbidden) < _MOST_LOST:
-                self._context.scheduler.bring_forward(self.model)
-                return Attempt(request.key, request.repetition, error=message)
-            message += f" (so were {len(self._forbidden)} prompts, and none was answered)"
-        return self._give_up(request, message)
 
     def _give_up(self, request: Request, message: str) -> Attempt:
         self.limit.end_waits()

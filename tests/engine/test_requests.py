@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import threading
 import time
@@ -271,17 +272,20 @@ def test_forbidden_prompts_end_a_model_that_answers_no_other(make_engine: MakeEn
     async def forbids(prompt: Prompt, repetition: int) -> str:
         if int(prompt.text.split()[1]) < forbidden:
             raise ForbiddenError("HTTP 403")
+        await asyncio.sleep(0.1)  # an answer takes longer than a refusal
         return "fine"
 
     model = CountingModel(forbids)
-    engine = make_engine(concurrency=4)
+    engine = make_engine(concurrency=16)
     asks = build_requests(prompts(60), model, 1)
     engine.plan(asks)
     attempts = [attempt for ask in asks for attempt in engine.attempts([ask])]
     assert sum(attempt.answer is not None for attempt in attempts) == 60 - forbidden
     is_ended = forbidden == 60
-    assert model.requests == 60 if not is_ended else model.requests < 20
-    assert [*engine.answers.causes] == ["HTTP 403 (so were 10 prompts, and none was answered)"] * is_ended
+    assert model.requests == 60 if not is_ended else model.requests < 40
+    assert [re.sub(r"\d+", "N", cause) for cause in engine.answers.causes] == [
+        "HTTP N (so were N prompts, and none was answered)"
+    ] * is_ended
 
 
 def test_repetitions_of_one_forbidden_prompt_end_no_model(make_engine: MakeEngine) -> None:
