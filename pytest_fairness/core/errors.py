@@ -85,6 +85,10 @@ class FatalError(ModelError):
     """There is no answer of this model to any prompt: a missing key, HTTP 401, an unknown model name."""
 
 
+class ForbiddenError(FatalError):
+    """There is no answer to this prompt, or to any: HTTP 403, of a firewall or for a key, before the first answer."""
+
+
 def install(extra: str) -> str:
     """Return the command that installs an extra of the package, from its folder.
 

@@ -194,9 +194,6 @@ class Dispatcher:
     async def _attempt(self, runner: RequestRunner, request: Request) -> Attempt | None:
         """Return the attempt of a request; None where a cap of the run ended it."""
         budget, results = self._context.budget, self._context.results
-        if runner.fatal is not None:  # it was claimed before the error, and is not sent
-            budget.withdraw(request)
-            return Attempt(request.key, request.repetition, error=runner.fatal)
         try:
             left = budget.time_left
             async with nullcontext() if math.isinf(left) else asyncio.timeout(max(0.0, left) + GRACE):
@@ -215,5 +212,9 @@ class Dispatcher:
                 raise
             error = f"{request.model.name} canceled the task that asked it"
             attempt = Attempt(request.key, request.repetition, error=error)
-        budget.end(request, attempt)
+        if request.key in runner.queued:  # it was claimed before a fatal error
+            runner.queued.remove(request.key)
+            budget.withdraw(request)
+        else:
+            budget.end(request, attempt)
         return attempt

@@ -8,7 +8,14 @@ from datetime import timedelta
 
 from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
+from pytest_fairness.core.errors import (
+    FairnessError,
+    FatalError,
+    ForbiddenError,
+    ModelError,
+    PermanentError,
+    TransientError,
+)
 from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.message_roles import STATE, TOOL_CALLS
 from pytest_fairness.core.propensities import WAY_OUT, NoLikelihoodsError, context_of, continuations_of, likelihoods_of
@@ -28,10 +35,18 @@ _TRIES_TIMEOUT = 2
 
 There is one more try if the model answers other requests meanwhile: if a fifth time out by chance, few do three times.
 """
+_LATEST = 50
+"""Number of answers over which the share of those that came after a failure is averaged."""
+_MOST_RECOVERED = 0.1
+"""Largest such share of a sound server, where a request that fails again and again is at fault itself.
+
+Where a tenth of all replies fail by chance, one request in a million fails six times.
+"""
 _MOST_LOST = 10
 """Number of requests that failed one after another, after which the model counts as unable to answer any.
 
-The last of them began after another one had failed: those in flight together may all be of one kind.
+The last of them began after another one had failed: those in flight together may all be of one kind. The same number
+of prompts may be refused by HTTP 403, and none answered, before the model counts as refusing all.
 """
 _LONGEST_OUTAGE = 60.0
 """Seconds of failures alone before a model that has answered counts as such: many requests may fail at a time."""
@@ -53,13 +68,19 @@ class RequestRunner:
         self.without_tools = "" if getattr(model, "calls_tools", False) else _CALLS_NO_TOOLS.format(model.name)
         """The reason that this model takes no tools; empty while it is not known to be so."""
         self.queued = set[str]()
-        """The keys of requests in flight that were not sent yet, since the model is busy."""
+        """The keys of requests in flight that were not sent: the model is busy, or can answer no prompt."""
         self._answered = 0
         """The number of answers."""
+        self._recovered = 1.0
+        """The share of the latest answers that came after a failure; 1 before the first answer."""
         self._lost = 0
         """The number of requests that failed after all tries since the last answer."""
         self._failing_since = math.inf
         """The time of the first failure since the last answer."""
+        self._forbidden = set[str]()
+        """The digests of the prompts that were refused by HTTP 403 before the first answer."""
+        self._early = 0
+        """The number of requests in flight that began before so many were: answers may take longer than refusals."""
 
     async def run(self, request: Request) -> Attempt:
         """Return the attempt of a request, with its error if all tries failed.
@@ -69,13 +90,32 @@ class RequestRunner:
         Raises:
             BudgetExceededError: A cap of the run forbids another try.
         """
+        is_early = len(self._forbidden) < _MOST_LOST
+        self._early += is_early
+        try:
+            return await self._run(request)
+        except ForbiddenError as error:
+            message = self._message(error)
+            self._forbidden.add(request.prompt.digest)
+            if self._answered or len(self._forbidden) < _MOST_LOST or self._early > is_early:
+                self._context.scheduler.bring_forward(self.model)
+                return Attempt(request.key, request.repetition, error=message)
+            message += f" (so were {len(self._forbidden)} prompts, and none was answered)"
+            return self._give_up(request, message)
+        finally:
+            self._early -= is_early
+
+    async def _run(self, request: Request) -> Attempt:
         since, lost = self._answered, self._lost
         failures = refused = timeouts = 0
         while True:
             try:
-                return Attempt(request.key, request.repetition, await self._send(request))
+                attempt = Attempt(request.key, request.repetition, await self._send(request))
+                self._recovered += ((failures > 0) - self._recovered) / min(self._answered + 1, _LATEST)
+                return attempt
+            except ForbiddenError:
+                raise
             except FatalError as error:
-                self.limit.end_waits()
                 return self._give_up(request, self._message(error))
             except TransientError as error:
                 self._failing_since = min(self._failing_since, Clock.monotonic())
@@ -89,7 +129,6 @@ class RequestRunner:
                     self._lost += 1
                     is_long = not self._answered or Clock.monotonic() - self._failing_since >= _LONGEST_OUTAGE
                     if (is_long and lost and self._lost >= _MOST_LOST) or (error.unreachable and not self._answered):
-                        self.limit.end_waits()
                         return self._give_up(request, message)
                     self._context.scheduler.bring_forward(self.model)
                     return Attempt(request.key, request.repetition, error=message)
@@ -104,6 +143,8 @@ class RequestRunner:
                 return Attempt(request.key, request.repetition, error=message)
             self._context.budget.check(max(wait, self.limit.closed(Clock.monotonic())))
             await self.limit.permit(wait)
+            if self.fatal is not None:
+                return self._give_up(request, self.fatal)
             if not await self._context.sync.may_retry(request):
                 raise BudgetExceededError(self._context.budget.reason)
 
@@ -131,6 +172,7 @@ class RequestRunner:
         return format_error(error, self._context.secrets)
 
     def _give_up(self, request: Request, message: str) -> Attempt:
+        self.limit.end_waits()
         # All requests get the first reason: others may differ by the id of their request.
         self.fatal = self.fatal or message
         return Attempt(request.key, request.repetition, error=self.fatal)
@@ -145,6 +187,7 @@ class RequestRunner:
 
     async def _answer(self, request: Request) -> Answer:
         if self.fatal is not None:
+            self.queued.add(request.key)
             raise FatalError(self.fatal)
         generation = self.limit.generation
         try:
@@ -190,7 +233,7 @@ class RequestRunner:
         tries = self._context.retries.tries
         if error.unreachable and not self._answered:
             return min(_TRIES_UNREACHABLE, tries)
-        return tries * (2 if self._answered > since else 1)
+        return tries * (2 if self._answered > since and self._recovered > _MOST_RECOVERED else 1)
 
 
 async def _reply(request: Request) -> Answer:

@@ -20,7 +20,7 @@ _FIRST_THROTTLED_WAIT, _LONGEST_THROTTLED_WAIT = 0.1, 1.0
 class Retries(NamedTuple):
     """The number of tries of a request, and the first wait between them in seconds, which doubles each time.
 
-    There are twice as many tries if the model answers other requests meanwhile.
+    There are twice as many tries if the model answers others meanwhile, and some of these only after a failure.
     """
 
     tries: int = 6

@@ -163,11 +163,21 @@ def basic(url: str) -> str:
 
 
 def _proxy_arguments(url: str) -> dict[str, Any]:
-    """Return a request's arguments for the proxy of the environment; aiohttp's own would read a file each time."""
+    """Return a request's arguments for the proxy of the environment; aiohttp's own would read a file each time.
+
+    Raises:
+        FatalError: The proxy is none of HTTP.
+    """
     parts, proxies = urlsplit(url), getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    name = parts.scheme if proxies.get(parts.scheme) else "all"
+    proxy = proxies.get(name)
     if not proxy or proxy_bypass(parts.netloc):
         return {}
     split = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
     address = split._replace(netloc=split.netloc.rpartition("@")[2]).geturl()
+    if split.scheme not in ("http", "https") or not split.hostname:
+        raise FatalError(
+            f"{name.upper()}_PROXY is {address}, and requests go through HTTP proxies only: write http://HOST:PORT, or "
+            f"leave the proxy out for this server by NO_PROXY={parts.hostname}"
+        )
     return {"proxy": address, "proxy_headers": {"Authorization": basic(split.geturl())} if split.username else None}

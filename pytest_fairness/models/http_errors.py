@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, TransientError
+from pytest_fairness.core.errors import FatalError, ForbiddenError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.secrets import redacted
 from pytest_fairness.models import refusals
 
@@ -154,9 +154,13 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
     refuses_key = status == 400 and refusals.is_key_refusal(codes, message)
     if status == 402 or codes & _SPENT or any(words in message for words in _SPENT_WORDS):
         return FatalError(f"{at} has no credit left ({status}: {reason})", kind=kind)
-    # A gateway may refuse one prompt by 403: a server that has answered before has accepted the key.
-    if status == 401 or refuses_key or (status == 403 and not service.has_answered):
+    if status == 401 or refuses_key:
         return FatalError(f"{at} refused the key ({status}: {reason}): {service.key_advice}", kind=kind)
+    # A gateway may refuse one prompt by 403: a server that has answered before has accepted the key.
+    if status == 403 and not service.has_answered:
+        return ForbiddenError(
+            f"{at} refused the key or the prompt ({status}: {reason}): {service.key_advice}", kind=kind
+        )
     if 300 <= status < 400:
         return FatalError(
             f"{at} sends requests elsewhere ({status}): name the final address as {service.address}", kind=kind

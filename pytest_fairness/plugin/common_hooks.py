@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, MutableMapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
 
@@ -27,12 +28,18 @@ from pytest_fairness.plugin.collection import (
 from pytest_fairness.plugin.compat import fail_fixture
 from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.flips import begin, is_search
-from pytest_fairness.plugin.identity import find_model_name
+from pytest_fairness.plugin.identity import find_model_name, get_sample
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.report.ci.junit import PREFIX, shown_properties
 from pytest_fairness.report.escaping import escape_controls
+
+_SKIPPED_FIXTURE = (
+    "the `{}` fixture skips ({}), and what could not be measured is never fair: to leave a threshold out on purpose, "
+    "deselect it (-m 'not threshold'), mark it with skipif, or skip in its test"
+)
+"""The reason of a threshold that lacks a fixture, since that calls `pytest.skip`."""
 
 
 class CollectionHooks:
@@ -90,9 +97,22 @@ class ItemHooks:
         self._fairness = state.fairness
         self._is_ours = False
         """Whether the current test belongs to a probe, or is a threshold or a search."""
+        self._skips: MutableMapping[BaseException, str] = WeakKeyDictionary()
+        """The fixtures whose set-up has raised a skip; pytest raises it again in other tests that take the fixture."""
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
+        self._begin(item)
+        try:
+            return (yield)
+        except BaseException as error:
+            if error not in self._skips or not is_threshold(item) or _has_skipped_items(item):
+                raise
+            reason = _SKIPPED_FIXTURE.format(self._skips[error], error)
+        pytest.fail(escape_controls(reason), pytrace=False)
+
+    def _begin(self, item: pytest.Item) -> None:
+        """Prepare the set-up of a test, and fail one of this plugin's that cannot run."""
         refusal = self._state.refusal
         self._fairness.test = item
         marked, searches = is_marked(item), is_search(item)
@@ -125,7 +145,12 @@ class ItemHooks:
                 f"the `model` fixture has {fixturedef.scope} scope: answers are requested ahead of the tests, "
                 'so it must be @pytest.fixture(scope="session")',
             )
-        value = yield
+        try:
+            value = yield
+        except BaseException as error:
+            if _is_skip(error):
+                self._skips.setdefault(error, fixturedef.argname)
+            raise
         if self._is_ours and fixturedef.argname in ("model", "judge") and self._fairness.test is not None:
             for model in value if isinstance(value, list | tuple) else [value]:
                 source, label = self._fairness.probes.find_model_source(model, fixturedef, self._fairness.test)
@@ -145,6 +170,17 @@ class ItemHooks:
             self._fairness.backend.existing_engine.resume()
 
 
+def _is_skip(error: BaseException) -> bool:
+    from unittest import SkipTest
+
+    return isinstance(error, pytest.skip.Exception | SkipTest)
+
+
+def _has_skipped_items(threshold: pytest.Item) -> bool:
+    sample = get_sample(threshold)
+    return sample is not None and sample.probe.is_skipped
+
+
 class ReportHooks:
     """Hooks that complete and read the reports of tests, and stop the run at ``--maxfail``."""
 
@@ -152,13 +188,10 @@ class ReportHooks:
         self._state = state
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        error = call.excinfo.value if call.excinfo else None  # pytest replaces a `unittest.SkipTest`
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         if report.when == "call" or not report.passed:
-            outcomes.annotate_report(item, report, error)
+            outcomes.annotate_report(item, report)
         if report.when == "call" and is_threshold(item):
             attach_verdict(item, report)
         return report

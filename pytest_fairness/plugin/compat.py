@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
@@ -99,22 +99,6 @@ def fail_fixture(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequ
     except pytest.fail.Exception as error:
         untyped.cached_result = (None, untyped.cache_key(request), (error, error.__traceback__))
         raise
-
-
-def has_raised(item: pytest.Item, fixture: str, error: BaseException) -> bool:
-    """Return whether an error is of the set-up of a test's fixture, or of one that it takes.
-
-    pytest stores how the set-up of a fixture has ended, and has no public accessor.
-    """
-    untyped: Any = item
-    definitions: Mapping[str, Sequence[Any]] = untyped._fixtureinfo.name2fixturedefs
-    names = [fixture]
-    for name in names:  # grows by the arguments of fixtures
-        for definition in definitions.get(name, ()):
-            if definition.cached_result and (definition.cached_result[2] or (None,))[0] is error:
-                return True
-            names += [argument for argument in definition.argnames if argument not in names]
-    return False
 
 
 def share_location(tests: Iterable[pytest.Function]) -> None:

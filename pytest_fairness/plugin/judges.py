@@ -10,11 +10,9 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_objects import finite
-from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.markers import check_grader, check_graders
 from pytest_fairness.plugin.probe import DEFAULT_GRADERS
 from pytest_fairness.plugin.session import SESSION
-from pytest_fairness.report.escaping import escape_controls
 
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
@@ -25,11 +23,6 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.probe import Probe
 
 NO_JUDGE = "no judge is named: give --fairness-judge provider:name, or override the `judge` fixture"
-SKIPPED_MODEL = (
-    "the `{}` fixture skips ({}), and what could not be measured is never fair: to leave thresholds out on purpose, "
-    "deselect them (-m 'not threshold'), or mark them with skipif"
-)
-"""The reason of a threshold without a model or judge, since its fixture calls `pytest.skip`."""
 _JUDGE_MODULE = "pytest_fairness.graders.judge.judge"
 """The module of `Judge`. It is imported by suites only, so that other runs start faster."""
 
@@ -122,15 +115,8 @@ def _resolve_judge_models(grader: Judge | JudgeFallback, request: pytest.Fixture
     judge = judge_of(grader)
     models = judge.models if judge else ()
     if models is None:
-        from unittest import SkipTest
-
         try:
             fixture = request.getfixturevalue("judge")
-        except (pytest.skip.Exception, SkipTest) as skip:
-            if fairness.test is not None and is_threshold(fairness.test):
-                message = escape_controls(SKIPPED_MODEL.format("judge", skip))
-                raise pytest.fail.Exception(message, pytrace=False) from None
-            raise
         except pytest.fail.Exception as error:
             if judge is grader or str(error) != NO_JUDGE:
                 raise

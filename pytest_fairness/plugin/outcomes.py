@@ -16,15 +16,12 @@ from pytest_fairness.core.acceptance_states import ACCEPTED
 from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.engine.errors import STOPPED
 from pytest_fairness.plugin.collection import is_threshold
-from pytest_fairness.plugin.compat import has_raised
 from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
 from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.flips import properties as search_properties
 from pytest_fairness.plugin.identity import get_sample, model_source
-from pytest_fairness.plugin.judges import SKIPPED_MODEL
 from pytest_fairness.plugin.shards import DEFERRED
 from pytest_fairness.report.ci.junit import PREFIX
-from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import not_judged
 
 if TYPE_CHECKING:
@@ -48,7 +45,7 @@ SUBJECT = PREFIX + "subject"
 """The property of a report with the name of its test's model."""
 
 
-def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseException | None) -> None:
+def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
     """Set the outcome of a flaky or accepted threshold, and record the reason if it was not judged.
 
     The report also carries the estimates of the test, its searches and its model.
@@ -56,12 +53,7 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseExc
     Args:
         item: The test.
         report: One of its reports, which is changed.
-        error: The exception that has ended this phase of the test, if any.
     """
-    is_skipped = report.skipped and not hasattr(report, "wasxfail")
-    if is_skipped and error is not None and _has_items(item) and has_raised(item, "model", error):
-        report.outcome = "failed"
-        report.longrepr = escape_controls(SKIPPED_MODEL.format("model", error))
     if not report.passed and is_threshold(item) and not _has_properties(item):
         # Of the test, not of this report, which would be taken for a row: a JUnit file has them from the last report.
         reason = unjudged_fields(report)
@@ -92,12 +84,6 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseExc
 @lru_cache(maxsize=64)
 def _subject_property(source: str, subject: str) -> tuple[str, str]:
     return SUBJECT, json.dumps([source, subject])
-
-
-def _has_items(item: pytest.Item) -> bool:
-    """Return whether a test is a threshold whose items are not skipped."""
-    sample = get_sample(item) if is_threshold(item) else None
-    return sample is not None and not sample.probe.is_skipped
 
 
 def _has_properties(item: pytest.Item) -> bool:

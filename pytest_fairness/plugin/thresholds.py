@@ -91,30 +91,29 @@ def run_threshold(item: pytest.Function) -> None:
     try:
         flaky = FlakyMark.of(item)
     except FairnessError as error:
-        judgment, flaky, runs = Judgment(Verdict.INVALID, reason=str(error)), None, None
-    else:
-        runs = None
-        judgment = Judgment(Verdict.UNDECIDED)
-        for look in _looks(item, measured):
-            previous_look = measured.look
-            measured.look = replace(look, run=runs.look.number if runs else 1)
-            try:
-                _load(measured)
-            except BudgetExceededError as error:  # a part that is measured may be the fairer one
-                measured.look = previous_look
-                judgment = replace(judgment, reason=str(error))
-                break
-            judgment = evaluate(item)
-            if runs is None:
-                runs = JudgedRuns.record(item.nodeid, measured, judgment)
-                if runs.look.number > 1:
-                    measured.look = replace(look, run=runs.look.number)
-                    judgment = evaluate(item)
-            judgment = at_look(judgment, measured)
-            if judgment.verdict is not Verdict.UNDECIDED:
-                _record_decision(item)
-            if judgment.verdict is not Verdict.UNDECIDED or judgment.reason:
-                break
+        _fail(str(error))
+    runs = None
+    judgment = Judgment(Verdict.UNDECIDED)
+    for look in _looks(item, measured):
+        previous_look = measured.look
+        measured.look = replace(look, run=runs.look.number if runs else 1)
+        try:
+            _load(measured)
+        except BudgetExceededError as error:  # a part that is measured may be the fairer one
+            measured.look = previous_look
+            judgment = replace(judgment, reason=str(error))
+            break
+        judgment = evaluate(item)
+        if runs is None:
+            runs = JudgedRuns.record(item.nodeid, measured, judgment)
+            if runs.look.number > 1:
+                measured.look = replace(look, run=runs.look.number)
+                judgment = evaluate(item)
+        judgment = at_look(judgment, measured)
+        if judgment.verdict is not Verdict.UNDECIDED:
+            _record_decision(item)
+        if judgment.verdict is not Verdict.UNDECIDED or judgment.reason:
+            break
     finish_threshold(item, judgment, measured, flaky, runs)
 
 

@@ -31,17 +31,6 @@ GRADE = {
 """The flags are named for the fixtures that make their graders: they need the oracle."""
 
 
-@pytest.fixture(autouse=True)
-def _pairs_are_recorded(model_name: str | None, pytestconfig: pytest.Config) -> None:
-    """Skip the pairs for a replay of BBQ's predictions: `pytest suites/bbq` then judges the questions alone."""
-    provider, _, name = (model_name or "").partition(":")
-    path = pytestconfig.rootpath / name
-    if provider == "replay" and path.is_file():
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            if '"asked"' not in next(lines, ""):
-                pytest.skip(f"{name} holds no recorded pairs: make it with pytest-fairness import bbq-pairs")
-
-
 @pytest.mark.probe(items=pairs, grade=GRADE, harm="stereotyping", profiles=MORE, expected=PAIRS)
 def test_pair(probe_item: Any, model: object) -> None:
     probe_item.measure(model)

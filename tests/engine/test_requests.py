@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import threading
 import time
@@ -12,7 +13,7 @@ from itertools import chain, count
 import pytest
 
 from pytest_fairness.core.attempts import Attempt
-from pytest_fairness.core.errors import FatalError, PermanentError, TransientError
+from pytest_fairness.core.errors import FatalError, ForbiddenError, PermanentError, TransientError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.engine import request_runner
 from pytest_fairness.engine.budget import Budget, Caps
@@ -21,6 +22,8 @@ from pytest_fairness.engine.probe_sample import ProbeSample
 from pytest_fairness.engine.requests import Request, build_requests
 from pytest_fairness.engine.retries import Retries
 from pytest_fairness.engine.scheduler import Priority, RequestScheduler
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.custom_model import as_model
 from tests.engine.conftest import MakeEngine
 from tests.helpers.engine_models import CountingModel, prompts
 
@@ -246,6 +249,55 @@ def test_fatal_error_keeps_answers_in_flight_and_counts_no_unsent_request(make_e
     assert sum(attempt.answer is not None for attempt in attempts) == 299
 
 
+def test_queued_calls_of_an_application_do_not_count_after_a_fatal_error(make_engine: MakeEngine) -> None:
+    """Regression: calls of a fast application, of which several are claimed at a time, counted though none was made."""
+
+    def application(text: str) -> str:
+        if next(number) == 100:
+            raise FatalError("no license")
+        return "fine"
+
+    number = count(1)
+    engine = make_engine()
+    engine.attempts(build_requests(prompts(500), as_model(application, "run", ModelContext()), 1))
+    engine.close()
+    (entry,) = make_engine().store.spent("run")
+    assert (entry.requests, entry.calls) == (100, 100)
+
+
+@pytest.mark.parametrize("forbidden", [5, 12, 60])
+def test_forbidden_prompts_end_a_model_that_answers_no_other(make_engine: MakeEngine, forbidden: int) -> None:
+    """Regression: one prompt that a firewall refuses, the first of a run, ended the model as if for its key."""
+
+    async def forbids(prompt: Prompt, repetition: int) -> str:
+        if int(prompt.text.split()[1]) < forbidden:
+            raise ForbiddenError("HTTP 403")
+        await asyncio.sleep(0.1)  # an answer takes longer than a refusal
+        return "fine"
+
+    model = CountingModel(forbids)
+    engine = make_engine(concurrency=16)
+    asks = build_requests(prompts(60), model, 1)
+    engine.plan(asks)
+    attempts = [attempt for ask in asks for attempt in engine.attempts([ask])]
+    assert sum(attempt.answer is not None for attempt in attempts) == 60 - forbidden
+    is_ended = forbidden == 60
+    assert model.requests == 60 if not is_ended else model.requests < 40
+    assert [re.sub(r"\d+", "N", cause) for cause in engine.answers.causes] == [
+        "HTTP N (so were N prompts, and none was answered)"
+    ] * is_ended
+
+
+def test_repetitions_of_one_forbidden_prompt_end_no_model(make_engine: MakeEngine) -> None:
+    async def forbids(prompt: Prompt, repetition: int) -> str:
+        if prompt.text == "prompt 0":
+            raise ForbiddenError("HTTP 403")
+        return "fine"
+
+    attempts = make_engine(concurrency=1).attempts(build_requests(prompts(2), CountingModel(forbids), 20))
+    assert sum(attempt.answer is not None for attempt in attempts) == 20
+
+
 @pytest.mark.parametrize("error", [TransientError("refused", unreachable=True), TransientError("HTTP 500")])
 def test_model_that_answers_no_more_is_given_up(
     make_engine: MakeEngine, error: Exception, monkeypatch: pytest.MonkeyPatch
@@ -326,6 +378,24 @@ def test_kind_of_prompt_that_fails_gives_up_no_model(
     attempts = [attempt for ask in asks for attempt in engine.attempts([ask])]
     assert sum(attempt.answer is not None for attempt in attempts) == 40
     assert not engine.answers.causes
+
+
+@pytest.mark.parametrize(("other_failures", "tries"), [(0, 3), (1, 6)])
+def test_prompts_that_always_fail_on_a_sound_server_have_few_tries(
+    make_engine: MakeEngine, other_failures: int, tries: int
+) -> None:
+    """Regression: 20 prompts that a server cannot answer were sent twelve times each, for more than three minutes."""
+
+    async def fails_for_some(prompt: Prompt, repetition: int) -> str:
+        number = int(prompt.text.split()[1])
+        if number == 30 or (number % 2 and model.calls[prompt.text, 0] <= other_failures):
+            raise TransientError("HTTP 500")
+        return "fine"
+
+    model = CountingModel(fails_for_some, latency=0.01)
+    attempts = make_engine(concurrency=4).attempts(build_requests(prompts(90), model, 1))
+    assert sum(attempt.answer is not None for attempt in attempts) == 89
+    assert model.calls["prompt 30", 0] == tries
 
 
 def test_first_prompts_in_flight_that_fail_give_up_no_model(make_engine: MakeEngine) -> None:

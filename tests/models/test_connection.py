@@ -74,6 +74,21 @@ def test_missing_proxy_is_unreachable(ask: Ask, server: Any, monkeypatch: pytest
     assert server.bodies == []
 
 
+@pytest.mark.parametrize("variable", ["http_proxy", "ALL_PROXY"])
+@pytest.mark.parametrize("proxy", ["socks5h://me:secret@127.0.0.1:9", "http://"])
+def test_proxy_of_another_kind_is_refused(
+    ask: Ask, server: Any, variable: str, proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: a SOCKS proxy was sent HTTP, and its reply was called that of a broken server."""
+    monkeypatch.setenv(variable, proxy)
+    with pytest.raises(FatalError, match=f"^{variable.upper()} is .*HTTP proxies only.*NO_PROXY=127.0.0.1$") as caught:
+        ask(f"openai:m?base_url={server.url}")
+    assert "secret" not in str(caught.value)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    server.answers("openai")
+    assert ask(f"openai:m?base_url={server.url}").text == "Yes."
+
+
 @pytest.mark.parametrize("user", ["", "me:wrong@"])
 def test_proxy_of_an_encrypted_connection_gets_no_key(user: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: the key was sent to the proxy, in clear: as its password, or in a header of the provider's own."""

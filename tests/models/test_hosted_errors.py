@@ -14,7 +14,14 @@ import pytest
 from aiohttp import web
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
+from pytest_fairness.core.errors import (
+    FairnessError,
+    FatalError,
+    ForbiddenError,
+    ModelError,
+    PermanentError,
+    TransientError,
+)
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.models import http_model
 from pytest_fairness.models.context import ModelContext
@@ -46,7 +53,7 @@ def fails(ask: Ask, name: str, **context: Any) -> ModelError:
         (422, PermanentError),
         (401, FatalError),
         (402, FatalError),
-        (403, FatalError),
+        (403, ForbiddenError),
         (404, FatalError),
         (408, TransientError),
         (409, TransientError),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, TransientError
+from pytest_fairness.core.errors import FatalError, ForbiddenError, ModelError, PermanentError, TransientError
 
 Ask = Callable[..., Answer]
 Name = Callable[..., str]
@@ -97,9 +97,14 @@ BAD_KEY: dict[str, Says] = {
     ),
     "vLLM": Says(401, {"error": "Unauthorized"}),
     "Gemini, elsewhere": Says(400, google(400, "FAILED_PRECONDITION", "User location is not supported.")),
-    "Cloudflare": Says(403, "<html>Attention Required! | Security policy</html>"),
     "Anthropic": Says(401, anthropic("authentication_error", "invalid x-api-key")),
     "Anthropic, disabled": Says(400, anthropic("invalid_request_error", "This organization has been disabled.")),
+}
+
+FORBIDDEN: dict[str, Says] = {
+    "Cloudflare": Says(403, "<html>Attention Required! | Security policy</html>"),
+    "Gemini": Says(403, google(403, "PERMISSION_DENIED", "Permission denied: Consumer has been suspended.")),
+    "Anthropic": Says(403, anthropic("permission_error", "Your API key does not have permission to use m.")),
 }
 
 BAD_PARAMETER: dict[str, Says] = {
@@ -189,6 +194,7 @@ SITUATIONS: dict[str, tuple[dict[str, Says], str | type[ModelError], str]] = {
     "filtered": (FILTERED, "content_filter", ""),
     "refused": (REFUSED, "refusal", ""),
     "bad key": (BAD_KEY, FatalError, "refused the key"),
+    "forbidden": (FORBIDDEN, ForbiddenError, "refused the key or the prompt"),
     "bad parameter": (BAD_PARAMETER, FatalError, "model's name"),
     "no model": (NO_MODEL, FatalError, "check the name"),
     "no money": (NO_MONEY, FatalError, "no credit left"),

@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, TransientError
+from pytest_fairness.core.errors import FatalError, ForbiddenError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.models import http_client as connection
@@ -104,11 +104,18 @@ NETWORK = {"error": {"message": "Access denied due to Virtual Network/Firewall p
 
 @pytest.mark.parametrize(
     ("status", "body"),
-    [(401, OPENAI_KEY), (400, OPENAI_KEY), (400, GEMINI_KEY), (400, LITELLM_KEY), (403, IAM), (403, NETWORK)],
+    [(401, OPENAI_KEY), (400, OPENAI_KEY), (400, GEMINI_KEY), (400, LITELLM_KEY)],
 )
 def test_refused_key_is_fatal_whatever_the_status(server: Any, ask: Ask, name: Name, status: int, body: object) -> None:
     server.says(body, status)
-    with pytest.raises(FatalError, match=r"refused the key \(40[013]: .*\): check OPENAI_API_KEY$"):
+    with pytest.raises(FatalError, match=r"refused the key \(40[01]: .*\): check OPENAI_API_KEY$"):
+        ask(name("openai", "key_env=OPENAI_API_KEY"), environment={"OPENAI_API_KEY": "a-key"})
+
+
+@pytest.mark.parametrize("body", [IAM, NETWORK])
+def test_first_403_refuses_the_key_or_the_prompt(server: Any, ask: Ask, name: Name, body: object) -> None:
+    server.says(body, 403)
+    with pytest.raises(ForbiddenError, match=r"refused the key or the prompt \(403: .*\): check OPENAI_API_KEY$"):
         ask(name("openai", "key_env=OPENAI_API_KEY"), environment={"OPENAI_API_KEY": "a-key"})
 
 

@@ -167,6 +167,16 @@ def test_invalid_flaky_mark_is_reported(project: Project, arguments: str, words:
     assert project.verdicts() == {"test_threshold": "invalid"}
 
 
+def test_invalid_flaky_mark_has_one_result_in_any_order(project: Project) -> None:
+    """Regression: its `sample` was that of the threshold before it, if one of the same probe was selected."""
+    write(project, project_sources.threshold(BY_FAR, name="test_first"), flaky("reason='x', until='soon'"))
+    rows = []
+    for selection in ("first or threshold", "test_threshold"):
+        project.run("-m", "threshold", "-k", selection)
+        rows += [row for row in project.rows() if row["verdict"] == "invalid"]
+    assert rows[0] == rows[1]
+
+
 def test_invalid_flaky_mark_fails_a_fair_threshold_too(project: Project) -> None:
     write(project, flaky("reason='x', until='soon'", BY_FAR))
     result = project.run("-m", "threshold")

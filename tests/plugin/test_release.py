@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from typing import Any
 
@@ -164,25 +165,40 @@ def test_thresholds_of_an_unimportable_file_count(project: Project, flag: str) -
     assert project.results()["release"][0]["verdict"] == ("undecided" if flag == "skipped" else "invalid")
 
 
-@every_mode
-@pytest.mark.parametrize("skip", ["pytest.skip('no key')", "raise unittest.SkipTest('no key')"])
-def test_threshold_whose_model_fixture_skips_is_invalid(project: Project, skip: str) -> None:
-    client = f"import pytest, unittest\n\n@pytest.fixture(scope='session')\ndef client():\n    {skip}\n"
-    model = "\n@pytest.fixture(scope='session')\ndef model(client):\n    return str\n"
+SKIPPING = {
+    "model": "fixture(scope='session')\ndef model(need):\n    return str",
+    "measured": "fixture(scope='module')\ndef measured(need, measured):\n    return measured",
+    "autouse": "fixture(autouse=True)\ndef check(need):\n    pass",
+}
+"""Fixtures that take one that skips."""
+
+
+@first_in_every_mode("case", ["model", "measured", "autouse", "setup", "unittest"])
+def test_threshold_whose_fixture_skips_is_invalid(project: Project, case: str) -> None:
+    skip = "raise unittest.SkipTest('no key')" if case == "unittest" else "pytest.skip('no key')"
+    need = f"\n\n@pytest.fixture(scope='session')\ndef need():\n    {skip}\n\n"
+    fixture = f"@pytest.{SKIPPING.get(case, SKIPPING['model'])}\n"
+    setup = f"def setup_function():\n    {skip}\n"
     mark = "@pytest.mark.skipif(True, reason='not here')"
+    body = 'assert measured.rate("hired") >= 0.01'
     project.write(
-        conftest=client + model,
+        conftest=f"import unittest\n{project_sources.application()}{'' if case == 'setup' else need + fixture}",
         test_hiring=project_sources.suite(
-            project_sources.threshold('assert measured.rate("hired") >= 0.01'),
-            project_sources.threshold("assert False", name="test_marked", marks=mark),
+            *([setup] if case == "setup" else []),
+            project_sources.threshold(body),
+            project_sources.threshold(body, name="test_expected", marks="@pytest.mark.xfail(reason='known')"),
+            project_sources.threshold(body, name="test_marked", marks=mark),
+            count=2,
         ),
     )
-    result = project.run()
-    result.assert_outcomes(errors=1, skipped=61)
+    result = project.run("-m", "threshold")
+    result.assert_outcomes(errors=1, xfailed=1, skipped=1)
     assert result.ret == 1
-    reason = "invalid: it could not be judged: the `model` fixture skips (no key), and what could not be measured"
-    assert messages(project)["test_threshold"][0].startswith(reason)
-    assert messages(project)["test_marked"] == ("not judged: skipped: not here", "skipped")
+    reasons = messages(project)
+    pattern = r"invalid: it could not be judged: the `(need|_xunit\S+)` fixture skips \(no key\), and what could not be"
+    assert re.match(pattern, reasons["test_threshold"][0])
+    assert reasons["test_expected"] == ("not judged: skipped: expected to fail: known", "skipped")
+    assert reasons["test_marked"] == ("not judged: skipped: not here", "skipped")
     assert project.run("-m", "not threshold").ret == 0
 
 
@@ -211,15 +227,16 @@ def test_threshold_whose_judge_fixture_skips_is_invalid(project: Project, skip: 
     )
     probe = project_sources.PROBE.replace("YesNo()", 'YesNo(), "judged": JUDGE')
     thresholds = [
-        project_sources.threshold('assert measured.rate("hired") >= 0.01', name=f"test_{name}") for name in "ab"
+        project_sources.threshold('assert measured.rate("hired") >= 0.01', name=f"test_{name}", marks=marks)
+        for name, marks in {"a": "", "b": "", "expected": "@pytest.mark.xfail"}.items()
     ]
     project.write(
         conftest=project_sources.application() + judge,
         test_hiring=project_sources.suite(*thresholds, probe=rubric + probe),
     )
-    project.run("-m", "threshold").assert_outcomes(errors=2, deselected=60)
+    project.run("-m", "threshold").assert_outcomes(errors=2, xfailed=1, deselected=60)
     reason = "invalid: it could not be judged: the `judge` fixture skips (no key)"
-    assert [message.startswith(reason) for message, _ in messages(project).values()] == [True, True]
+    assert [message.startswith(reason) for message, _ in messages(project).values()] == [True, True, False]
 
 
 def test_skip_after_a_comparison_is_invalid(project: Project) -> None:
