@@ -53,8 +53,8 @@ def follow(text: str, aliases: Mapping[str, str]) -> str:
         seen.append(text)
         text = aliases[text]
     if ":" not in text:
-        known = did_you_mean(text, aliases) if aliases else "the pyproject.toml of pytest's rootdir defines no alias"
-        raise FairnessError(f"{text!r} is no alias of {_TABLE} and no provider:NAME; {known}")
+        hint = did_you_mean(text, aliases) if aliases else "the pyproject.toml of pytest's rootdir defines no alias"
+        raise FairnessError(f"{text!r} is no alias of {_TABLE} and no provider:NAME; {hint}")
     return text
 
 

@@ -190,7 +190,7 @@ def test_cluster_that_refuses_names_the_mode_of_tokens(tmp_path: Path, monkeypat
 
     monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
     monkeypatch.setattr(ray, "init", refuse)
-    with pytest.raises(FairnessError, match="Failed to connect .*; if it requires a token, set RAY_AUTH_MODE=token$"):
+    with pytest.raises(FairnessError, match=r"Failed to connect .*; if it requires a token, set RAY_AUTH_MODE=token$"):
         Cluster("auto", tmp_path)
 
 
