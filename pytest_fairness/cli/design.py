@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ _EXAMPLES = """examples:
   pytest-fairness design --objective worst --accuracy 0.8 --iterations 40
   pytest-fairness design --objective front --iterations 30
   pytest-fairness design --out mine.json --resume         continue a design that was stopped
-  pytest suites/emotion --fairness-data emotion=DIR       run DIR/design.json as a gate
+  pytest --pyargs pytest_fairness.suites.emotion --fairness-data emotion=DIR       run DIR/design.json as a gate
 """
 _DESIGNERS = ("optimizer", "rs-ppr", "bon-tm", "bon-ml")
 _STUDENTS = ("trained", "linear")
@@ -72,15 +73,19 @@ def _design(options: argparse.Namespace) -> None:
     from pytest_fairness.design.emotion import EmotionBenchmark
     from pytest_fairness.design.frozen import Frozen
     from pytest_fairness.design.loop import design, explained
+    from pytest_fairness.design.records import check_record
     from pytest_fairness.design.search_space import EMOTION
 
     _check_torch()
+    record: Path = options.out.with_suffix(".jsonl")
+    check_record(record, resume=options.resume)
     if options.samples is not None and options.samples < 2:
         raise FairnessError(f"--samples is {options.samples}: it must be at least 2")
     objective = _objective(options)
     with _engine(options) as engine:
-        designer = _designer(options, engine)
-        student, model = _student(options, engine)
+        find_model = cache(_model)  # one for each name: the engine closes one for each key
+        designer = _designer(options, engine, find_model)
+        student, model = _student(options, engine, find_model)
         samples = options.samples or (_SAMPLES_OF_MODELS if model else _SAMPLES)
         benchmark = EmotionBenchmark(student, samples, target=options.target)
         result = design(
@@ -91,7 +96,7 @@ def _design(options: argparse.Namespace) -> None:
             iterations=options.iterations,
             threshold=options.threshold,
             seed=options.seed,
-            record=options.out.with_suffix(".jsonl"),
+            record=record,
             resume=options.resume,
             about={"student": model or options.student, "samples": samples},
             on_iteration=_print_iteration,
@@ -142,7 +147,7 @@ def _model(name: str) -> Any:
     return resolve(name, aliases=read_aliases(context.root), context=context)
 
 
-def _designer(options: argparse.Namespace, engine: Engine | None) -> Designer:
+def _designer(options: argparse.Namespace, engine: Engine | None, find_model: Callable[[str], Any]) -> Designer:
     from pytest_fairness.design.designers.baselines import BestOfLearned, BestOfTarget, RandomReplay
     from pytest_fairness.design.designers.language import LanguageDesigner
     from pytest_fairness.design.designers.optimizer import Optimizer
@@ -151,7 +156,7 @@ def _designer(options: argparse.Namespace, engine: Engine | None) -> Designer:
     if engine is not None and ":" in name:
         from pytest_fairness.design.queries import ask
 
-        model = _model(name)
+        model = find_model(name)
         return LanguageDesigner(model.name, lambda prompt: ask(engine, model, [prompt], options.seed)[0])
     built_in: dict[str, Designer] = {
         designer.name: designer for designer in (Optimizer(), RandomReplay(), BestOfTarget(), BestOfLearned())
@@ -161,7 +166,9 @@ def _designer(options: argparse.Namespace, engine: Engine | None) -> Designer:
     return built_in[name]
 
 
-def _student(options: argparse.Namespace, engine: Engine | None) -> tuple[Student, str]:
+def _student(
+    options: argparse.Namespace, engine: Engine | None, find_model: Callable[[str], Any]
+) -> tuple[Student, str]:
     """Return the student, and its name where it is a language model."""
     from pytest_fairness.design.classifier import Classifier
     from pytest_fairness.design.closed_form import LinearReader
@@ -184,7 +191,7 @@ def _student(options: argparse.Namespace, engine: Engine | None) -> tuple[Studen
     from pytest_fairness.design.queries import ask
     from pytest_fairness.graders.choice import Choice
 
-    model = _model(name)
+    model = find_model(name)
     return TextStudent(
         lambda prompts: [attempt.answer for attempt in ask(engine, model, prompts)], Choice().grade
     ), model.name

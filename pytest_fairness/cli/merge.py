@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from pytest_fairness.cli.arguments import Commands, add_command, store_location
+from pytest_fairness.core.errors import FairnessError
 
 
 def add(commands: Commands) -> None:
@@ -18,7 +19,7 @@ def add(commands: Commands) -> None:
         "kept, and their number is reported. Stores of older versions are read as well; none is changed.",
     )
     merge.add_argument("stores", nargs="+", type=store_location, metavar="STORE", help="a file, or the URL of a server")
-    merge.add_argument("--out", type=Path, required=True, metavar="FILE", help="the new store")
+    merge.add_argument("--out", type=store_location, required=True, metavar="FILE", help="the new store, a file")
     merge.set_defaults(run=_merge)
 
 
@@ -29,6 +30,8 @@ def _count(number: int, noun: str) -> str:
 def _merge(options: argparse.Namespace) -> None:
     from pytest_fairness.store.merge import LEFT_BEHIND, merge
 
+    if not isinstance(options.out, Path):
+        raise FairnessError(f"--out is {options.out}, a server: stores are merged into a new file, so give its path")
     merged = merge(options.stores, options.out)
     for empty in merged.empty:
         print(f"there is no run in {empty}: {LEFT_BEHIND}")

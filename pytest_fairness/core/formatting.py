@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 from unicodedata import category, normalize
@@ -48,20 +49,27 @@ def align_columns(rows: Iterable[Sequence[str]], *, width: int | None = None, to
 
     Args:
         rows: The cells of each row.
-        width: The most characters of a line, which the first column is cut to fit, down to 12; None for any number.
+        width: The most characters of a line: a first cell that leaves no room stands above its row. None for any.
         to_right: Whether the columns after the first are aligned to the right.
 
     >>> print(*align_columns([("name", "size"), ("ink", "7")], to_right=True), sep="\\n")
     name  size
     ink      7
+    >>> print(*align_columns([("name", "size"), ("black ink", "7")], width=12), sep="\\n")
+    name  size
+    black ink
+          7
     """
     rows = list(rows)
     first, *sizes = (max(map(len, column)) for column in zip(*rows, strict=True))
     if width is not None:
-        first = max(12, min(first, width - sum(sizes) - 2 * len(sizes)))
+        room = width - sum(sizes) - 2 * len(sizes)
+        first = max((len(name) for name, *_ in rows if len(name) <= room), default=0)
     justify = str.rjust if to_right else str.ljust
     for name, *cells in rows:
-        shown = name if len(name) <= first else f"{name[: first - 3]}..."
+        if len(name) > first:
+            yield from textwrap.wrap(name, width or len(name))
+        shown = name if len(name) <= first else ""
         yield "  ".join([shown.ljust(first), *map(justify, cells, sizes)]).rstrip()
 
 

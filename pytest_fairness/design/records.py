@@ -105,6 +105,12 @@ class Iteration:
         )
 
 
+def check_record(path: Path, *, resume: bool) -> None:
+    """Check that a design may write its record. Raises `FairnessError` for an existing one without ``resume``."""
+    if not resume and path.exists() and path.stat().st_size:
+        raise FairnessError(f"{path} is there already: continue it by --resume, or name another file by --out")
+
+
 class DesignRecord:
     """An append-only file of JSON lines: the settings of the design, then its iterations as they complete.
 
@@ -116,9 +122,8 @@ class DesignRecord:
         self._path = path
         self.iterations: list[Iteration] = []
         head = {"schema": 1, **json.loads(json.dumps(design))}
+        check_record(path, resume=resume)
         if path.exists() and path.stat().st_size:
-            if not resume:
-                raise FairnessError(f"{path} is there already: give --resume to go on with it, or another name")
             self._resume(head, path.read_text(encoding="utf-8").splitlines())
         lines = [head, *(iteration.document() for iteration in self.iterations)]
         try:

@@ -13,6 +13,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from pytest_fairness.core.attempts import Attempt
@@ -357,9 +358,10 @@ class Budget:
 
 def unpriced(model: str) -> str:
     """Return the line for a model whose price is not known, though money is capped."""
+    listed = "" if find_spec("genai_prices") else f", or for listed prices {install('prices')}"
     return (
         f"the price of {model} is not known, and --fairness-budget needs it: give --fairness-price IN/OUT "
-        f"(USD per million tokens), or for listed prices {install('prices')}"
+        f"(USD per million tokens){listed}"
     )
 
 

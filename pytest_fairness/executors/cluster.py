@@ -116,7 +116,10 @@ class Cluster:
                     ray.init(address, namespace=namespace, log_to_driver=False, logging_level="ERROR", **options)
             except Exception as error:  # Ray raises ConnectionError, RuntimeError, ValueError and its own
                 self._restore_output()
-                raise FairnessError(f"the Ray cluster {address} cannot be joined: {last_line(error)}") from error
+                way_out = "" if _AUTH in os.environ else f"; if it requires a token, set {_AUTH}=token"
+                raise FairnessError(
+                    f"the Ray cluster {address} cannot be joined: {last_line(error)}{way_out}"
+                ) from error
 
     def _start_loop(self, handles: Sequence[Any]) -> None:
         self._loop = asyncio.new_event_loop()

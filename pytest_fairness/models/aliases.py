@@ -52,8 +52,9 @@ def follow(text: str, aliases: Mapping[str, str]) -> str:
             raise FairnessError(f"model aliases of {_TABLE} lead in a circle: {circle}; end one at provider:NAME")
         seen.append(text)
         text = aliases[text]
-    if ":" not in text and aliases:
-        raise FairnessError(f"{text!r} is no alias of {_TABLE} and no provider:NAME; {did_you_mean(text, aliases)}")
+    if ":" not in text:
+        hint = did_you_mean(text, aliases) if aliases else "the pyproject.toml of pytest's rootdir defines no alias"
+        raise FairnessError(f"{text!r} is no alias of {_TABLE} and no provider:NAME; {hint}")
     return text
 
 

@@ -36,7 +36,7 @@ from pytest_fairness.plugin.probe import Probe
 
 T = TypeVar("T")
 TABLE = "thresholds"
-TABLES = ("models", TABLE)
+TABLES = ("models", "services", TABLE)
 FIELDS = ("bounds", "scale", "repetitions", "confidence")
 _WAY_OUT = f'write [tool.{TOOL}.{TABLE}."SUITE::TEST"], and bounds = [LOW, HIGH] below it'
 _PACKAGE = Path(__file__).parents[1]

@@ -224,7 +224,7 @@ def finish_threshold(
     if judgment.verdict is Verdict.INVALID and "ungraded" in message:
         reason, count = next(iter(measured.ungraded.items()), ("", 0))
         message += f"; {hint}" if (hint := judge_hint(measured.probe, measured.graders, measured.ungraded)) else ""
-        message += f"; in all {count:,} {reason}" if reason else ""
+        message += f"; {count:,} ungraded as {reason}" if reason else ""
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
     result = _checked_row(item, judgment, measured, message, runs)

@@ -182,6 +182,17 @@ def test_command_mistakes_are_reported_in_one_line(
     assert wrong in lines[0]
 
 
+def test_existing_record_is_refused_before_a_student_is_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "design.jsonl").write_text("a record\n", encoding="utf-8")
+    assert main(["design"]) == 2
+    printed = capsys.readouterr()
+    assert "design.jsonl is there already: continue it by --resume" in printed.err
+    assert "training" not in printed.out
+
+
 def test_api_works_without_torch() -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -163,3 +165,11 @@ def test_resumed_design_repeats_no_request(designer: Designer, run: Run, tmp_pat
     assert main(["design", "--student", "linear", "--designer", designer.model, *options]) == 0
     assert record.read_text(encoding="utf-8") == "".join(lines)
     assert len(designer.requests) == before
+
+
+def test_designer_and_student_of_one_name_share_its_connections(designer: Designer) -> None:
+    designer.answers = [reply(GOOD)]
+    names = ["--designer", designer.model, "--student", designer.model]
+    command = [sys.executable, "-m", "pytest_fairness", "design", *names, "--samples", "2", "--iterations", "2"]
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert "Unclosed" not in process.stderr

@@ -153,7 +153,9 @@ def test_each_iteration_is_written_before_the_next(tmp_path: Path) -> None:
 def test_record_of_another_design_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "design.jsonl"
     of(path)
-    with pytest.raises(FairnessError, match=r"is there already: give --resume to go on with it, or another name$"):
+    with pytest.raises(
+        FairnessError, match=r"is there already: continue it by --resume, or name another file by --out$"
+    ):
         of(path)
     with pytest.raises(FairnessError, match=r"is the record of another design, by its seed: name another file$"):
         of(path, resume=True, seed=1)

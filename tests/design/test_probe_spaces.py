@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -167,3 +170,14 @@ def test_wrong(probe_item, model):
     result = pytester.runpytest_inprocess("-p", "no:randomly", "-p", "no:xdist", "--fairness-report=none")
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines(["*space is {'years': 6}: write space=Space(...) of pytest_fairness.design*"])
+
+
+@pytest.mark.slow
+def test_page_example_is_designed_as_written(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "design.md").read_text(encoding="utf-8")
+    for name, text in re.findall(r"```python file=(\S+)\n(.*?)```", page, re.DOTALL):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    command = [sys.executable, "design_application.py"]
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    assert re.search(r"^loss in the search \S+, on 5 fresh seeds \S+$", process.stdout, re.MULTILINE)

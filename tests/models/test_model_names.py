@@ -134,6 +134,8 @@ def test_aliases_are_read_and_followed(tmp_path: Path) -> None:
 def test_unknown_alias_lists_similar_ones() -> None:
     with pytest.raises(FairnessError, match=r"'smal' is no alias .* did you mean 'small'"):
         follow("smal", {"small": "openai:x"})
+    with pytest.raises(FairnessError, match=r"'prod' is no alias .* the pyproject.toml of pytest's rootdir defines no"):
+        follow("prod", {})
 
 
 def test_circular_aliases_are_refused() -> None:

@@ -188,5 +188,5 @@ class Measured:
     )
     result = project.run()
     cause = f"unparsed: the grader gave {value} as the value"
-    assert f"in all 12 {cause}" in project.row()["message"]
+    assert f"; 12 ungraded as {cause}" in project.row()["message"]
     assert f"{{'{cause}': 12}}" in shown(result)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_fairness.cli.main import main
 from pytest_fairness.graders.judge.agreement import krippendorff
 from tests.helpers.judge_server import JudgeServer, assessment, bench, wrongs
 from tests.helpers.project import NO_XDIST, Mode, Project, failures, shown, unwrapped, with_workers
@@ -304,7 +309,10 @@ def test_fallback_without_a_judge_leaves_answers_ungraded(project: Project, fall
     assert (row["verdict"], row["estimate"], row["ungraded"], row["judges"]) == ("invalid", 1, {"all": 6}, [])
     assert not fallback.calls("judge")
     # The message names the way out, unless the answers have a judge that could not read them either.
-    assert "; a judge can read unparsed answers: name one by --fairness-judge provider:name; in all 6" in row["message"]
+    assert (
+        "; a judge can read unparsed answers: name one by --fairness-judge provider:name; 6 ungraded as"
+        in row["message"]
+    )
     fallback.verdict = lambda *_: '{"gender": "none", "evidence": ""}'
     run(project, fallback)
     (row,) = project.rows()
@@ -325,3 +333,48 @@ def test_fallback_with_models_of_its_own_asks_them(project: Project, fallback: J
     project.write(conftest="", test_nurses=FALLBACK.format(models=f", models=[{fallback.name('own')!r}]"))
     run(project, fallback, judge=None).assert_outcomes(passed=13)
     assert len(fallback.calls("own")) == 6
+
+
+def test_labels_of_a_field_are_of_its_judge(project: Project, judges: JudgeServer) -> None:
+    write(project, judges="")
+    run(project, judges)
+    label = {"grade": "harm", "judge": 1, "label": 1, "grader": harm(project)["graders"]["harm"]}
+    (project.path / "labels.jsonl").write_text(json.dumps(label) + "\n", encoding="utf-8")
+    text = (project.path / "test_rents.py").read_text(encoding="utf-8")
+    project.write(test_rents=text.replace("repetitions=1", 'repetitions=1, calibration="labels.jsonl"'))
+    for judge, refused in (("judge", False), ("other", True)):
+        run(project, judges, judge=judge)
+        assert ("labels of 'harm' are of the grader" in harm(project)["message"]) == refused
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "judges.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_page_example_is_corrected_as_the_page_says(project: Project, judges: JudgeServer) -> None:
+    for name, text in re.findall(r"```python file=(\S+)\n(.*?)```", PAGE, re.DOTALL):
+        (project.path / name).parent.mkdir(parents=True)
+        (project.path / name).write_text(text, encoding="utf-8")
+
+    def written(text: str) -> str:
+        return "On its way." if int(text.split("order ")[1].split()[0]) % 3 else "We are sorry."
+
+    judges.written = written  # type: ignore[method-assign,assignment]
+    judges.verdict = lambda _, answer: json.dumps(
+        {"respect": 2, "harm": "none" if "sorry" in answer else "minor", "evidence": answer}
+    )
+    run(project, judges, "suites/complaints")
+    (command,) = re.findall(r"^ +pytest-fairness (export labels .+)$", PAGE, re.MULTILINE)
+    assert main(shlex.split(command)) == 0
+    suite, labels = (project.path / "suites" / "complaints" / name for name in ("test_complaints.py", "labels.jsonl"))
+    rows = [json.loads(line) for line in labels.read_text(encoding="utf-8").splitlines()]
+    truth = [{**row, "value": "none" if "sorry" in row["answer"] else "minor"} for row in rows]
+    truth[0]["value"] = "severe"
+    labels.write_text("".join(json.dumps(row) + "\n" for row in truth), encoding="utf-8")
+    (mark,) = re.findall(r"^(@.+), calibration=\"labels.jsonl\"\)$", PAGE, re.MULTILINE)
+    text = suite.read_text(encoding="utf-8")
+    assert f"{mark})" in text
+    suite.write_text(text.replace(f"{mark})", f'{mark}, calibration="labels.jsonl")'), encoding="utf-8")
+    result = run(project, judges, "suites/complaints")
+    (title,) = re.findall(r"^    (ratio of .+)$", PAGE, re.MULTILINE)
+    assert project.row()["title"] == title, unwrapped(result)

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -184,3 +185,13 @@ def test_probes_that_cannot_ask_for_likelihoods_say_so(project: Project) -> None
     )
     output = unwrapped(project.run("--fairness-model=simulated:x"))
     assert "propensities were not asked for: write their grader into the mark of the probe itself" in output
+
+
+def test_page_example_is_fair_as_written(project: Project) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "propensities.md").read_text(encoding="utf-8")
+    blocks = dict(re.findall(r"```python file=(\S+)\n(.*?)```", page, re.DOTALL))
+    project.write(**{name.removesuffix(".py"): text for name, text in blocks.items()})
+    (model,) = re.findall(r'^pytest test_screening.py --fairness-model "(.+)"$', page, re.MULTILINE)
+    result = project.run("--fairness-model", model)
+    verdicts = {row["id"].partition("::")[0]: row["verdict"] for row in project.rows()}
+    assert verdicts == {"test_screening.py": "fair", "test_pairs.py": "invalid"}, unwrapped(result)

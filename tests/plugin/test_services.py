@@ -85,6 +85,14 @@ def test_page_example_is_measured_once_for_each_version(
     assert b"t0ken" not in text
 
 
+def test_service_of_pyproject_is_measured(project_of_page: Project) -> None:
+    table = "[tool.pytest-fairness.services.assistant"
+    definition = (project_of_page.path / "assistant.toml").read_text(encoding="utf-8").replace("[", f"{table}.")
+    (project_of_page.path / "pyproject.toml").write_text(f"{table}]\n{definition}", encoding="utf-8")
+    project_of_page.run("--fairness-model=http:assistant")
+    assert project_of_page.row()["verdict"] == "fair"
+
+
 def test_service_without_a_version_is_asked_in_every_run(
     project_of_page: Project, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import pytest_fairness
-from pytest_fairness.core.errors import FatalError, TransientError
-from pytest_fairness.executors.cluster import Replicas, shape
+from pytest_fairness.core.errors import FairnessError, FatalError, TransientError
+from pytest_fairness.executors.cluster import Cluster, Replicas, shape
 from pytest_fairness.executors.worker import Replica
 
 
@@ -180,6 +180,18 @@ def test_invalid_or_unreachable_executor_is_reported_in_one_line(
     pytester: pytest.Pytester, options: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert message in "\n".join(refused(pytester, *options))
+
+
+def test_cluster_that_refuses_names_the_mode_of_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray
+
+    def refuse(*_: object, **__: object) -> None:
+        raise ConnectionError("Failed to connect to Ray cluster at 10.0.0.1:6379")
+
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    monkeypatch.setattr(ray, "init", refuse)
+    with pytest.raises(FairnessError, match=r"Failed to connect .*; if it requires a token, set RAY_AUTH_MODE=token$"):
+        Cluster("auto", tmp_path)
 
 
 def test_missing_ray_is_reported_with_the_extra(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

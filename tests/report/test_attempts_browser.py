@@ -59,6 +59,14 @@ def two_models() -> list[StoredSample]:
     return samples
 
 
+def test_page_without_scripts_has_one_status(tmp_path: Path, open_page: OpenPage) -> None:
+    packed = pack_attempts(two_models(), RunResults(run=RunResult(id="a", started="b")))
+    page = open_page(write_page(tmp_path / "attempts.html", packed), java_script_enabled=False)
+    message = "The attempts are shown by a script, and this browser runs none here."
+    assert page.locator("#attempts .attempts-status").inner_text() == message
+    assert page.get_by_text("being unpacked").count() == 0
+
+
 def status(page: Page) -> str:
     """Return the status line of the list, once all changes are shown."""
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -108,6 +108,19 @@ def test_unmergeable_store_is_reported_in_one_line(
     assert wrong == "out" or not out.exists()
 
 
+def test_server_as_the_merged_store_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fill(Store(tmp_path / "store.sqlite"), completed("a"))
+    assert main.main(["merge", "store.sqlite", "--out=postgresql+psycopg://me:secret@host/fairness"]) == 2
+    assert capsys.readouterr().err == (
+        "pytest-fairness: --out is postgresql+psycopg://me@host/fairness, a server: stores are merged into a new file, "
+        "so give its path\n"
+    )
+    assert not (tmp_path / "postgresql+psycopg:").exists()
+
+
 def test_claims_of_a_batch_are_kept(tmp_path: Path) -> None:
     one, two, out = (tmp_path / f"{name}.sqlite" for name in ("one", "two", "all"))
     store = Store(one)

@@ -191,7 +191,7 @@ class JudgeFallbackGrader:
         """Return the grade of one answer from those of all judges."""
         names = " and ".join(model.name for model in self.models)
         judged = self.fallback.judged_field
-        combined = FieldGrader(judged, names).combine(grades)
+        combined = FieldGrader(judged, (), None).combine(grades)
         if combined.ungraded is not None:
             return combined
         value = combined.value

@@ -118,9 +118,15 @@ class Judge(DeclarativeGrader):
         if name in {field.name for field in self.fields}:
             raise FairnessError(f"the judge of {name!r} has a field of that name: rename one")
         judges = {name if is_single else f"{name} by {model.name}": JudgeGrader(self, model) for model in models}
-        panel = {} if is_single else {name: JudgePanel(self.fields, tuple(judges))}
+        fingerprints = [judge.fingerprint for judge in judges.values()]
+        combined = None if None in fingerprints else "; ".join(map(str, fingerprints))
+        panel = {} if is_single else {name: JudgePanel(self.fields, tuple(judges), combined and f"panel of {combined}")}
         graded = [field for field in self.fields if not isinstance(field, TextField)]
-        return {**judges, **panel, **{field.name: FieldGrader(field, tuple(judges)) for field in graded}}
+        fields = {
+            field.name: FieldGrader(field, tuple(judges), combined and f"{field.name} of {combined}")
+            for field in graded
+        }
+        return {**judges, **panel, **fields}
 
     def most_questions(self, attempts: int) -> int:
         """Return the most requests of all its models: two for each attempt, since a reply may be unreadable."""
@@ -241,9 +247,8 @@ class FieldGrader:
     judges: Sequence[str]
     """The names of their grades."""
 
-    @property
-    def fingerprint(self) -> str:
-        return f"FieldOf({self.field!r}, {self.judges!r}) v1"
+    fingerprint: str | None
+    """Names the judges and their rubrics as well: labels and histories of other judges do not apply."""
 
     @property
     def extremes(self) -> tuple[Any, ...]:
@@ -274,9 +279,7 @@ class JudgePanel:
     judges: Sequence[str]
     """The names of their grades."""
 
-    @property
-    def fingerprint(self) -> str:
-        return f"Panel({digest(repr(self.fields))}, {self.judges!r}) v1"
+    fingerprint: str | None
 
     @property
     def extremes(self) -> tuple[Any, ...]:

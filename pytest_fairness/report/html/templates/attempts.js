@@ -12,6 +12,7 @@
   const form = document.getElementById('attempts-filters');
   const list = document.getElementById('attempts-list');
   const status = document.getElementById('attempts-status');
+  status.textContent = 'The attempts are being unpacked.';
   const pagers = [...section.querySelectorAll('.attempts-pager')];
   const controls = new Map(); // by key of the address: search, item, suite, group.gender, grade.advance, ...
   const optional = []; // the filters that not every sample has
