@@ -344,17 +344,17 @@ def skewness(influences: Floats) -> float:
 def degrees(contributions: Floats) -> float:
     """Return the degrees of freedom of a variance that is a sum over clusters of expected ``contributions``.
 
-    Satterthwaite 1946: (sum c)^2 / sum c^2, times (k - 1) / k for k clusters; clusters of equal size give k - 1.
-    At least 1.
+    Satterthwaite 1946: (sum c)^2 / sum c^2, times 1 - sum w^2, where w are the clusters' shares of the sum of sqrt(c).
+    Clusters of equal size give one less than their number, however many small ones there are beside them. At least 1.
 
-    >>> degrees(np.ones(8))
-    7.0
+    >>> degrees(np.ones(8)), round(degrees(np.append(np.ones(3), np.full(40, 1e-9))), 2)
+    (7.0, 2.0)
     """
     present = contributions[contributions > 0]
     if len(present) < 2:
         return 1.0
     effective = float(present.sum() ** 2 / np.square(present).sum())
-    return max(effective * (len(present) - 1) / len(present), 1.0)
+    return max(effective * (1 - float(present.sum()) / float(np.sqrt(present).sum()) ** 2), 1.0)
 
 
 def observed_degrees(influences: Floats, clusters: int) -> float:

@@ -269,6 +269,14 @@ def test_groups_of_unequal_size_have_welch_degrees_of_freedom() -> None:
     assert estimate.df == pytest.approx(stats.ttest_ind(values["a"], values["b"], equal_var=False).df, rel=1e-6)
 
 
+def test_two_large_sources_have_one_degree_of_freedom() -> None:
+    """Small sources beside them do not add any: two means were called fair on their bound in 5% of runs."""
+    sizes = [600, 600, *[1] * 40]
+    rows = [{"item": f"{n} {k}", "source": n, "yes": (n + k) % 2} for n, size in enumerate(sizes) for k in range(size)]
+    rate = Measured.from_rows(rows, item="item", groups=[], source="source").rate("yes")
+    assert rate.df == pytest.approx(1, abs=0.1)
+
+
 def test_large_family_is_corrected_by_bonferroni() -> None:
     generator = np.random.default_rng(3)
     pairs = [LinearEstimate(0.0, [generator.normal(size=50)], [math.inf], 50) for _ in range(10)]
