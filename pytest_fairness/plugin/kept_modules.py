@@ -18,7 +18,7 @@ class KeptModules:
     """The modules of numpy, scipy and this package that the thresholds of one process have imported."""
 
     _modules: ClassVar[dict[str, ModuleType]] = {}
-    """Of all runs in the process, as `sys.modules` is."""
+    """Shared by all runs of the process, as `sys.modules` is."""
 
     def keep(self) -> None:
         """Record the modules at the end of a threshold's call, before its fixtures end."""

@@ -132,6 +132,8 @@ class LinearEstimate:
     """The number of events behind it where that is known: few events explain why few clusters differ."""
     unclustered: float = 0.0
     """Variance that no cluster explains."""
+    size: float = 1.0
+    """The size of the numbers behind it on the scale, by which their rounding is known."""
     farther: float = FARTHER
     """The largest distance of an unseen cluster, over that of the farthest observed, where no span bounds it."""
     unseen: EndsAt | None = None
@@ -150,7 +152,7 @@ class LinearEstimate:
     def variance(self) -> float:
         """Variance on the scale: by source, or two ways; 0 where all clusters agree but for rounding."""
         variance = combined([float(np.square(influences).sum()) for influences in self.influences], self.own_share)
-        return 0.0 if negligible(variance, self.clusters) else variance + self.unclustered
+        return 0.0 if negligible(variance, self.clusters, self.size) else variance + self.unclustered
 
     @cached_property
     def differing(self) -> float:
@@ -315,9 +317,16 @@ def combined(variances: Sequence[float], own_share: float = 0.0) -> float:
     return max(by_source + max(by_factor - by_cell, 0.0), own_share * by_factor)
 
 
-def negligible(variance: float, clusters: int) -> bool:
-    """Return whether a variance is zero but for rounding, as when all clusters agree."""
-    return variance <= (1e-9 / max(clusters, 1)) ** 2
+def negligible(variance: float, clusters: int, size: float = 1.0) -> bool:
+    """Return whether a variance is zero but for rounding, as when all clusters agree.
+
+    Args:
+        variance: The variance.
+        clusters: The number of clusters.
+        size: The size of the numbers behind it.
+    """
+    error = 1e-9 * max(size, 1.0) / max(clusters, 1)
+    return variance <= error * error
 
 
 def differing(influences: Floats) -> float:

@@ -183,7 +183,7 @@ def modules():
 
 @pytest.mark.slow
 def test_runs_inside_of_a_run_are_judged(project: Project) -> None:
-    """A run of pytester removes what was imported in it, and numpy cannot be imported again."""
+    """Check that runs of pytester in one process do not import numpy again, which it refuses."""
     inner = {"conftest": project_sources.application(), "test_inner": project_sources.suite()}
     test = f"""
 import pytest
