@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.core.garbage_collection import lasting_imports
+from pytest_fairness.core.garbage_collection import paused_collection
 from pytest_fairness.plugin.compat import import_without_rewriting
 
 
@@ -21,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register fixtures and hooks."""
-    with lasting_imports():
+    with paused_collection():
         from pytest_fairness.plugin.startup import start
 
     start(config)

@@ -141,7 +141,7 @@ def _get_probe_id(item: pytest.Item) -> int | None:
 def _has_thresholds(cls: object, depth: int = 5) -> bool:
     members = [value for name, value in inspect.getmembers_static(cls) if not name.startswith("__")]
     nested = any(_has_thresholds(value, depth - 1) for value in members if inspect.isclass(value) and depth)
-    return nested or any(get_mark(getattr(value, "__func__", value), "threshold") is not None for value in members)
+    return nested or any(get_mark(value, "threshold") for value in members)
 
 
 def _count_thresholds(count: int) -> str:

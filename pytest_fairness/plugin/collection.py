@@ -6,7 +6,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, TypeGuard, cast
+from unittest import TestCase
 
 import pytest
 
@@ -183,6 +185,40 @@ def is_imported(collector: pytest.Module | pytest.Class, function: object) -> bo
         return False
     is_test_module = any(fnmatch(Path(file).name, pattern) for pattern in test_module.config.getini("python_files"))
     return is_test_module and callable(function) and bound_name(function, module) is not None
+
+
+def why_uncollected(collector: pytest.Module | pytest.Class, name: str, value: object) -> str:
+    """Return why pytest collects no thresholds from a value of a module or class; empty if it does, or there are none.
+
+    Nothing would judge them. A probe without a test of its own is measured by its thresholds, or designed. A class with
+    subclasses, or with ``__test__``, may be no test on purpose.
+    """
+    if type(value) is FunctionType and value.__name__ == name and get_mark(value, "threshold"):
+        if collector.istestfunction(value, name):
+            return ""
+        return (
+            f"{name} is marked as a threshold, and pytest collects no test of that name (see python_functions): "
+            f"rename it, such as test_{name}, or remove the mark"
+        )
+    if not issubclass(type(value), type) or not _has_own_thresholds(collector, name, cast("type", value)):
+        return ""
+    if not collector.istestclass(value, name):
+        return (
+            f"the class {name} has thresholds, and pytest collects no class of that name (see python_classes): "
+            f"rename it, such as Test{name}, or set __test__ = False in it"
+        )
+    if {"__init__", "__new__"} & vars(value).keys():
+        return f"the class {name} has thresholds, and pytest collects no class with a constructor: use fixtures instead"
+    return ""
+
+
+def _has_own_thresholds(collector: pytest.Module | pytest.Class, name: str, cls: type) -> bool:
+    module = collector.getparent(pytest.Module)
+    if module is None or (cls.__module__, cls.__name__) != (module.obj.__name__, name):
+        return False
+    if not any(get_mark(value, "threshold") for value in list(vars(cls).values())):
+        return False
+    return not (issubclass(cls, TestCase) or hasattr(cls, "__test__") or type.__subclasses__(cls))
 
 
 def check_optimization(items: Sequence[pytest.Function]) -> str | None:

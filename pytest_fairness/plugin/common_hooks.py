@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -23,6 +22,7 @@ from pytest_fairness.plugin.collection import (
     is_marked,
     is_threshold,
     parametrize,
+    why_uncollected,
 )
 from pytest_fairness.plugin.compat import fail_fixture
 from pytest_fairness.plugin.declarative import BROKEN
@@ -61,17 +61,11 @@ class CollectionHooks:
     def pytest_pycollect_makeitem(
         self, collector: pytest.Module | pytest.Class, name: str, obj: object
     ) -> list[pytest.Item] | None:
-        if not any(get_mark(obj, mark) for mark in ("probe", "threshold")):
-            return None
-        if is_imported(collector, obj):
+        is_marked_test = any(get_mark(obj, mark) for mark in ("probe", "threshold"))
+        if is_marked_test and is_imported(collector, obj):
             return []
-        is_definition = name == getattr(obj, "__name__", "") and inspect.isfunction(obj)
-        # A probe without a test of its own is measured by its thresholds, or designed. Nothing would judge a threshold.
-        if is_definition and get_mark(obj, "threshold") and not collector.istestfunction(obj, name):
-            raise collector.CollectError(
-                f"{name} is marked as a threshold, and pytest collects no test of that name (see python_functions): "
-                f"rename it, such as test_{name}, or remove the mark"
-            )
+        if reason := why_uncollected(collector, name, obj):
+            raise collector.CollectError(reason)
         return None
 
     @pytest.hookimpl(tryfirst=True)

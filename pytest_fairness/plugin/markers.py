@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -148,11 +148,23 @@ def get_mark(function: object, name: str) -> pytest.Mark | None:
     its fixtures.
     """
     last: pytest.Mark | None = None
-    for mark in getattr(function, "pytestmark", ()):
+    for mark in _get_marks(function):
         if mark.name == name:
             last = mark
     is_ours = last is not None and (not _KEYWORDS[name].isdisjoint(last.kwargs) or _takes_ours(function))
     return last if is_ours else None
+
+
+def _get_marks(value: Any) -> Iterator[pytest.Mark]:
+    """Yield the marks on any value of a test module: mocks and proxies answer or raise for every attribute."""
+    try:
+        marks = getattr(value, "__func__", value).pytestmark  # of a static method, its function's
+    except Exception:  # noqa: BLE001 - of the user's object
+        return
+    for mark in marks if isinstance(marks, list | tuple) else [marks]:
+        mark = mark.mark if isinstance(mark, pytest.MarkDecorator) else mark
+        if isinstance(mark, pytest.Mark):
+            yield mark
 
 
 def own_marks(test: pytest.Function) -> OwnMarks:

@@ -45,6 +45,57 @@ def test_unrelated_project_is_not_affected(project: Project) -> None:
     }
 
 
+def test_any_value_may_be_in_a_test_module(project: Project) -> None:
+    project.write(
+        test_values="""
+import pytest
+from unittest.mock import MagicMock, Mock
+
+class Proxy:
+    @property
+    def __class__(self):
+        raise RuntimeError("outside of the context")
+    def __getattr__(self, name):
+        raise RuntimeError("outside of the context")
+
+class Echo:
+    def __getattr__(self, name):
+        return self
+    def __iter__(self):
+        return iter([self])
+
+class Meta(type):
+    def __getattr__(cls, name):
+        raise KeyError(name)
+
+class Odd(metaclass=Meta):
+    values = [Proxy(), Echo(), Mock()]
+
+mock, magic, proxy, echo = Mock(), MagicMock(), Proxy(), Echo()
+
+class TestMarked:
+    pytestmark = pytest.mark.usefixtures("tmp_path")
+    mock, proxy = Mock(), Proxy()
+
+    def test_one(self):
+        pass
+"""
+    )
+    project.bare_run().assert_outcomes(passed=1)
+
+
+def test_unrelated_project_keeps_all_its_objects_in_searches_for_garbage(project: Project) -> None:
+    project.write(
+        test_objects="""
+import gc
+
+def test_objects():
+    assert gc.get_freeze_count() == 0  # else `gc.get_referrers` and `gc.get_objects` overlook objects
+"""
+    )
+    project.pytester.runpytest_subprocess("-p", "no:randomly").assert_outcomes(passed=1)
+
+
 HEAVY = (
     "numpy",
     "scipy",

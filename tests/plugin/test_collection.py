@@ -152,6 +152,36 @@ def test_marked_function_that_pytest_does_not_collect_is_refused(project: Projec
     assert result.ret == pytest.ExitCode.INTERRUPTED
 
 
+@pytest.mark.parametrize(
+    ("header", "fault"),
+    [
+        ("class Hiring:", "the class Hiring has thresholds, and pytest collects no class of that name"),
+        ("class TestHiring:\n    def __init__(self): pass", "pytest collects no class with a constructor"),
+        ("class Hiring:\n    __test__ = False", ""),
+    ],
+)
+def test_thresholds_of_a_class_that_pytest_does_not_collect_are_refused(
+    project: Project, header: str, fault: str
+) -> None:
+    threshold = project_sources.THRESHOLD.replace("(measured)", "(self, measured)").replace("\n", "\n    ")
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(f"{header}\n    {threshold}")
+    )
+    result = project.run()
+    assert fault in shown(result)
+    assert result.ret == (pytest.ExitCode.INTERRUPTED if fault else pytest.ExitCode.OK)
+
+
+def test_base_class_of_thresholds_needs_no_test_name(project: Project) -> None:
+    threshold = project_sources.THRESHOLD.replace("(measured)", "(self, measured)").replace("\n", "\n    ")
+    project.write(
+        conftest=project_sources.application(),
+        test_hiring=project_sources.suite(f"class Base:\n    {threshold}\n\nclass TestHiring(Base): pass\n"),
+    )
+    project.run().assert_outcomes(passed=61)
+    assert project.verdicts() == {"TestHiring::test_women_and_men_alike": "fair"}
+
+
 def test_probes_and_thresholds_may_be_in_classes(project: Project) -> None:
     body = "\n".join(f"    {line}" for line in f"{project_sources.PROBE}\n{project_sources.THRESHOLD}".splitlines())
     body = body.replace("(probe_item, model)", "(self, probe_item, model)").replace("(measured)", "(self, measured)")
