@@ -189,7 +189,7 @@ class Regex(DeclarativeGrader):
             parameters = canonical([self.pattern, self.group, values, self.convert, self.which, self.extremes])
         except TypeError:
             return None
-        return f"Regex({parameters}) v2"
+        return f"Regex({parameters}) v3"
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature
         from pytest_fairness.graders.extraction.normalization import answer_text
