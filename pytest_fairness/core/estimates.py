@@ -454,6 +454,9 @@ class _Watched(Estimate):
         return replace(self, **moved)
 
 
+_Watched.__name__ = Estimate.__name__  # in Python's own messages: "not 'Estimate'"
+
+
 def _other_letter(added: float) -> str:
     """Return a mark in place of the one that a test reads, where a number is added to all that it reads."""
     return "D" if added > 0 else "A"

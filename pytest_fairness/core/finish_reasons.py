@@ -66,7 +66,7 @@ def unfinished(answer: Answer) -> Grade | None:
     as unfinished: it may be a new word for a failure.
 
     >>> unfinished(Answer("Yes, I would hire her, but", "tool_calls"))
-    Grade.none('truncated', "unfinished: tool_calls: 'Yes, I would hire her, but'")
+    Grade.none('truncated', "finish reason tool_calls after 'Yes, I would hire her, but'")
     >>> unfinished(Answer("Yes."))
     """
     if answer.finish_reason in (STOP, LIKELIHOODS) and not answer.actions:
@@ -76,7 +76,8 @@ def unfinished(answer: Answer) -> Grade | None:
         return Grade.none("tool_calls", f"it ends with a tool call: {answer.transcript[-160:]!r}")
     if word in (STOP, LIKELIHOODS):
         return None
-    return Grade.none(_REASONS.get(word, "truncated"), f"unfinished: {answer.finish_reason}: {answer.text[-160:]!r}")
+    end = f"after {answer.text[-160:]!r}" if answer.text else "without a text"
+    return Grade.none(_REASONS.get(word, "truncated"), f"finish reason {answer.finish_reason} {end}")
 
 
 def ungradable(attempt: Attempt) -> Grade | None:

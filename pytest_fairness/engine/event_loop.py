@@ -9,8 +9,8 @@ from selectors import DefaultSelector, SelectorKey
 
 from pytest_fairness.core.clock import Clock
 
-_SWITCH_INTERVAL = 1e-6
-"""The interpreter's switch interval while the loop waits for connections, in seconds.
+_SWITCH_INTERVAL = 2e-6
+"""The interpreter's switch interval while the loop waits for connections, in seconds: one that no test sets.
 
 A thread that wakes needs the interpreter. The tests' thread gives it up at each call of the operating system, a dozen
 times a test, and mostly has it back before the loop's thread has woken, which then wakes in vain. After this interval
@@ -22,7 +22,7 @@ class _Selector(DefaultSelector):
     """Selector that sets an event while it waits, and then is quick to get the interpreter back."""
 
     _interval = sys.getswitchinterval()
-    """The usual switch interval, read before any loop waits."""
+    """The last switch interval that no loop has set; all loops share it."""
 
     def __init__(self, is_idle: threading.Event) -> None:
         super().__init__()
@@ -34,16 +34,16 @@ class _Selector(DefaultSelector):
             return ready
         has_connections = len(self.get_map()) > 1  # one is the loop's own
         if has_connections:
-            if (interval := sys.getswitchinterval()) > _SWITCH_INTERVAL:  # else a test has put back what it saw
-                self._interval = interval
+            if (interval := sys.getswitchinterval()) != _SWITCH_INTERVAL:  # else of another loop, or put back by a test
+                _Selector._interval = interval
             sys.setswitchinterval(_SWITCH_INTERVAL)
         self._is_idle.set()
         try:
             return super().select(timeout)
         finally:
             self._is_idle.clear()
-            if has_connections and sys.getswitchinterval() <= _SWITCH_INTERVAL:  # else a test has set another
-                sys.setswitchinterval(self._interval)
+            if has_connections and sys.getswitchinterval() == _SWITCH_INTERVAL:  # else a test has set another
+                sys.setswitchinterval(_Selector._interval)
 
 
 class _Loop(asyncio.SelectorEventLoop):

@@ -70,7 +70,7 @@ class Rating(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return f"Rating({float(self.low)!r}, {float(self.high)!r}) v4"
+        return f"Rating({float(self.low)!r}, {float(self.high)!r}) v5"
 
     def extremes_for(self, prompt: Prompt) -> tuple[float, float]:  # noqa: ARG002 - the same for every prompt
         """Return the extreme values that an ungraded attempt could have had: both ends of the scale."""

@@ -171,7 +171,7 @@ class Refusal(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return "Refusal() v5"
+        return "Refusal() v6"
 
     def extremes_for(self, prompt: Prompt) -> tuple[bool, bool]:  # noqa: ARG002 - the same for every prompt
         return (False, True)

@@ -13,6 +13,7 @@ from pytest_fairness.core.declarative_grader import BOOLEAN, DeclarativeGrader
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.grader_declarations import GraderDeclaration
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.lazy_patterns import fold
 from pytest_fairness.graders.extraction.normalization import answer_text, strip_markup, trim_and_fold
 from pytest_fairness.graders.refusal import nothing_read, refuses
 
@@ -64,14 +65,14 @@ class WordList(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return f"WordList({self.words!r}, whether={self.whether}) v3"
+        return f"WordList({self.words!r}, whether={self.whether}) v4"
 
     def extremes_for(self, prompt: Prompt) -> tuple[float, float] | tuple[bool, bool]:  # noqa: ARG002
         """Return the extreme values that an ungraded attempt could have had: only these words, or none."""
         return (False, True) if self.whether else (0.0, 100.0)
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature
-        text = strip_markup(answer_text(answer)).casefold()
+        text = fold(strip_markup(answer_text(answer)))
         total = len(_WORD.findall(text))
         if not total:
             return nothing_read(answer, "no answer")

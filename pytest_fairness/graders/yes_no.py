@@ -75,7 +75,7 @@ class YesNo(DeclarativeGrader):
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
         words = f"yes={sorted(self.yes)!r}, no={sorted(self.no)!r}"
-        return f"YesNo({words}, propensity=True) v1" if self.propensity else f"YesNo({words}) v4"
+        return f"YesNo({words}, propensity=True) v1" if self.propensity else f"YesNo({words}) v5"
 
     def as_propensity(self) -> YesNo:
         """Return a copy of this grader that grades by probabilities."""
@@ -189,7 +189,7 @@ class Regex(DeclarativeGrader):
             parameters = canonical([self.pattern, self.group, values, self.convert, self.which, self.extremes])
         except TypeError:
             return None
-        return f"Regex({parameters}) v2"
+        return f"Regex({parameters}) v3"
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature
         from pytest_fairness.graders.extraction.normalization import answer_text

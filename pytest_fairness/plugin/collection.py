@@ -74,7 +74,8 @@ def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
         fixtures = tuple(visible_fixtures(metafunc.definition, ("model", "grader", "judge")).values())
         metafunc.parametrize("flips", [fixtures], ids=[pytest.HIDDEN_PARAM], indirect=True, scope="module")
     if "model_name" in metafunc.fixturenames:
-        models = [name for name in fairness.models.names() if name]
+        is_used = uses_model_name(metafunc.definition)
+        models = [name for name in fairness.models.names() if name and is_used]
         names, ids = [str(name) for name in models], _model_ids(models)
         metafunc.parametrize(
             "model_name", names or [None], ids=ids or [pytest.HIDDEN_PARAM], indirect=True, scope="session"
@@ -144,6 +145,12 @@ def check_any_model(items: Sequence[pytest.Function]) -> str | None:
 def get_model_name(item: pytest.Function) -> str | None:
     """Return the name of the model under test; None if none is named."""
     return cast("str | None", item.callspec.params.get("model_name") if hasattr(item, "callspec") else None)
+
+
+def uses_model_name(test: pytest.Item) -> bool:
+    """Return whether the `model` fixture of a test depends on the models of the run: an override may test another."""
+    names = [name for fixture in visible_fixtures(test, ("model",)).values() for name in fixture.argnames]
+    return not {"model", "model_name", "request", "pytestconfig"}.isdisjoint(names)
 
 
 def uses_named_model(item: pytest.Function) -> bool:

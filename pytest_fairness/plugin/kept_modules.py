@@ -1,13 +1,15 @@
-"""Modules that thresholds have imported, and that fixtures of other code remove.
+"""Modules that thresholds have imported, and that other code removes.
 
-A fixture with ``patch.dict(sys.modules)`` drops at its end all that was imported since its beginning. This package
-imports what a threshold needs when it is needed, and numpy and scipy cannot be imported twice in one process.
+A fixture with ``patch.dict(sys.modules)`` drops at its end all that was imported since its beginning, and so does a run
+of pytest inside of another one (`pytester.inline_run`). This package imports what a threshold needs when it is needed,
+and numpy and scipy cannot be imported twice in one process.
 """
 
 from __future__ import annotations
 
 import sys
 from types import ModuleType
+from typing import ClassVar
 
 _PACKAGES = frozenset(("numpy", "scipy", "pytest_fairness"))
 
@@ -15,12 +17,12 @@ _PACKAGES = frozenset(("numpy", "scipy", "pytest_fairness"))
 class KeptModules:
     """The modules of numpy, scipy and this package that the thresholds of one process have imported."""
 
-    def __init__(self) -> None:
-        self._modules: dict[str, ModuleType] = {}
+    _modules: ClassVar[dict[str, ModuleType]] = {}
+    """Shared by all runs of the process, as `sys.modules` is."""
 
     def keep(self) -> None:
         """Record the modules at the end of a threshold's call, before its fixtures end."""
-        self._modules = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in _PACKAGES}
+        self._modules.update(item for item in sys.modules.copy().items() if item[0].partition(".")[0] in _PACKAGES)
 
     def restore(self) -> None:
         """Add the recorded modules that were removed, before the fixtures of the next threshold."""

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.plugin.collection import is_marked, selected_probes
+from pytest_fairness.plugin.collection import is_marked, selected_probes, uses_model_name
 from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.judges import judge_of
 from pytest_fairness.plugin.options import OPTIONS
@@ -70,6 +70,10 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
     unused = [option.flag_text for option in OPTIONS if option.needs_probe and option.name in given]
     if unused and not has_tests:
         yield f"{', '.join(unused)}: not used, no probe and no threshold is selected"
+    if "model" in given:
+        overriding = selected_probes(item for item in items if is_marked(item) and not uses_model_name(item))
+        if functions := ", ".join(probe.function.__name__ for probe in overriding):
+            yield f"--fairness-model: not used by {functions}, whose `model` fixture takes no `model_name`"
     if has_tests and "baseline" in given and "baseline" not in fixtures:
         yield "--fairness-baseline: not used, no selected threshold takes the fixture `baseline`"
     if (

@@ -38,7 +38,7 @@ class WorkSummary:
             raise FairnessError(reason)
         self._cost_lines = list(format_estimates(fairness, estimates))
         # A model without costs has no estimate, so its stored answers are not counted.
-        is_complete = len(estimates) == len(fairness.models.names())
+        is_complete = len(estimates) == len(fairness.models.names()) and None not in self._model_names
         calls = sum(estimate.calls for estimate in estimates) if is_complete else counts["attempts"]
         self._lines = [*self.lines(), *(line for text in self._remarks() for line in announcement(text))]
         self._save({"lines": self._lines, "calls": calls, "baseline": fairness.settings.baseline})
@@ -63,9 +63,11 @@ class WorkSummary:
         if self._lines is not None:
             return self._lines
         fairness = self._fairness
-        names = ", ".join(str(name) for name in fairness.models.names() if name)
-        calls = fairness.settings.application_concurrency
-        models = names or f"the `model` fixture ({calls} call{'s' if calls > 1 else ''} of an application at a time)"
+        names = [str(name) for name in fairness.models.names() if str(name) in self._model_names]
+        if not names or None in self._model_names:
+            calls = fairness.settings.application_concurrency
+            names.append(f"the `model` fixture ({calls} call{'s' if calls > 1 else ''} of an application at a time)")
+        models = ", ".join(names)
         sizes = [
             f"{count:,} {noun if count != 1 else noun.removesuffix('s')}" for noun, count in self._counts().items()
         ]
@@ -92,6 +94,11 @@ class WorkSummary:
                 items = (test.probe.items[index] for test in tests for index in test.items)
                 if text := remark(prompt for item in items for prompt in item.prompts):
                     yield text
+
+    @property
+    def _model_names(self) -> set[str | None]:
+        """The models of the selected tests; None is that of a `model` fixture that ignores the options."""
+        return {test.model_name for test in self._fairness.work.tests}
 
     def _counts(self) -> dict[str, int]:
         """Return the numbers of probes, items and attempts of the selected tests."""

@@ -77,7 +77,8 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: 
     clustered = rates and not all(part.counts_clusters for part in parts)
     # The difference of groups that share clusters varies less than either mean: by simulation fewer need to differ.
     fewest = FEWEST_DIFFERING if rates or len(parts) == 1 else min(FEWEST_DIFFERING, clusters / 8)
-    few = differing(influences[0]) < fewest or negligible(float(np.square(influences[0]).sum()), clusters)
+    size = 1.0 if log else max(map(abs, values))
+    few = differing(influences[0]) < fewest or negligible(float(np.square(influences[0]).sum()), clusters, size)
     if not single and (few or not clustered) and all(part.span is not None for part in parts):
         unseen = partial(_unseen_ends, parts, signs, scale, few)
     return LinearEstimate(
@@ -88,6 +89,7 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: 
         scale,
         _span(parts, signs, scale),
         own_share=float(np.mean([part.own_share for part in parts])),
+        size=size,
         curvature=_curvature(parts, signs, deviations, variances, log=log),
         trials=parts[0].effective if single else 0.0,
         counts_clusters=single and parts[0].counts_clusters,

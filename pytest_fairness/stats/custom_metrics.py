@@ -128,6 +128,7 @@ def linearize(
         span,
         curvature=(0.0, 0.0) if functional.symmetric else curvature(functional, *sums[0], deviations[0], scale),
         symmetric=functional.symmetric,
+        size=abs(value) if scale == Scale() else 1.0,
         unseen=unseen,
     )
 

@@ -132,6 +132,8 @@ class LinearEstimate:
     """The number of events behind it where that is known: few events explain why few clusters differ."""
     unclustered: float = 0.0
     """Variance that no cluster explains."""
+    size: float = 1.0
+    """The size of the numbers behind it on the scale, by which their rounding is known."""
     farther: float = FARTHER
     """The largest distance of an unseen cluster, over that of the farthest observed, where no span bounds it."""
     unseen: EndsAt | None = None
@@ -150,7 +152,7 @@ class LinearEstimate:
     def variance(self) -> float:
         """Variance on the scale: by source, or two ways; 0 where all clusters agree but for rounding."""
         variance = combined([float(np.square(influences).sum()) for influences in self.influences], self.own_share)
-        return 0.0 if negligible(variance, self.clusters) else variance + self.unclustered
+        return 0.0 if negligible(variance, self.clusters, self.size) else variance + self.unclustered
 
     @cached_property
     def differing(self) -> float:
@@ -315,9 +317,16 @@ def combined(variances: Sequence[float], own_share: float = 0.0) -> float:
     return max(by_source + max(by_factor - by_cell, 0.0), own_share * by_factor)
 
 
-def negligible(variance: float, clusters: int) -> bool:
-    """Return whether a variance is zero but for rounding, as when all clusters agree."""
-    return variance <= (1e-9 / max(clusters, 1)) ** 2
+def negligible(variance: float, clusters: int, size: float = 1.0) -> bool:
+    """Return whether a variance is zero but for rounding, as when all clusters agree.
+
+    Args:
+        variance: The variance.
+        clusters: The number of clusters.
+        size: The size of the numbers behind it.
+    """
+    error = 1e-9 * max(size, 1.0) / max(clusters, 1)
+    return variance <= error * error
 
 
 def differing(influences: Floats) -> float:
@@ -344,17 +353,17 @@ def skewness(influences: Floats) -> float:
 def degrees(contributions: Floats) -> float:
     """Return the degrees of freedom of a variance that is a sum over clusters of expected ``contributions``.
 
-    Satterthwaite 1946: (sum c)^2 / sum c^2, times (k - 1) / k for k clusters; clusters of equal size give k - 1.
-    At least 1.
+    Satterthwaite 1946: (sum c)^2 / sum c^2, times 1 - sum w^2, where w are the clusters' shares of the sum of sqrt(c).
+    Clusters of equal size give one less than their number, however many small ones there are beside them. At least 1.
 
-    >>> degrees(np.ones(8))
-    7.0
+    >>> degrees(np.ones(8)), round(degrees(np.append(np.ones(3), np.full(40, 1e-9))), 2)
+    (7.0, 2.0)
     """
     present = contributions[contributions > 0]
     if len(present) < 2:
         return 1.0
     effective = float(present.sum() ** 2 / np.square(present).sum())
-    return max(effective * (len(present) - 1) / len(present), 1.0)
+    return max(effective * (1 - float(present.sum()) / float(np.sqrt(present).sum()) ** 2), 1.0)
 
 
 def observed_degrees(influences: Floats, clusters: int) -> float:

@@ -231,6 +231,8 @@ def _linear_estimate(
     if estimate.error > 0:
         return estimate
     means = [outcomes.mean(axis=0) for outcomes in _extremes(functional, sample, sample.hypothetical())]
+    if not means:
+        return estimate
     return replace(estimate, unseen=partial(unseen_ends, functional, values[graded], estimate.clusters, means))
 
 

@@ -402,7 +402,10 @@ class OutcomeReader:
         try:
             yield [_number(function, function(assumed_attempt)) for function in functions]
         except NeedsError as needs:
-            for value in self._extreme_values(needs.grade, attempt.prompt, guess=ignore_actual):
+            possible = self._extreme_values(needs.grade, attempt.prompt, guess=ignore_actual)
+            if not self._declared(needs.grade, attempt.prompt) and not _is_range_known(possible):
+                return
+            for value in possible:
                 yield from self._hypothetical_values(
                     functions, attempt, {**assumed, needs.grade: value}, ignore_actual=ignore_actual
                 )
@@ -442,6 +445,11 @@ def _default_extremes(values: Sequence[Any]) -> tuple[tuple[Any, ...], bool]:
     if all(isinstance(value, Real) for value in observed):
         return (min(0.0, *observed), max(1.0, *observed)), all(value in (0, 1) for value in observed)
     return tuple(sorted(observed, key=str)), False
+
+
+def _is_range_known(extremes: Sequence[Any]) -> bool:
+    """Return whether default extremes are those of a grade: numbers beyond 0 and 1 are only those observed."""
+    return not all(isinstance(value, Real) for value in extremes) or (min(extremes), max(extremes)) == (0, 1)
 
 
 def _number(function: Callable[..., Any], value: Any) -> float:

@@ -45,6 +45,11 @@ class StoredSample:
         return range(min(numbers, default=0), max(numbers, default=0) + 1)
 
     @property
+    def has_answers(self) -> bool:
+        """Whether at least one attempt was made; errors alone measure nothing."""
+        return any(grade.ungraded != "error" for graded in self.attempts for grade in graded.grades.values())
+
+    @property
     def holds_propensities(self) -> bool:
         """Return whether its grades are probabilities of options, not read from answers."""
         from pytest_fairness.core.propensities import Propensities

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.finish_reasons import normalize_reason, unfinished
 
 COMPLETE = ["stop", "STOP", "eos", "eos_token", "end_turn", "stop_sequence", "COMPLETE", "FINISH_REASON_STOP", "", None]
@@ -35,7 +35,11 @@ def test_finish_reasons_of_providers_have_one_meaning(word: str | None, meaning:
     assert normalize_reason(word) == meaning
     grade = unfinished(Answer("Yes, but", word))  # type: ignore[arg-type]
     assert (grade and grade.ungraded) == reason
-    assert grade is None or grade.detail == f"unfinished: {word}: 'Yes, but'"
+    assert grade is None or grade.detail == f"finish reason {word} after 'Yes, but'"
+
+
+def test_detail_of_an_empty_answer_quotes_nothing() -> None:
+    assert unfinished(Answer("", "refusal")) == Grade.none("refusal", "finish reason refusal without a text")
 
 
 @given(st.text())

@@ -82,6 +82,23 @@ def test_interval_is_as_before_after_a_loop_that_began_while_another_waits() -> 
     assert last == pytest.approx(USUAL)
 
 
+def test_interval_is_as_before_whichever_of_two_loops_ends_first() -> None:
+    first, second = wait_in_thread(), wait_in_thread()
+    next(first)
+    next(second)
+    list(second)
+    list(first)
+    assert sys.getswitchinterval() == pytest.approx(USUAL)
+
+
+def test_interval_of_a_stress_test_is_kept() -> None:
+    intervals = wait_in_thread()
+    next(intervals)
+    sys.setswitchinterval(1e-6)
+    *_, last = intervals
+    assert last == pytest.approx(1e-6)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="the loop of Windows has no selector")
 def test_interval_is_unchanged_without_connections() -> None:
     is_idle = threading.Event()

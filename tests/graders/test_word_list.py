@@ -134,6 +134,11 @@ def test_any_word_list_gives_a_rate_or_a_reason(words: list[str], text: str) -> 
     assert got in REASONS or 0 <= got <= 100
 
 
+@pytest.mark.parametrize("text", ["\u0131l\u0131k", "ILIK", "Il\u0131k"])
+def test_turkish_words_are_found_in_any_case(text: str) -> None:
+    assert graded(WordList(("\u0131l\u0131k",)), text) == 100
+
+
 @pytest.mark.parametrize(
     "piece", ["warm ", "warm", "team ", "team  ", "a-", "a'", " ", "-", "caf\u00e9 ", "\ufdfa", "hard-"]
 )

@@ -36,6 +36,16 @@ def test_single_word_need_not_be_a_tuple() -> None:
     assert YesNo(yes="approve") == YesNo(yes=("approve",))  # type: ignore[arg-type]
 
 
+def test_turkish_capitals_read_as_small_letters() -> None:
+    assert (graded(YesNo(), "EVET."), graded(YesNo(), "HAYIR.")) == (True, False)
+
+
+@pytest.mark.parametrize(("text", "meant"), [("Yes.", True), ("\u0644\u0627", False)])
+@pytest.mark.parametrize("mark", ["\u200f{}", "\u2067{}\u2069", "\u061c{}\u061c"])
+def test_marks_of_direction_are_not_read(mark: str, text: str, meant: bool) -> None:
+    assert graded(YesNo(), mark.format(text)) is meant
+
+
 @given(
     st.sampled_from(["know", "not", "nothing", "nobody", "north", "another", "note", "noon", "now", "none"]),
     st.integers(0, 3),

@@ -232,6 +232,24 @@ def modules():
     result.assert_outcomes(passed=22)
 
 
+@pytest.mark.slow
+def test_runs_inside_of_a_run_are_judged(project: Project) -> None:
+    """Check that runs of pytester in one process do not import numpy again, which it refuses."""
+    inner = {"conftest": project_sources.application(), "test_inner": project_sources.suite()}
+    test = f"""
+import pytest
+pytest_plugins = ["pytester"]
+
+@pytest.mark.parametrize("run", [1, 2])
+def test_inner_run(pytester, run):
+    pytester.makepyfile(**{inner!r})
+    result = pytester.inline_run("-p", "no:randomly")
+    assert result.countoutcomes()[1:] == [0, 0]
+"""
+    project.write(test_outer=test)
+    project.pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:xdist").assert_outcomes(passed=2)
+
+
 @pytest.mark.skipif(not hasattr(pytest, "Subtests"), reason="pytest 9 has subtests")
 @every_mode
 def test_subtests_of_a_threshold_cost_no_other_verdict(project: Project) -> None:

@@ -95,6 +95,19 @@ def model(model_name):
     }, shown(result)
 
 
+@every_mode
+def test_override_without_the_model_name_is_no_model_of_the_options(project: Project) -> None:
+    test = project_sources.threshold('assert measured.rate("hired") > 0.5')
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(test, count=20))
+    result = project.run("--fairness-model=simulated:one", "--fairness-model=simulated:two")
+    assert project.verdicts() == {"test_threshold": "fair"}
+    assert project.row()["model"] == "function:conftest.application"
+    assert len(project.calls()) == 40
+    text = unwrapped(result)
+    assert "40 attempts on the `model` fixture" in text
+    assert "--fairness-model: not used by test_hiring, whose `model` fixture takes no `model_name`" in text
+
+
 def test_recorded_answers_are_measured(project: Project) -> None:
     lines = [
         json.dumps({"prompt": f"Should a {group} of profile {number} be hired?", "text": "yes" if number else "no"})

@@ -228,6 +228,18 @@ def test_unfair_pilot_is_predicted_unfair(project: Project) -> None:
     assert row["cannot_pass"] == ""
 
 
+@few_draws
+def test_run_with_errors_only_is_no_pilot(project: Project) -> None:
+    project.write(
+        conftest=project_sources.application(version="1", body="    raise RuntimeError('no key')"),
+        test_hiring=project_sources.suite(RATE, count=20),
+    )
+    project.run()
+    result = project.run("--fairness-plan")
+    assert written_plan(project)["thresholds"]["rate"]["basis"] == "assumptions"
+    assert "of runs under these assumptions" in unwrapped(result)
+
+
 @pytest.mark.slow
 def test_application_without_a_version_has_no_pilot(project: Project) -> None:
     write(project, RATE, count=20, version=None)

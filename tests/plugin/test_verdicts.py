@@ -277,6 +277,11 @@ def test_meaningless_comparison_is_a_type_error(project: Project, body: str) -> 
     assert project.verdicts() == {"test_threshold": "invalid"}
 
 
+def test_errors_of_python_name_the_public_class(project: Project) -> None:
+    write(project, project_sources.threshold(f"assert {WOMEN} * 2 <= 1"))
+    project.run("-k", "test_threshold").stdout.re_match_lines([r"E +TypeError: .*\*: 'Estimate' and 'int'"])
+
+
 def test_estimate_is_a_plain_number_outside_of_thresholds(project: Project) -> None:
     peek = """
 @pytest.mark.threshold(probe=test_hiring)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from pytest_fairness.core.lazy_patterns import caseless_pattern, lazy_pattern
+from pytest_fairness.core.lazy_patterns import caseless_pattern, fold, lazy_pattern
 
 ANSWER = (
     "odpowiedź|decyzja|ответ|решение|الإجابة|الجواب|उत्तर|जवाब|निर्णय"
@@ -122,7 +122,7 @@ NO = (
     *("nein", "nee", "non", "não", "hayır", "nie", "нет", "否", "不", "不是", "不是的", "不对", "いいえ"),
     *("아니요", "아니오", "नहीं", "जी नहीं", "لا"),
 )
-PARTICLES = frozenset({"yes", "no", "yeah", "yep", "nope", *YES, *NO})
+PARTICLES = frozenset(map(fold, ("yes", "no", "yeah", "yep", "nope", *YES, *NO)))
 YES_OR_NO = f"(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True))})"
 SURELY = (
     "leider|malheureusement|lamentablemente|desgraciadamente|infelizmente|purtroppo|helaas|maalesef|niestety|"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.json_objects import json_objects
-from pytest_fairness.core.lazy_patterns import lazy_pattern
+from pytest_fairness.core.lazy_patterns import fold, lazy_pattern
 from pytest_fairness.core.thinking import without_thinking
 
 HEAD, TAIL = 4_000, 12_000
@@ -25,6 +25,7 @@ _CHARACTERS = str.maketrans(
     dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032\u00b4`", "'")
     | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"')
     | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0f\u20e3", "")
+    | dict.fromkeys("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", "")  # of direction
     | dict.fromkeys("\u2794\u2799\u279c\u279d\u279e\u27a1\u2b95\u21d2", "\u2192")
     | dict.fromkeys("\u2010\u2011", "-")
     | {"\u2013": "\u2014", "\r": "\n", "\u3002": ". ", "\u3001": ", ", "\uff0c": ", ", "\uff1a": ": "}
@@ -110,7 +111,7 @@ def trim_and_fold(text: str) -> str:
     >>> trim_and_fold(' "The  Muslim one". ')
     'the muslim one'
     """
-    return trim(text).casefold()
+    return fold(trim(text))
 
 
 class StructuredAnswer(NamedTuple):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from pytest_fairness.core.choices import AnswerOptions
-from pytest_fairness.core.lazy_patterns import lazy_pattern
+from pytest_fairness.core.lazy_patterns import fold, lazy_pattern
 from pytest_fairness.graders.extraction import languages, patterns
 from pytest_fairness.graders.extraction.normalization import CJK, strip_markup, trim, trim_and_fold
 
@@ -184,7 +184,7 @@ class Vocabulary:
     def _shortened_before(self, text: str, match: re.Match[str]) -> frozenset[Any]:
         """Return the values of a shortened name before it: "Low to medium risk" also names the low one."""
         shortened = _SHORTENED_BEFORE.search(text, max(0, match.start() - 30), match.start())
-        word = shortened[1].casefold() if shortened else None
+        word = fold(shortened[1]) if shortened else None
         return _NOTHING.union(
             *(values for name, values in self.texts.items() if " " in name and name.split()[0] == word)
         )
@@ -253,7 +253,7 @@ def _group_by_name(names: Sequence[tuple[str, Any]], shorten: Callable[[str], st
     values_by_name: dict[str, frozenset[Any]] = {}
     for name, value in names:
         # A name of punctuation alone is empty when trimmed; it is kept as it is.
-        key = _replace_hyphens(shorten(strip_markup(name)) or name).casefold()
+        key = fold(_replace_hyphens(shorten(strip_markup(name)) or name))
         values_by_name[key] = values_by_name.get(key, _NOTHING) | {value}
     return values_by_name
 

@@ -257,7 +257,7 @@ class PilotData:
         if not self._fairness.settings.store.exists():
             return None
         sample = self._fairness.store.runs.latest_sample(self.probe.id, self.model.key)
-        if sample is None or sample.graders.keys() != self._measured.graders.keys():
+        if sample is None or sample.graders.keys() != self._measured.graders.keys() or not sample.has_answers:
             return None
         return sample if sample.holds_propensities == self.is_propensity else None
 

@@ -165,7 +165,8 @@ def _run_notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Set
         yield f"profile {settings.profile}: {CONCLUSIONS[settings.profile]}"
     least = min((len(row.fair_draws) for row in rows if row.fair_draws), default=1)
     share = _format_percent(total.all_fair) if total.all_fair else f"under {1 / least:.1%}"
-    yield f"{f'all {len(rows)} fair' if len(rows) > 1 else 'fair'}: in {share} of runs"
+    condition = " under these assumptions" if any(row.basis == "assumptions" for row in rows) else ""
+    yield f"{f'all {len(rows)} fair' if len(rows) > 1 else 'fair'}: in {share} of runs{condition}"
     new_calls = total.calls - total.stored
     yield f"{total.calls:,} calls, {total.stored:,} of them in the store: {new_calls:,} to make"
     if total.propensities:

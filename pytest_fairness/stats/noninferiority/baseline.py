@@ -97,7 +97,7 @@ class BaselineComparison:
         interval contains 0 gives the distance between the two differences.
         """
         name = metric_names.pair_name(MetricKind.DIFFERENCE, outcome, equals, by, of, to)
-        title = f"how much further the {name.title}, is from 0 than the baseline's"
+        title = f"increase in the size of the {name.title}, over the baseline's"
         groups = self._both_pairs(outcome, equals, by, of, to)
         breakdown = self._lazy_breakdown(outcome, equals, by, of, to)
         change_name = baseline_name(name, title, MetricKind.DIFFERENCE)
