@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.digests import digest, to_json
@@ -60,7 +61,8 @@ class Prompt(_DigestSlot):
     'Anna has applied. Is her CV good?'
 
     Raises:
-        FairnessError: The prompt is empty, a message is malformed, or a slot holds no text.
+        FairnessError: The prompt is empty, a message is malformed, a group is missing (None, NaN) or several, or a slot
+            holds no text.
     """
 
     messages: Sequence[Message]
@@ -104,6 +106,10 @@ class Prompt(_DigestSlot):
                 )
         if not isinstance(slots, Mapping) or not all(isinstance(text, str) for text in slots.values()):
             raise FairnessError(f"the slots of a prompt are {slots!r}: write {{'name': 'Anna', 'their': 'her'}}")
+        if groups is not _NOTHING:
+            _check_groups(groups)
+        if not isinstance(metadata, Mapping):
+            raise FairnessError(f"the metadata of a prompt is {metadata!r:.60}: write {{'name': value}}")
         object.__setattr__(self, "messages", messages)
         object.__setattr__(self, "groups", groups)
         object.__setattr__(self, "metadata", metadata)
@@ -146,6 +152,17 @@ class Prompt(_DigestSlot):
         return last["content"]
 
 
+def _check_groups(groups: object) -> None:
+    if not isinstance(groups, Mapping):
+        raise FairnessError(f"the groups of a prompt are {groups!r:.60}: write {{'gender': 'woman'}}")
+    for name, group in groups.items():
+        if type(group) is str:
+            continue
+        is_several = isinstance(group, Collection) and not isinstance(group, str)
+        if is_several or group is None or group != group:  # NaN, as pandas has it
+            raise FairnessError(f"the {name} of a prompt is {group!r:.60}: write one group as a text, or leave it out")
+
+
 def _without_tools(messages: Sequence[Message]) -> Sequence[Message]:
     return messages[1:] if messages and messages[0].get("role") == TOOLS else messages
 
@@ -174,7 +191,7 @@ class ProbeItem:
     2
 
     Raises:
-        FairnessError: The id is empty, or there are no prompts.
+        FairnessError: The id is empty, the source is no text, or there are no prompts.
     """
 
     id: str
@@ -185,6 +202,14 @@ class ProbeItem:
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id.strip():
             raise FairnessError(f"the id of a probe item is {self.id!r}: it must be a text, not empty")
+        if self.source is not None and not isinstance(self.source, str):
+            if not isinstance(self.source, Integral):
+                raise FairnessError(f"the source of probe item {self.id!r} is {self.source!r:.60}: it must be a text")
+            object.__setattr__(self, "source", str(self.source))
+        if not isinstance(self.metadata, Mapping):
+            raise FairnessError(
+                f"the metadata of probe item {self.id!r} is {self.metadata!r:.60}: write {{'name': value}}"
+            )
         object.__setattr__(self, "prompts", tuple(islice(self.prompts, MOST_PROMPTS + 1)))
         if len(self.prompts) > MOST_PROMPTS:
             raise FairnessError(f"probe item {self.id!r} has more than {MOST_PROMPTS:,} prompts, or no end of them")

@@ -22,6 +22,17 @@ BAD_ITEMS = {
     "empty-prompt": ("yield ProbeItem('a', [Prompt('')])", "a prompt is empty"),
     "no-prompt": ("yield ProbeItem('a', ['hello'])", "probe item 'a' holds 'hello'"),
     "empty-id": ("yield ProbeItem(' ', [Prompt('a man ')])", "the id of a probe item is ' '"),
+    "groups-text": ("yield ProbeItem('a', [Prompt('a man ', 'man')])", "the groups of a prompt are 'man'"),
+    "groups-list": ("yield ProbeItem('a', [Prompt('a man ', ['man'])])", "the groups of a prompt are ['man']"),
+    "no-group": ("yield ProbeItem('a', [Prompt('a ', {'gender': None})])", "the gender of a prompt is None"),
+    "missing-group": (
+        "yield ProbeItem('a', [Prompt('a ', {'gender': float('nan')})])",
+        "the gender of a prompt is nan",
+    ),
+    "two-groups": ("yield ProbeItem('a', [Prompt('a ', {'gender': ['a']})])", "the gender of a prompt is ['a']"),
+    "prompt-metadata": ("yield ProbeItem('a', [Prompt('a ', {}, 7)])", "the metadata of a prompt is 7"),
+    "metadata": ("yield ProbeItem('a', [Prompt('a ')], metadata=[1])", "the metadata of probe item 'a' is [1]"),
+    "source": ("yield ProbeItem('a', [Prompt('a ')], {'b': 1})", "the source of probe item 'a' is {'b': 1}"),
     "exits": ("raise SystemExit(0)", "its items raised SystemExit"),
 }
 
@@ -56,6 +67,20 @@ def test_failing_items_function_is_one_error(project: Project, body: str) -> Non
     assert not project.calls()
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
     assert words.split()[-1] in project.row()["message"]
+
+
+def test_sources_and_groups_may_be_numbers(project: Project) -> None:
+    body = """for number in range(80):
+        prompts = [Prompt(f"a man of {age} years, {number}", {"age": age}) for age in (30, 60)]
+        yield ProbeItem(f"a{number}", prompts, number)
+    """
+    threshold = project_sources.threshold("assert measured.ratio('hired', by='age', of='30', to='60') >= 0.5")
+    source = "\n".join((project_sources.HEAD, GENERATOR.format(body=body), project_sources.PROBE, threshold))
+    project.write(conftest=project_sources.application(), test_hiring=source)
+    result = project.run("--fairness-report=report.html")
+    result.assert_outcomes(passed=81)
+    assert "bug" not in shown(result)
+    assert (project.path / "report.html").exists()
 
 
 def test_endless_items_are_refused(project: Project) -> None:
