@@ -122,4 +122,12 @@ def describe_error(error: BaseException) -> str:
     """Return an error of foreign code in one line: its type, its text, and the file and line that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}{where}"
+    return f"{type(error).__name__}: {' '.join(text_of(error).split())}{where}"
+
+
+def text_of(error: BaseException) -> str:
+    """Return the text of an error of foreign code, whose class may fail to give it."""
+    try:
+        return str(error)
+    except Exception as unprintable:  # noqa: BLE001 - a user's class may raise anything
+        return f"(its text raised {type(unprintable).__name__})"

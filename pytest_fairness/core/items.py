@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
@@ -61,8 +61,8 @@ class Prompt(_DigestSlot):
     'Anna has applied. Is her CV good?'
 
     Raises:
-        FairnessError: The prompt is empty, a message is malformed, a group is missing (None, NaN) or several, or a slot
-            holds no text.
+        FairnessError: The prompt is empty, a message is malformed, a group is missing (None, NaN, empty) or several, a
+            name is no text, or a slot holds none.
     """
 
     messages: Sequence[Message]
@@ -80,7 +80,7 @@ class Prompt(_DigestSlot):
         schema: Mapping[str, Any] | None = None,
         tools: Sequence[Tool | Mapping[str, Any]] = (),
     ) -> None:
-        messages = ({"role": "user", "content": messages},) if isinstance(messages, str) else tuple(messages)
+        messages = ({"role": "user", "content": messages},) if isinstance(messages, str) else _messages(messages)
         if tools:
             from pytest_fairness.core.tools import read_tools, tools_message
 
@@ -108,8 +108,8 @@ class Prompt(_DigestSlot):
             raise FairnessError(f"the slots of a prompt are {slots!r}: write {{'name': 'Anna', 'their': 'her'}}")
         if groups is not _NOTHING:
             _check_groups(groups)
-        if not isinstance(metadata, Mapping):
-            raise FairnessError(f"the metadata of a prompt is {metadata!r:.60}: write {{'name': value}}")
+        if metadata is not _NOTHING:
+            _check_metadata("a prompt", metadata)
         object.__setattr__(self, "messages", messages)
         object.__setattr__(self, "groups", groups)
         object.__setattr__(self, "metadata", metadata)
@@ -152,15 +152,45 @@ class Prompt(_DigestSlot):
         return last["content"]
 
 
+def _messages(messages: object) -> Sequence[Message]:
+    read: Sequence[Any] = tuple(messages) if isinstance(messages, Iterable) else (messages,)
+    for message in read:
+        if not isinstance(message, Mapping):
+            raise FairnessError(
+                f"a message of a prompt is {message!r:.60}: give a text, or a list of {{'role': ..., 'content': ...}}"
+            )
+    return read
+
+
 def _check_groups(groups: object) -> None:
     if not isinstance(groups, Mapping):
         raise FairnessError(f"the groups of a prompt are {groups!r:.60}: write {{'gender': 'woman'}}")
     for name, group in groups.items():
-        if type(group) is str:
+        if not isinstance(name, str):
+            raise FairnessError(
+                f"the groups of a prompt have the name {name!r:.60}: it must be a text, such as 'gender'"
+            )
+        if type(group) is str and group:
             continue
         is_several = isinstance(group, Collection) and not isinstance(group, str)
-        if is_several or group is None or group != group:  # NaN, as pandas has it
+        if is_several or group is None or _is_missing(group):
             raise FairnessError(f"the {name} of a prompt is {group!r:.60}: write one group as a text, or leave it out")
+
+
+def _is_missing(group: object) -> bool:
+    """Return whether a group is an empty text, NaN, or NA of pandas."""
+    try:
+        return bool(group == "" or group != group)
+    except (TypeError, ArithmeticError):  # NA is neither true nor false; a signaling NaN of `decimal`
+        return True
+
+
+def _check_metadata(owner: str, metadata: object) -> None:
+    if not isinstance(metadata, Mapping):
+        raise FairnessError(f"the metadata of {owner} is {metadata!r:.60}: write {{'name': value}}")
+    for name in metadata:
+        if not isinstance(name, str):
+            raise FairnessError(f"the metadata of {owner} has the name {name!r:.60}: it must be a text")
 
 
 def _without_tools(messages: Sequence[Message]) -> Sequence[Message]:
@@ -202,14 +232,16 @@ class ProbeItem:
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id.strip():
             raise FairnessError(f"the id of a probe item is {self.id!r}: it must be a text, not empty")
+        if type(self.id) is not str:  # a member of an enum, or a text of numpy: ids of tests cross processes
+            object.__setattr__(self, "id", str.__str__(self.id))
         if self.source is not None and not isinstance(self.source, str):
             if not isinstance(self.source, Integral):
                 raise FairnessError(f"the source of probe item {self.id!r} is {self.source!r:.60}: it must be a text")
             object.__setattr__(self, "source", str(self.source))
-        if not isinstance(self.metadata, Mapping):
-            raise FairnessError(
-                f"the metadata of probe item {self.id!r} is {self.metadata!r:.60}: write {{'name': value}}"
-            )
+        if self.metadata is not _NOTHING:
+            _check_metadata(f"probe item {self.id!r}", self.metadata)
+        if not isinstance(self.prompts, Iterable):
+            raise FairnessError(f"the prompts of probe item {self.id!r} are {self.prompts!r:.60}: give a list of them")
         object.__setattr__(self, "prompts", tuple(islice(self.prompts, MOST_PROMPTS + 1)))
         if len(self.prompts) > MOST_PROMPTS:
             raise FairnessError(f"probe item {self.id!r} has more than {MOST_PROMPTS:,} prompts, or no end of them")

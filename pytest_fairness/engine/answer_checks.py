@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import ModelError, PermanentError
+from pytest_fairness.core.errors import ModelError, PermanentError, text_of
 from pytest_fairness.core.secrets import redacted
 from pytest_fairness.core.tool_calls import ToolCall
 
@@ -93,19 +93,12 @@ def as_model_error(error: BaseException, model: str) -> ModelError:
     """Return an exception of a model as a `ModelError`: any other exception is one of its attempt only."""
     if isinstance(error, ModelError):
         return error
-    return PermanentError(f"{model} raised {type(error).__name__}: {_text(error)}".rstrip(": "))
+    return PermanentError(f"{model} raised {type(error).__name__}: {text_of(error)}".rstrip(": "))
 
 
 def format_error(error: BaseException, secrets: Iterable[str] = ()) -> str:
     """Return an error's message in one line of at most 1,000 characters, without secrets."""
-    return _storable(redacted(" ".join(_text(error).split()), secrets)[:1000])
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception as unprintable:  # noqa: BLE001 - a user's class may raise anything
-        return f"(its text raised {type(unprintable).__name__})"
+    return _storable(redacted(" ".join(text_of(error).split()), secrets)[:1000])
 
 
 def _is_count(count: object, least: int) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer, Grade
-from pytest_fairness.core.errors import FairnessError, UngradedError, describe_error
+from pytest_fairness.core.errors import FairnessError, UngradedError, describe_error, text_of
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.core.protocols import Grader
@@ -55,6 +55,10 @@ def check_grade(grade: object) -> Grade:
         shown = "None" if grade is None else f"{_shown(grade)}, a {type(grade).__name__}"
         raise GraderError(f"returned {shown}: it must return a Grade(...), such as Grade(True)")
     if grade.ungraded is not None:
+        if not isinstance(grade.ungraded, str) or not grade.ungraded.strip():
+            raise GraderError(
+                f"gave {grade.ungraded!r:.60} as the reason why an answer is ungraded: it must be a text, as 'unparsed'"
+            )
         return grade
     value: Any = grade.value
     if type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):  # nearly all of them
@@ -77,7 +81,7 @@ def check_grade(grade: object) -> Grade:
 
 def grader_error(name: str, graded: str, error: Exception) -> GraderError:
     """Return the error of a grader that failed on an item or a batch, in one line: tests print only that."""
-    problem = " ".join(str(error).split())
+    problem = " ".join(text_of(error).split())
     if isinstance(error, GraderError):
         problem = f"it {problem}"
     elif not isinstance(error, FairnessError):

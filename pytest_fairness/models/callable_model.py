@@ -12,7 +12,7 @@ from typing import Any, get_origin, get_type_hints
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
+from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError, text_of
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.models.context import ModelContext
@@ -143,7 +143,7 @@ class FunctionModel:
             return error
         from pytest_fairness.models.http_errors import transient_error
 
-        reason = redacted(" ".join(str(error).split()), secrets_in(self._environment))
+        reason = redacted(" ".join(text_of(error).split()), secrets_in(self._environment))
         message = f"{self.name} raised {type(error).__name__}: {reason}".rstrip(": ")
         return transient_error(error, message) or PermanentError(message)
 

@@ -86,11 +86,14 @@ def check_graders(value: object) -> Mapping[str, Any]:
     """
     if not isinstance(value, Mapping) or not value:
         raise FairnessError(f"grade is {value!r}: write grade={{'name': grader}}")
+    for name in value:
+        if not isinstance(name, str):
+            raise FairnessError(f"the name of a grade is {name!r:.60}: it must be a text")
     return value
 
 
 def check_grader(name: str, grader: object) -> None:
-    """Check that a grader is an object with a method that grades.
+    """Check that a grader is an object with a method that grades, and its fingerprint a text.
 
     Raises:
         FairnessError: It is not.
@@ -101,6 +104,9 @@ def check_grader(name: str, grader: object) -> None:
             f"the grader of {name!r} is {grader!r}: "
             "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)"
         )
+    fingerprint = getattr(grader, "fingerprint", None)
+    if fingerprint is not None and not isinstance(fingerprint, str):
+        raise FairnessError(f"the fingerprint of the grader of {name!r} is {fingerprint!r:.60}: it must be a text")
 
 
 def check_confidence(value: object) -> float:

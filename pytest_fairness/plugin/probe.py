@@ -14,7 +14,7 @@ import pytest
 
 from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, did_you_mean, text_of
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.propensity_graders import add_continuations, as_propensities
 from pytest_fairness.plugin.markers import (
@@ -155,7 +155,7 @@ class Probe:
         except pytest.skip.Exception as skip:  # for missing data, as an example
             self.error, self.is_skipped = str(skip), True
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's generator; its mistake is shown in its test
-            self.error = f"probe {self.function.__name__}: its items raised {type(error).__name__}: {error}"
+            self.error = f"probe {self.function.__name__}: its items raised {type(error).__name__}: {text_of(error)}"
         if self.error is not None:
             self.items = []
 

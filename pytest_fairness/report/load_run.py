@@ -95,7 +95,9 @@ def _redacted_item(
     redacted_prompts = [prompts[id(prompt)] for prompt in item.prompts]
     metadata = item.metadata and redacted(item.metadata, redact_once)
     fields = redact(item.id), item.source and redact_once(item.source), metadata
-    is_unchanged = fields == (item.id, item.source, item.metadata) and all(map(is_, redacted_prompts, item.prompts))
+    is_unchanged = _is_equal(fields, (item.id, item.source, item.metadata)) and all(
+        map(is_, redacted_prompts, item.prompts)
+    )
     name, source, metadata = fields
     return item if is_unchanged else ProbeItem(name, redacted_prompts, source, metadata)
 
@@ -107,8 +109,16 @@ def _redacted_prompt(prompt: Prompt, redact: Callable[[str], str], redact_once: 
         for tool in prompt.tools
     ]
     groups, metadata = (mapping and redacted(mapping, redact_once) for mapping in (prompt.groups, prompt.metadata))
-    is_unchanged = (messages, groups, metadata) == (list(prompt.messages), prompt.groups, prompt.metadata)
+    is_unchanged = _is_equal((messages, groups, metadata), (list(prompt.messages), prompt.groups, prompt.metadata))
     return prompt if is_unchanged else Prompt(messages, groups, metadata, tools=tools)
+
+
+def _is_equal(redacted_fields: object, fields: object) -> bool:
+    """Return whether fields are the same; values of metadata without a truth of their own, such as arrays, are not."""
+    try:
+        return redacted_fields == fields
+    except Exception:  # noqa: BLE001 - a user's class may raise anything
+        return False
 
 
 def _redacted_attempt(attempt: Attempt, redact: Callable[[str], str]) -> Attempt:

@@ -6,7 +6,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt, stored_value, value_or_none
@@ -170,7 +170,16 @@ def pack(sample: StoredSample) -> bytes:
         "judge": sample.judge,
         "questions": list(sample.questions),
     }
-    return zlib.compress(json.dumps(content, default=_plain, separators=(",", ":")).encode(), 6)
+    dump = partial(json.dumps, content, default=_plain, separators=(",", ":"))
+    try:
+        text = dump()
+    except (TypeError, ValueError, RecursionError):  # metadata with a key that is no text, or that hold themselves
+        for packed_item in items:
+            packed_item[2] = _texts(packed_item[2])
+            for packed_prompt in packed_item[3]:
+                packed_prompt[2] = _texts(packed_prompt[2])
+        text = dump()
+    return zlib.compress(text.encode(), 6)
 
 
 def unpack(data: bytes) -> PackedSample:
@@ -188,6 +197,10 @@ def join_samples(parts: Sequence[StoredSample]) -> StoredSample:
         for item, attempts in part_items.items():
             items.setdefault(item, attempts)
     return replace(parts[0], attempts=[graded for item in sorted(items) for graded in items[item]])
+
+
+def _texts(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: str(value) for name, value in metadata.items()}
 
 
 def _plain(value: object) -> Any:

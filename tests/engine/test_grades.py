@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -165,6 +165,15 @@ def fails() -> Any:
     raise ZeroDivisionError("of mine")
 
 
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def fails_without_text() -> Any:
+    raise Unprintable
+
+
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
@@ -175,6 +184,9 @@ def fails() -> Any:
             "it gave a value of the type complex, which the store cannot keep: give a bool, a number or a text",
         ),
         (fails, "it raised ZeroDivisionError: of mine (test_grades.py, line "),
+        (fails_without_text, "it raised Unprintable: (its text raised RuntimeError) (test_grades.py, line "),
+        (Grade.none(cast("Any", "")), "it gave '' as the reason why an answer is ungraded: it must be a text"),
+        (Grade.none(cast("Any", 3)), "it gave 3 as the reason why an answer is ungraded: it must be a text"),
     ],
 )
 def test_invalid_grades_are_refused(make_engine: MakeEngine, returned: Any, message: str) -> None:

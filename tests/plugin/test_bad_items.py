@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import Project, failures, first_in_every_mode, shown, unwrapped
+from tests.helpers.project import Project, failures, first_in_every_mode, shown, unwrapped, with_workers
 
 BAD_ITEMS = {
     "raises": ("raise OSError('the list is gone')", "its items raised OSError: the list is gone"),
@@ -22,6 +22,16 @@ BAD_ITEMS = {
     "empty-prompt": ("yield ProbeItem('a', [Prompt('')])", "a prompt is empty"),
     "no-prompt": ("yield ProbeItem('a', ['hello'])", "probe item 'a' holds 'hello'"),
     "empty-id": ("yield ProbeItem(' ', [Prompt('a man ')])", "the id of a probe item is ' '"),
+    "message-number": ("yield ProbeItem('a', [Prompt(7)])", "a message of a prompt is 7: give a text"),
+    "message-text": ("yield ProbeItem('a', [Prompt(['a man '])])", "a message of a prompt is 'a man ': give a text"),
+    "one-prompt": ("yield ProbeItem('a', Prompt('a man '))", "the prompts of probe item 'a' are Prompt("),
+    "group-name": ("yield ProbeItem('a', [Prompt('a ', {3: 'man'})])", "the groups of a prompt have the name 3"),
+    "empty-group": ("yield ProbeItem('a', [Prompt('a ', {'gender': ''})])", "the gender of a prompt is ''"),
+    "unclear-group": (
+        "import decimal; yield ProbeItem('a', [Prompt('a ', {'gender': decimal.Decimal('sNaN')})])",
+        "the gender of a prompt is Decimal('sNaN')",
+    ),
+    "metadata-name": ("yield ProbeItem('a', [Prompt('a ', {}, {3: 1})])", "the metadata of a prompt has the name 3"),
     "groups-text": ("yield ProbeItem('a', [Prompt('a man ', 'man')])", "the groups of a prompt are 'man'"),
     "groups-list": ("yield ProbeItem('a', [Prompt('a man ', ['man'])])", "the groups of a prompt are ['man']"),
     "no-group": ("yield ProbeItem('a', [Prompt('a ', {'gender': None})])", "the gender of a prompt is None"),
@@ -79,6 +89,30 @@ def test_sources_and_groups_may_be_numbers(project: Project) -> None:
     project.write(conftest=project_sources.application(), test_hiring=source)
     result = project.run("--fairness-report=report.html")
     result.assert_outcomes(passed=81)
+    assert "bug" not in shown(result)
+    assert (project.path / "report.html").exists()
+
+
+@with_workers
+def test_ids_may_be_members_of_an_enum(project: Project) -> None:
+    """Regression: runs with ``-n`` ended with an internal error."""
+    write(project, "import enum\n    yield from map(item, enum.StrEnum('Names', ['Ann', 'Bo']))")
+    result = project.run()
+    result.assert_outcomes(passed=3, failed=1)
+    assert "INTERNALERROR" not in shown(result)
+
+
+def test_reports_hold_any_metadata(project: Project) -> None:
+    """Regression: such values left runs without a report."""
+    body = """class Array:
+        def __eq__(self, other):
+            raise ValueError("ambiguous")
+        __hash__ = None
+    for number in range(6):
+        yield ProbeItem(f"a{number}", [Prompt(f"a man {number}", {}, {"a": {(1, 2): 3}})], metadata={"b": Array()})
+    """
+    write(project, body)
+    result = project.run("--fairness-report=report.html")
     assert "bug" not in shown(result)
     assert (project.path / "report.html").exists()
 
@@ -145,6 +179,16 @@ BAD_MARKS = {
         project_sources.PROBE.replace("YesNo()", "YesNo"),
         project_sources.THRESHOLD,
         "it has no grade(prompt, answer)",
+    ),
+    "grade-number": (
+        project_sources.PROBE.replace('"hired"', "3"),
+        project_sources.THRESHOLD,
+        "the name of a grade is 3: it must be a text",
+    ),
+    "fingerprint-number": (
+        "class Numbered(YesNo):\n    fingerprint = 3\n\n" + project_sources.PROBE.replace("YesNo", "Numbered"),
+        project_sources.THRESHOLD,
+        "the fingerprint of the grader of 'hired' is 3: it must be a text",
     ),
     "repetitions-zero": (
         project_sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=0"),
