@@ -216,6 +216,8 @@ class Selection:
         """Return an outcome of every attempt; of a function only where it is selected."""
         if isinstance(outcome, str):
             return self.reader.named(outcome, equals)
+        if not callable(outcome):
+            raise FairnessError(f"the outcome is {outcome!r:.60}: name a grade, or give a function of an attempt")
         if equals is not None:
             raise FairnessError("equals= goes with the name of a grade: a function can compare for itself")
         if outcome not in self._vectors:

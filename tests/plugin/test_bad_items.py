@@ -310,6 +310,7 @@ BAD_METRICS = {
     "slice": ('measured.where(gendr="woman").rate("hired")', "gendr"),
     "itself": ('measured.ratio("hired", by="gender", of="man", to="man")', "compared with itself"),
     "equals": ('measured.rate("hired", equals="perhaps")', "perhaps"),
+    "outcome": ("measured.rate(YesNo())", "name a grade, or give a function of an attempt"),
     "metric": ("measured.no_such_metric()", "no_such_metric"),
 }
 
