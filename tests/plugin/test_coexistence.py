@@ -476,6 +476,31 @@ def test_hiring(probe_item, model):
     project.run().assert_outcomes(passed=61)
 
 
+@pytest.mark.parametrize("keyword", ["", "async "])
+def test_application_answers_while_tests_block_sockets(project: Project, keyword: str) -> None:
+    fixtures = f"""
+
+{keyword}def reply(text):
+    return application(text)
+
+@pytest.fixture(scope="session")
+def model():
+    return reply
+
+@pytest.fixture(autouse=True)
+def no_sockets(monkeypatch):
+    import socket
+
+    class Blocked(socket.socket):
+        def __new__(cls, *arguments, **named):
+            raise RuntimeError("no sockets")
+
+    monkeypatch.setattr(socket, "socket", Blocked)
+"""
+    project.write(conftest=project_sources.application() + fixtures, test_hiring=project_sources.suite())
+    project.run().assert_outcomes(passed=60)
+
+
 def test_run_in_a_subfolder_of_the_rootdir_works(project: Project) -> None:
     project.pytester.makeini("[pytest]\n")
     below = project.path / "suites" / "hiring"
