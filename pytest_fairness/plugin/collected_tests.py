@@ -14,7 +14,7 @@ import pytest
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.collection import is_marked, is_threshold
 from pytest_fairness.plugin.identity import get_sample
-from pytest_fairness.plugin.markers import get_mark
+from pytest_fairness.plugin.markers import get_mark, own_marks
 from pytest_fairness.plugin.outcomes import unjudged_fields
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of
 
@@ -95,7 +95,8 @@ class CollectedTests:
     def mismatch_note(self, selected: Sequence[pytest.Item]) -> str:
         """Return a note on selected items without their thresholds, or thresholds without items; else an empty text."""
         tests = {item.nodeid for item in selected}
-        measured = {_get_probe_id(item) for item in selected if is_marked(item) and not is_threshold(item)}
+        items = (item for item in selected if isinstance(item, pytest.Function) and own_marks(item).probe)
+        measured = set(map(_get_probe_id, items))
         judged = [_get_probe_id(item) for test, item in self._thresholds.items() if test in tests]
         unjudged = [_get_probe_id(item) for test, item in self._thresholds.items() if test not in tests]
         unselected = sum(probe in measured and probe not in judged for probe in unjudged)

@@ -288,5 +288,4 @@ def is_threshold(item: pytest.Item) -> bool:
 
 def selected_probes(items: Iterable[pytest.Item]) -> list[Probe]:
     """Return the different probes of the selected tests."""
-    samples = (get_sample(item) for item in items if is_marked(item))
-    return list({id(sample.probe): sample.probe for sample in samples if sample is not None}.values())
+    return list({id(sample.probe): sample.probe for sample in map(get_sample, items) if sample is not None}.values())

@@ -85,6 +85,8 @@ class RunState:
         Returns:
             Whether the session ends.
         """
+        if reason is None:
+            return False
         plugin_tests = [item for item in items if is_marked(item) or is_search(item)]
         self.refusal = None if self.fairness.fault and not plugin_tests else reason
         if not self.refusal or len(plugin_tests) not in (0, len(items)):  # the other tests still run

@@ -65,21 +65,21 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
         unfiltered = [probe.function.__name__ for probe in probes if not probe.error and name not in probe.attributes]
         if unfiltered:
             yield f"--fairness-where {name}: no item of {', '.join(unfiltered)} has it, so all of them are measured"
-    fixtures = {name for item in items for name in getattr(item, "fixturenames", ())}
     has_tests = any(is_marked(item) or is_search(item) for item in items)
     unused = [option.flag_text for option in OPTIONS if option.needs_probe and option.name in given]
     if unused and not has_tests:
         yield f"{', '.join(unused)}: not used, no probe and no threshold is selected"
     if "model" in given:
-        overriding = selected_probes(item for item in items if is_marked(item) and not uses_model_name(item))
+        tests = {item.function: item for item in items if is_marked(item)}  # those of a function take the same fixtures
+        overriding = selected_probes(test for test in tests.values() if not uses_model_name(test))
         if functions := ", ".join(probe.function.__name__ for probe in overriding):
             yield f"--fairness-model: not used by {functions}, whose `model` fixture takes no `model_name`"
-    if has_tests and "baseline" in given and "baseline" not in fixtures:
+    if has_tests and "baseline" in given and "baseline" not in _fixtures(items):
         yield "--fairness-baseline: not used, no selected threshold takes the fixture `baseline`"
     if (
         has_tests
         and "judge" in given
-        and not {"judge", "flips"} & fixtures
+        and not {"judge", "flips"} & _fixtures(items)
         and not any(map(_may_use_judge_fixture, probes))
     ):
         yield "--fairness-judge: not used, no grader of the selected probes asks the `judge` fixture"
@@ -88,6 +88,10 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
             yield f"--fairness-propensity: {probe.function.__name__} is asked for answers: {probe.answered_for}"
     if "seed" in given and not any(getattr(settings, name) for name in _SEEDED):
         yield "--fairness-seed: not used, nothing is drawn without --fairness-sample"
+
+
+def _fixtures(items: Sequence[pytest.Item]) -> set[str]:
+    return {name for item in items for name in getattr(item, "fixturenames", ())}
 
 
 def _unused_adjustment(fairness: FairnessSession, probes: Sequence[Probe]) -> Iterator[str]:

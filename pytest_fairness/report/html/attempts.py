@@ -26,7 +26,9 @@ _CHUNK = 200_000
 """Characters of text that the page unpacks at a time, so that it stays responsive meanwhile."""
 _LEFT_OUT = "(left out of this page, which would be too large with it; it is in the store)"
 _NO_ANSWER = "(there is no answer)"
-_NO_GRADE = {"value": -1, "reason": -1, "detail": 0}
+_NO_TEXT = 0
+"""The index of the empty text, the first one in the table."""
+_NO_GRADE = {"value": -1, "reason": -1, "detail": _NO_TEXT}
 _JSON = json.JSONEncoder(default=str, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -109,7 +111,7 @@ class _Index:
 
     def __init__(self) -> None:
         self.texts = _TextTable(str)
-        self.texts.index_of("")
+        self.texts.index_of("")  # _NO_TEXT
         self.names = _TextTable(_name)
         self.samples: list[list[int]] = []
         self.conversations: dict[tuple[int, ...], int] = {}
@@ -229,7 +231,7 @@ class _Index:
         return self._packed_grades[key]
 
     def _text_index(self, text: str, with_texts: bool) -> int:  # noqa: FBT001
-        return self.texts.index_of(text if with_texts or not text else _LEFT_OUT)
+        return self.texts.index_of(text if with_texts else _LEFT_OUT) if text else _NO_TEXT
 
 
 def _build_index(samples: Sequence[StoredSample], results: RunResults, *, reasoning: bool, texts_kept: int) -> _Index:
