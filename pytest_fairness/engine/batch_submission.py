@@ -19,6 +19,7 @@ from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.batch_api import BatchInterface, BatchState, batches_of
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
+from pytest_fairness.core.event_loops import sleep
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.engine.answer_checks import check_answer, format_error
 from pytest_fairness.engine.batch_mode import SUBMITTING, BatchMode, batch_size
@@ -110,7 +111,7 @@ class BatchSubmitter:
         most = batch_size(self._mode, model) or 0
         while count < len(waiting) < most and not self._results.closed:
             count = len(waiting)
-            await asyncio.sleep(_GATHER)
+            await sleep(_GATHER)
         del self._waiting[model.key]
         if self._results.closed:
             return
@@ -179,19 +180,19 @@ class BatchSubmitter:
             if batch.name is None:
                 if await self._take(submission):
                     await self._find_name(batch, batches)
-                await asyncio.sleep(_POLL_AGAIN)
+                await sleep(_POLL_AGAIN)
                 continue
             state = await call_with_retries(self._context.retries, partial(batches.state, batch.name))
             if state is None or state.has_ended:
                 if await self._take(submission):
                     await self._fetch(batch, state, batches, model)
                     return
-                await asyncio.sleep(_POLL_AGAIN)
+                await sleep(_POLL_AGAIN)
             elif reason := self._cannot_wait():
                 self._leave(batch, model, reason)
                 return
             else:
-                await asyncio.sleep(max(0.0, min(wait, self._budget.time_left)))
+                await sleep(max(0.0, min(wait, self._budget.time_left)))
                 wait = min(2 * wait, _LONGEST_POLL)
 
     async def _take(self, submission: str) -> bool:

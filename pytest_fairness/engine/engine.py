@@ -19,6 +19,7 @@ from functools import partial
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.core.event_loops import sleep
 from pytest_fairness.core.threads import DaemonExecutor
 from pytest_fairness.engine.batch_mode import SUBMITTING, BatchMode, batch_size
 from pytest_fairness.engine.budget import Budget
@@ -324,7 +325,7 @@ class Engine:
                 await self._wake.wait()
         end = Clock.monotonic() + _LONGEST_GATHER
         while self._dispatcher and not self.answers.closed:
-            await asyncio.sleep(_GATHER)
+            await sleep(_GATHER)
             is_supplied = len(self._dispatcher.claimed) * _SUPPLY > len(self._dispatcher)
             if not is_supplied or self.answers.is_waiting or self._stopped or self._paused or Clock.monotonic() > end:
                 break

@@ -8,6 +8,7 @@ import threading
 from selectors import DefaultSelector, SelectorKey
 
 from pytest_fairness.core.clock import Clock
+from pytest_fairness.core.event_loops import make_loop
 
 _SWITCH_INTERVAL = 2e-6
 """The interpreter's switch interval while the loop waits for connections, in seconds: one that no test sets.
@@ -59,4 +60,4 @@ def new_event_loop(is_idle: threading.Event) -> asyncio.AbstractEventLoop:
         is_idle: The event. On Windows, whose loop has no selector, it is always set.
     """
     is_idle.set()
-    return asyncio.new_event_loop() if sys.platform == "win32" else _Loop(_Selector(is_idle))
+    return make_loop(asyncio.new_event_loop if sys.platform == "win32" else lambda: _Loop(_Selector(is_idle)))

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.clock import Clock
+from pytest_fairness.core.event_loops import sleep
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.engine.requests import Request
 from pytest_fairness.store.rates import Rates, burst
@@ -139,8 +140,8 @@ class RateLimiter:
         async with self._turns:
             await self._gate.wait()
             # `end_waits` may open the endpoint early, and sets no event.
-            while closed := self.closed(Clock.monotonic()):  # noqa: ASYNC110
-                await asyncio.sleep(min(closed, 1.0))
+            while closed := self.closed(Clock.monotonic()):
+                await sleep(min(closed, 1.0))
             started = Clock.monotonic()
             try:
                 yield

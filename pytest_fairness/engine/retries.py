@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import random
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeVar
 
 from pytest_fairness.core.errors import TransientError
+from pytest_fairness.core.event_loops import sleep
 
 T = TypeVar("T")
 _LONGEST_WAIT = 30.0
@@ -62,4 +62,4 @@ async def call_with_retries(retries: Retries, call: Callable[[], Awaitable[T]]) 
             if failures >= retries.tries:
                 raise
             wait = retries.wait(failures, error)
-        await asyncio.sleep(wait)
+        await sleep(wait)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError, PermanentError, did_you_mean
+from pytest_fairness.core.event_loops import sleep
 from pytest_fairness.core.finish_reasons import STOP, TOOL_CALLS
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.message_roles import TOOL_CALLS as CALLS_ROLE
@@ -161,7 +161,7 @@ class SimulatedModel:
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
         """Answer one prompt. Raises `PermanentError` for BBQ options without polarity or label."""
         if self._latency:
-            await asyncio.sleep(self._latency)
+            await sleep(self._latency)
         if prompt.tools:
             text, calls = self._answer_with_tools(prompt, repetition)
         else:
@@ -184,7 +184,7 @@ class SimulatedModel:
         )
 
         if self._latency:
-            await asyncio.sleep(self._latency)
+            await sleep(self._latency)
         shares = self._shares(prompt, ("yes", "no") if question.exclusive else tuple(question.options))
         if not question.options.keys() <= shares.keys():
             raise NoLikelihoodsError(

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
+from pytest_fairness.core.event_loops import make_loop
 from pytest_fairness.core.threads import DaemonExecutor, fulfill
 
 _Job = tuple["Future[Any]", Callable[[], Any]]
@@ -58,7 +59,7 @@ class LoopThread:
     async def run(self, function: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run a coroutine function in the loop; must be called from one event loop."""
         if self._loop is None:
-            self._loop = asyncio.new_event_loop()
+            self._loop = make_loop(asyncio.new_event_loop)
             self._loop.set_default_executor(DaemonExecutor())
             threading.Thread(target=_run_forever, args=(self._loop,), name="fairness-loop", daemon=True).start()
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(function(), self._loop))

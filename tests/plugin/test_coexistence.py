@@ -9,6 +9,7 @@ import pytest
 
 from pytest_fairness import __version__
 from tests.helpers import project_sources
+from tests.helpers.chat_server import serving
 from tests.helpers.project import (
     N2,
     NO_XDIST,
@@ -474,6 +475,44 @@ def test_hiring(probe_item, model):
 """
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(probe=probe))
     project.run().assert_outcomes(passed=61)
+
+
+@pytest.mark.parametrize("keyword", ["", "async "])
+def test_application_answers_while_tests_block_sockets(project: Project, keyword: str) -> None:
+    fixtures = f"""
+
+{keyword}def reply(text):
+    return application(text)
+
+@pytest.fixture(scope="session")
+def model():
+    return reply
+
+@pytest.fixture(autouse=True)
+def no_sockets(monkeypatch):
+    import socket
+
+    class Blocked(socket.socket):
+        def __new__(cls, *arguments, **named):
+            raise RuntimeError("no sockets")
+
+    monkeypatch.setattr(socket, "socket", Blocked)
+"""
+    project.write(conftest=project_sources.application() + fixtures, test_hiring=project_sources.suite())
+    project.run().assert_outcomes(passed=61)
+
+
+def test_engine_waits_although_tests_replace_sleep(project: Project) -> None:
+    no_sleep = """
+import pytest
+
+@pytest.fixture(autouse=True)
+def no_sleep(monkeypatch):
+    monkeypatch.setattr("asyncio.sleep", lambda *_: pytest.fail("a test sleeps"))
+"""
+    project.write(conftest=no_sleep, test_hiring=project_sources.suite())
+    with serving(refuses=3, status=503) as server:
+        project.run(f"--fairness-model={server.model}", "-m", "probe").assert_outcomes(passed=60)
 
 
 def test_run_in_a_subfolder_of_the_rootdir_works(project: Project) -> None:
