@@ -63,6 +63,13 @@ class StoredSample:
         return [(graded.item, graded.prompt) for graded in self.attempts[:: len(self.repetitions)]]
 
 
+def _named(groups: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the stored groups of a prompt without those that have no name, which earlier versions accepted."""
+    if all(type(group) is str and group for group in groups.values()):
+        return groups
+    return {name: group for name, group in groups.items() if group == group and group not in ("", None)}
+
+
 @dataclass(frozen=True, slots=True)
 class PackedSample:
     """A stored sample in the form of JSON; its prompts' messages are stored separately."""
@@ -93,7 +100,7 @@ class PackedSample:
         extremes: dict[str, dict[str, Sequence[Any]]] = {name: {} for name in content["extremes"]}
         for item_id, source, metadata, packed_prompts in content["items"]:
             prompts = [
-                Prompt(json.loads(texts[sent]) if sent in texts else _MESSAGES_LOST, groups, prompt_metadata)
+                Prompt(json.loads(texts[sent]) if sent in texts else _MESSAGES_LOST, _named(groups), prompt_metadata)
                 for sent, groups, prompt_metadata, _ in packed_prompts
             ]
             item = ProbeItem(item_id, prompts, source, metadata)

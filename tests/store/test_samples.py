@@ -19,7 +19,7 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import attempt_key
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.store.samples import PackedSample, StoredSample, grade_from_json, unpack
+from pytest_fairness.store.samples import PackedSample, StoredSample, grade_from_json, pack, unpack
 from pytest_fairness.store.schema import LAYOUT
 from pytest_fairness.store.store import Store
 
@@ -95,6 +95,17 @@ def test_stored_sample_gives_the_same_verdicts(store: Store) -> None:
         return [(e.value, e.low, e.high, e.sources, e.attempts, dict(e.ungraded)) for e in (ratio, third)]
 
     assert numbers(stored) == numbers(original)
+
+
+def test_groups_without_a_name_of_earlier_versions_are_left_out() -> None:
+    packed = unpack(pack(sample(2)))
+    for item in packed.content["items"]:
+        for prompt in item[3]:
+            prompt[1] |= {"age": "", "religion": None, "class": 0}
+    read = packed.sample("probe", "model", "key", {})
+    assert {tuple(graded.prompt.groups.items()) for graded in read.attempts} == {
+        (("gender", group), ("class", 0)) for group in ("woman", "man")
+    }
 
 
 def test_extremes_of_choices_are_stored_for_each_prompt(store: Store) -> None:

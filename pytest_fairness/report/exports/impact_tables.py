@@ -317,7 +317,7 @@ def _table(
 
 def _with_category(prompt: Prompt, attributes: Sequence[str]) -> Prompt | None:
     groups = [prompt.groups.get(name) for name in attributes]
-    if not all(groups):
+    if None in groups:
         return None
     return Prompt(prompt.messages, {**prompt.groups, _BY: " / ".join(str(group) for group in groups)}, prompt.metadata)
 
