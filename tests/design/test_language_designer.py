@@ -167,6 +167,7 @@ def test_resumed_design_repeats_no_request(designer: Designer, run: Run, tmp_pat
     assert len(designer.requests) == before
 
 
+@pytest.mark.slow
 def test_designer_and_student_of_one_name_share_its_connections(designer: Designer) -> None:
     designer.answers = [reply(GOOD)]
     names = ["--designer", designer.model, "--student", designer.model]

@@ -346,6 +346,7 @@ def test_short_outage_of_a_slow_model_does_not_give_it_up(
     assert sum(attempt.answer is not None for attempt in attempts) == 48
 
 
+@pytest.mark.slow
 def test_failures_with_answers_in_between_give_up_no_model(
     make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

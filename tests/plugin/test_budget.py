@@ -124,6 +124,7 @@ def test_cap_that_is_just_enough_leaves_nothing_open(project: Project, cap: str,
     assert message in project.row()["message"]
 
 
+@pytest.mark.slow
 def test_time_cap_leaves_the_threshold_undecided(project: Project) -> None:
     usual(project, body="    import time\n    time.sleep(0.5)")
     project.run("--fairness-max-minutes=0.1", "--fairness-concurrency=2")

@@ -502,6 +502,7 @@ def no_sockets(monkeypatch):
     project.run().assert_outcomes(passed=61)
 
 
+@pytest.mark.slow
 def test_engine_waits_although_tests_replace_sleep(project: Project) -> None:
     no_sleep = """
 import pytest

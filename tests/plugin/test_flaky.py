@@ -91,6 +91,7 @@ def test_expired_flaky_mark_fails_the_run(project: Project) -> None:
     assert f"its flaky mark ended on {EARLIER} (old model)" in shown(result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", ["function", "session"])
 def test_stopped_time_neither_stops_a_run_nor_revives_a_mark(project: Project, scope: str) -> None:
     stopped = f"""
