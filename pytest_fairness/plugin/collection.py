@@ -207,7 +207,7 @@ def why_uncollected(collector: pytest.Module | pytest.Class, name: str, value: o
             f"the class {name} has thresholds, and pytest collects no class of that name (see python_classes): "
             f"rename it, such as Test{name}, or set __test__ = False in it"
         )
-    if {"__init__", "__new__"} & vars(value).keys():
+    if any(getattr(value, name) is not getattr(object, name) for name in ("__init__", "__new__")):
         return f"the class {name} has thresholds, and pytest collects no class with a constructor: use fixtures instead"
     return ""
 

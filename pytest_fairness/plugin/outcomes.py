@@ -54,14 +54,14 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
         item: The test.
         report: One of its reports, which is changed.
     """
-    judges = is_threshold(item)
-    if judges and not report.passed and not _has_properties(item):
+    has_verdict = is_threshold(item)
+    if has_verdict and not report.passed and not _has_properties(item):
         # Of the test, not of this report, which would be taken for a row: a JUnit file has them from the last report.
         reason = unjudged_fields(report)
         item.user_properties += [(PREFIX + "verdict", reason.verdict), (PREFIX + "message", reason.message)]
     if report.when != "call":
         return
-    if judges:
+    if has_verdict:
         # A plugin such as pytest-retry calls the test again while the first call's report is made, and keeps that.
         report.user_properties = list(item.user_properties)
     if is_search(item):
@@ -69,7 +69,7 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
     if subject := _subject(item):
         # pytest keeps all reports, and nearly all have the same.
         report.user_properties.append(_subject_property(model_source(item), subject))
-    if not judges:
+    if not has_verdict:
         return
     metrics = item.stash.get(METRICS, None)
     if metrics is not None:

@@ -70,7 +70,8 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
     if unused and not has_tests:
         yield f"{', '.join(unused)}: not used, no probe and no threshold is selected"
     if "model" in given:
-        tests = {item.function: item for item in items if is_marked(item)}  # those of a function take the same fixtures
+        # The tests of one function in one module or class take the same fixtures.
+        tests = {(item.parent, item.function): item for item in items if is_marked(item)}
         overriding = selected_probes(test for test in tests.values() if not uses_model_name(test))
         if functions := ", ".join(probe.function.__name__ for probe in overriding):
             yield f"--fairness-model: not used by {functions}, whose `model` fixture takes no `model_name`"

@@ -157,6 +157,10 @@ def test_marked_function_that_pytest_does_not_collect_is_refused(project: Projec
     [
         ("class Hiring:", "the class Hiring has thresholds, and pytest collects no class of that name"),
         ("class TestHiring:\n    def __init__(self): pass", "pytest collects no class with a constructor"),
+        (
+            "class Base:\n    def __init__(self): pass\n\nclass TestHiring(Base):",
+            "pytest collects no class with a constructor",
+        ),
         ("class Hiring:\n    __test__ = False", ""),
     ],
 )
