@@ -61,8 +61,13 @@ class File:
         driver = sqlite3.connect(
             self._path, timeout=_WRITING / 1000, isolation_level=None, check_same_thread=False, factory=_Driver
         )
-        driver.execute("PRAGMA synchronous = NORMAL")
-        return StoreConnection(driver, _DIALECT)
+        connection = StoreConnection(driver, _DIALECT)
+        try:
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except sqlite3.Error:  # the file is no database
+            connection.close()
+            raise
+        return connection
 
     def check(self) -> None:
         """Raise `StoreError` where the file was removed: SQLite would write on, and all of it would be lost."""

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.store import schema
+from pytest_fairness.store import schema, sqlite
 from pytest_fairness.store.location import StoreLocation
 from pytest_fairness.store.store import Store
 from pytest_fairness.store.throttle import SlotRequest
@@ -201,3 +201,22 @@ def test_file_that_is_no_database_is_named_with_its_way_out(tmp_path: Path) -> N
             Store(path)
         assert str(refused.value).endswith("name another with --fairness-store")
         assert "is kept" not in str(refused.value)
+
+
+def test_connection_to_a_file_that_is_no_database_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open one: Python 3.13 warns of connections that are left open, in whichever test runs then."""
+    drivers: list[sqlite3.Connection] = []
+
+    class Noted(sqlite._Driver):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            drivers.append(self)
+
+    monkeypatch.setattr(sqlite, "_Driver", Noted)
+    file = tmp_path / "notes.txt"
+    file.write_text("hello " * 500, encoding="utf-8")
+    with pytest.raises(StoreError, match="no SQLite file"):
+        Store(file)
+    (driver,) = drivers
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        driver.execute("SELECT 1")
