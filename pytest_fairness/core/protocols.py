@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -60,6 +60,15 @@ class Model(Protocol):
         ...
 
 
+def is_model(value: object) -> TypeGuard[Model]:
+    """Return whether an object has the members of a `Model`, if only by its ``__getattr__``, as a wrapper has.
+
+    From Python 3.12 on, `isinstance` of a protocol overlooks those.
+    """
+    members = ("name", "key", "local", "answer", "close")
+    return not isinstance(value, type) and all(hasattr(value, name) for name in members)
+
+
 @runtime_checkable
 class LikelihoodModel(Protocol):
     """A `Model` that also returns the probabilities of texts, for propensities."""
@@ -79,6 +88,11 @@ class LikelihoodModel(Protocol):
             ModelError: As ``answer`` does.
         """
         ...
+
+
+def is_likelihood_model(value: object) -> TypeGuard[LikelihoodModel]:
+    """Return whether an object has the member of a `LikelihoodModel`, as `is_model` does."""
+    return hasattr(value, "likelihoods")
 
 
 @runtime_checkable

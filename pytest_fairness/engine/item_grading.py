@@ -12,7 +12,7 @@ from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import UngradedError
 from pytest_fairness.core.finish_reasons import withheld_grade
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.protocols import ItemGrader, Model, ModelQuery
+from pytest_fairness.core.protocols import ItemGrader, Model, ModelQuery, is_model
 from pytest_fairness.engine.answer_grading import check_grades, grader_error
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import BudgetExceededError, GraderError
@@ -95,7 +95,7 @@ def _requests(questions: object, model: Model, first: int, first_of: FirstOf) ->
         if not isinstance(question, ModelQuery):
             raise GraderError(f"yielded a list that holds {type(question).__name__}: it must hold ModelQuery(...) only")
         answerer = model if question.model is None else question.model
-        if answerer is not model and not isinstance(answerer, Model):
+        if answerer is not model and not is_model(answerer):
             raise GraderError(f"asks a {type(answerer).__name__}: its model must have answer() and close()")
         # Repetitions of a fresh run continue those of earlier runs, as those of its attempts do.
         repetition = question.repetition if question.repetition >= first else first + question.repetition

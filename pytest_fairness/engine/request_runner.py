@@ -19,7 +19,7 @@ from pytest_fairness.core.errors import (
 from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.message_roles import STATE, TOOL_CALLS
 from pytest_fairness.core.propensities import WAY_OUT, NoLikelihoodsError, context_of, continuations_of, likelihoods_of
-from pytest_fairness.core.protocols import LikelihoodModel, Model
+from pytest_fairness.core.protocols import Model, is_likelihood_model
 from pytest_fairness.core.tools import NoToolsError
 from pytest_fairness.engine.answer_checks import as_model_error, check_answer, format_error
 from pytest_fairness.engine.context import EngineContext
@@ -246,9 +246,10 @@ async def _reply(request: Request) -> Answer:
     continuations = continuations_of(prompt)
     if continuations is None:
         return await request.model.answer(prompt, request.repetition)
-    if not isinstance(request.model, LikelihoodModel):
+    model = request.model
+    if not is_likelihood_model(model):
         raise NoLikelihoodsError(f"{request.model.name} gives no probabilities of options: {WAY_OUT}")
-    answer = await request.model.likelihoods(context_of(prompt), continuations)
+    answer = await model.likelihoods(context_of(prompt), continuations)
     if isinstance(answer, Answer) and unfinished(answer) is None:  # else ungraded: filtered, refused
         try:
             likelihoods_of(answer, continuations)

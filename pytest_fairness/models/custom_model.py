@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.protocols import Model, is_model
 from pytest_fairness.models.context import ModelContext
 
 
@@ -21,7 +21,7 @@ def as_model(
     Raises:
         FairnessError: The value is neither, or its name or key is no text.
     """
-    if isinstance(value, Model) and not isinstance(value, type):
+    if is_model(value):
         if not all(isinstance(text, str) and text for text in (value.name, value.key)):
             raise FairnessError(
                 f"the model has the name {value.name!r:.60} and the key {value.key!r:.60}: give it texts"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.extensions import MODELS
-from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.protocols import Model, is_model
 from pytest_fairness.core.system_prompts import SystemPrompt
 from pytest_fairness.models import parameters
 from pytest_fairness.models.aliases import follow
@@ -47,7 +47,7 @@ def _make(name: ModelName, context: ModelContext) -> Model:
         raise
     except Exception as error:
         raise FairnessError(f"model {name} cannot be made: {type(error).__name__}: {error}") from error
-    if not isinstance(model, Model):
+    if not is_model(model):
         raise FairnessError(
             f"model {name}: its provider made a {type(model).__name__}, which is no model: "
             "it needs name, key, local, answer() and close()"

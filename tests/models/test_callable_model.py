@@ -17,10 +17,12 @@ import pytest
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.protocols import Model, is_likelihood_model
 from pytest_fairness.models.callable_model import FunctionModel
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.custom_model import as_model
+from pytest_fairness.models.names import ModelName
+from pytest_fairness.models.simulated import SimulatedModel
 
 Ask = Callable[..., Answer]
 CHAT = Prompt([{"role": "system", "content": "Be fair."}, {"role": "user", "content": "Hi"}])
@@ -338,6 +340,22 @@ def test_model_passes_through_and_other_objects_are_refused() -> None:
             as_model(wrong, "r")
     with pytest.raises(FairnessError, match=r"the model has the name <Mock .*: give it texts"):
         as_model(Mock(), "r")
+
+
+def test_wrapper_that_delegates_is_a_model() -> None:
+    """Wrap a model by ``__getattr__``, which `isinstance` of a protocol overlooks from Python 3.12 on."""
+
+    class Logged:
+        def __init__(self, model: object) -> None:
+            self.model = model
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.model, name)
+
+    logged = Logged(SimulatedModel(ModelName.parse("simulated:x"), ModelContext()))
+    assert as_model(logged, "r") is logged
+    assert is_likelihood_model(logged)
+    assert not is_likelihood_model(as_model(echo, "r"))
 
 
 @pytest.mark.parametrize(("calls", "attribute", "bound"), [(1, None, 1), (4, None, 4), (1, 3, 3)])

@@ -193,9 +193,9 @@ class PilotData:
     def _propensity_calls(self) -> int:
         """The calls of --fairness-propensity for a probe of drawn answers; 0 if the option is not possible."""
         from pytest_fairness.core.propensity_graders import as_propensities
-        from pytest_fairness.core.protocols import LikelihoodModel
+        from pytest_fairness.core.protocols import is_likelihood_model
 
-        if self.probe.is_propensity or not isinstance(self.model, LikelihoodModel):
+        if self.probe.is_propensity or not is_likelihood_model(self.model):
             return 0
         if as_propensities(self._measured.graders)[0] is None:
             return 0
