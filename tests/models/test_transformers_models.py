@@ -8,6 +8,7 @@ import shutil
 import sys
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,10 @@ from pytest_fairness.core.errors import FairnessError, FatalError, PermanentErro
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Continuations
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.engine.engine import Engine
+from pytest_fairness.engine.requests import build_requests
 from pytest_fairness.models.generation import Generator, Job, _Row, uniform_numbers
+from pytest_fairness.store.store import Store
 
 torch: Any = pytest.importorskip("torch", reason="transformers models need torch")
 pytest.importorskip("transformers", reason="transformers models need transformers")
@@ -66,6 +70,28 @@ def test_greedy_answers_do_not_depend_on_the_batch(answers: Callable[..., list[A
     assert all(answer.latency > 0 for answer in replies)
     assert texts(replies) == texts(answers("&batch_size=1")) == texts(answers("&batch_size=4", PROMPTS[::-1]))[::-1]
     assert texts(answers(repetition=1)) == texts(replies)
+
+
+def test_batches_larger_than_the_default_concurrency_are_full(
+    make: Make, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    run = Generator.run
+
+    def counting(generator: Generator, jobs: Sequence[Job]) -> list[Answer | PermanentError]:
+        sizes.append(len(jobs))
+        return run(generator, jobs)
+
+    monkeypatch.setattr(Generator, "run", counting)
+    model = make("transformers:weights/tiny?max_tokens=1&batch_size=48", root=folder)
+    with closing(Store(folder / "store.sqlite")) as store:
+        store.runs.start("run")
+        engine = Engine(store, "run")
+        try:
+            engine.attempts(build_requests([Prompt(f"Question {number}?") for number in range(96)], model, 1))
+        finally:
+            engine.close()
+    assert (max(sizes), sum(sizes)) == (48, 96)
 
 
 def test_draws_depend_on_seed_prompt_and_repetition_only(answers: Callable[..., list[Answer]]) -> None:
