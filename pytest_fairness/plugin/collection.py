@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 from unittest import TestCase
 
 import pytest
@@ -166,6 +166,16 @@ def check_fixture(item: pytest.Function) -> str | None:
         if is_marked and fixture not in item.fixturenames:
             return format_missing_fixture(mark, item.function, fixture)
     return None
+
+
+def check_scope(model: pytest.FixtureDef[Any]) -> str | None:
+    """Return an error for a `model` fixture that is created more than once in a session."""
+    if model.scope == "session":
+        return None
+    return (
+        f"the `model` fixture has {model.scope} scope: answers are requested ahead of the tests, so it must be "
+        '@pytest.fixture(scope="session")'
+    )
 
 
 def format_missing_fixture(mark: str, function: Callable[..., object], fixture: str) -> str:
