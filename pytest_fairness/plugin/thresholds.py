@@ -235,6 +235,8 @@ def finish_threshold(
     if judgment.verdict is Verdict.UNDECIDED and not broken:
         item.stash[EXCUSE] = f"flaky: {message}"
         result = replace(result, flaky=item.stash[EXCUSE])
+    elif isinstance(broken, str):
+        result = replace(result, advice=f"{result.advice}{broken}".removeprefix("; "))
     result = replace(result, accepted=item.config.stash[SESSION].acceptances.applied_to(result))
     broken = _apply_acceptance(item, result, broken)
     item.stash[METRICS] = [
