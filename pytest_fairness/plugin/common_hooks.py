@@ -156,7 +156,7 @@ class ItemHooks:
             if _is_skip(error):
                 self._skips.setdefault(error, name)
             raise
-        if self._is_ours and name == "measured":
+        if self._is_ours and name == "measured" and not self._state.lists_only:
             from pytest_fairness.plugin.measurement import LazyMeasured
 
             if not isinstance(value, LazyMeasured):
