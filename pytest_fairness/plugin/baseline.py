@@ -33,6 +33,11 @@ _MOST_CANDIDATES = 20
 NO_BASELINE = "no baseline is named: give --fairness-baseline RUN, the id of an earlier run (or `latest`)"
 
 
+def uses_baseline(item: pytest.Function) -> bool:
+    """Return whether a test was given a baseline of this plugin; a project may have a fixture of that name."""
+    return isinstance(item.funcargs.get("baseline"), LazyBaseline)
+
+
 def choose_latest_baseline(fairness: FairnessSession, items: Iterable[pytest.Item]) -> None:
     """Set ``--fairness-baseline latest`` to one run for all selected thresholds with a baseline."""
     compared = [item for item in items if "baseline" in getattr(item, "fixturenames", ())]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 from unittest import TestCase
 
 import pytest
@@ -34,7 +34,7 @@ NO_MODEL = (
     "no model is named: give --fairness-model provider:name (openai:gpt-5-mini, say), "
     "or override the `model` fixture in conftest.py with your application"
 )
-TEST_CASE = "a method of unittest.TestCase is given no model by pytest: write the test as a function"
+TEST_CASE = "a method of unittest.TestCase is given no fixtures by pytest: write the test as a function"
 LONE_CALLABLE = (
     "a mark that is given one callable and nothing else decorates it; write @pytest.mark.threshold(probe=...)"
 )
@@ -127,11 +127,14 @@ def check_model(item: pytest.Function) -> str | None:
     """Return an error for a marked test without a model: none is named, and the `model` fixture is the plugin's own."""
     if get_model_name(item) is not None or not uses_named_model(item):
         return None
-    if item.cls is None:
-        return NO_MODEL
+    return TEST_CASE if is_test_case(item) else NO_MODEL
+
+
+def is_test_case(item: pytest.Function) -> bool:
+    """Return whether a test is a method of a `unittest.TestCase`."""
     from unittest import TestCase
 
-    return TEST_CASE if issubclass(item.cls, TestCase) else NO_MODEL
+    return item.cls is not None and issubclass(item.cls, TestCase)
 
 
 def check_any_model(items: Sequence[pytest.Function]) -> str | None:
@@ -164,8 +167,18 @@ def check_fixture(item: pytest.Function) -> str | None:
     marks = own_marks(item)
     for is_marked, mark, fixture in ((marks.probe, "probe", "probe_item"), (marks.threshold, "threshold", "measured")):
         if is_marked and fixture not in item.fixturenames:
-            return format_missing_fixture(mark, item.function, fixture)
+            return TEST_CASE if is_test_case(item) else format_missing_fixture(mark, item.function, fixture)
     return None
+
+
+def check_scope(model: pytest.FixtureDef[Any]) -> str | None:
+    """Return an error for a `model` fixture that is created more than once in a session."""
+    if model.scope == "session":
+        return None
+    return (
+        f"the `model` fixture has {model.scope} scope: answers are requested ahead of the tests, so it must be "
+        '@pytest.fixture(scope="session")'
+    )
 
 
 def format_missing_fixture(mark: str, function: Callable[..., object], fixture: str) -> str:

@@ -17,6 +17,7 @@ from pytest_fairness.plugin.attachments import attach_verdict
 from pytest_fairness.plugin.collection import (
     check_fixture,
     check_model,
+    check_scope,
     get_item_parameter,
     hide_parameters,
     is_imported,
@@ -28,7 +29,7 @@ from pytest_fairness.plugin.collection import (
 from pytest_fairness.plugin.compat import fail_fixture
 from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.flips import begin, is_search
-from pytest_fairness.plugin.identity import find_model_name, get_sample
+from pytest_fairness.plugin.identity import find_model_name, get_sample, visible_fixtures
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.run_state import RunState
@@ -40,6 +41,10 @@ _SKIPPED_FIXTURE = (
     "deselect it (-m 'not threshold'), mark it with skipif, or skip in its test"
 )
 """The reason of a threshold that lacks a fixture, since that calls `pytest.skip`."""
+_OTHER_MEASURED = (
+    "the `measured` fixture is overridden by one that returns {!r:.60}, and a threshold needs that of pytest-fairness: "
+    "rename the other one"
+)
 
 
 class CollectionHooks:
@@ -117,6 +122,10 @@ class ItemHooks:
         self._fairness.test = item
         marked, searches = is_marked(item), is_search(item)
         self._is_ours = marked or searches
+        if self._is_ours and "model" in getattr(item, "fixturenames", ()):  # before pytest compares scopes
+            model = visible_fixtures(item, ("model",)).get("model")
+            if model is not None and (reason := check_scope(model)):
+                pytest.fail(reason, pytrace=False)
         if searches:
             if refusal:
                 pytest.fail(escape_controls(refusal), pytrace=False)
@@ -137,26 +146,27 @@ class ItemHooks:
     def pytest_fixture_setup(
         self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
     ) -> Generator[None, object, object]:
-        is_subject = self._is_ours and fixturedef.argname == "model"
-        if is_subject and fixturedef.scope != "session":
-            fail_fixture(
-                fixturedef,
-                request,
-                f"the `model` fixture has {fixturedef.scope} scope: answers are requested ahead of the tests, "
-                'so it must be @pytest.fixture(scope="session")',
-            )
+        name, test = fixturedef.argname, self._fairness.test
+        is_subject = self._is_ours and name == "model"
+        if is_subject and (reason := check_scope(fixturedef)):
+            fail_fixture(fixturedef, request, reason)
         try:
             value = yield
         except BaseException as error:
             if _is_skip(error):
-                self._skips.setdefault(error, fixturedef.argname)
+                self._skips.setdefault(error, name)
             raise
-        if self._is_ours and fixturedef.argname in ("model", "judge") and self._fairness.test is not None:
+        if self._is_ours and name == "measured" and not self._state.lists_only:
+            from pytest_fairness.plugin.measurement import LazyMeasured
+
+            if not isinstance(value, LazyMeasured):
+                fail_fixture(fixturedef, request, _OTHER_MEASURED.format(value))
+        if self._is_ours and name in ("model", "judge") and test is not None:
             for model in value if isinstance(value, list | tuple) else [value]:
-                source, label = self._fairness.probes.find_model_source(model, fixturedef, self._fairness.test)
+                source, label = self._fairness.probes.find_model_source(model, fixturedef, test)
                 if is_subject or label:  # the name of a judge identifies it, unless several fixtures make it
                     try:
-                        self._fairness.models.record_maker(model, source, label, find_model_name(self._fairness.test))
+                        self._fairness.models.record_maker(model, source, label, find_model_name(test))
                     except FairnessError as error:
                         fail_fixture(fixturedef, request, str(error))
         return value

@@ -17,7 +17,7 @@ from pytest_fairness.core.comparisons import has_result, key_of
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.threshold_results import FormatEffectResult, GroupResult
 from pytest_fairness.core.verdicts import Judgment, judge
-from pytest_fairness.plugin.baseline import NO_BASELINE
+from pytest_fairness.plugin.baseline import NO_BASELINE, uses_baseline
 from pytest_fairness.plugin.compat import has_hypothesis_seed
 from pytest_fairness.plugin.markers import threshold_scale
 from pytest_fairness.plugin.measurement import LazyMeasured
@@ -126,7 +126,7 @@ def check_clustering(
     from pytest_fairness.stats.clustering import find_alike
 
     estimate = judgment.deciding.estimate if judgment.deciding else None
-    if estimate is None or not estimate.error > 0 or "baseline" in item.fixturenames:
+    if estimate is None or not estimate.error > 0 or uses_baseline(item):
         return []
     if estimate.value in (estimate.low, estimate.high):  # a rate of 0 or 1 does not vary
         return []

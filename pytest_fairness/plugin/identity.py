@@ -388,11 +388,14 @@ def get_sample(test: pytest.Item) -> SampleParameter | None:
 def model_source(test: pytest.Item) -> str:
     """Return the source of a test's model as a text: tests with the same text measure one model."""
     visible = visible_fixtures(test, ["model"])
-    return _source_text(visible["model"], tuple(_parameters_of(test, visible).items()))
+    parameters: dict[str, int | str] = dict(_parameters_of(test, visible))
+    if "model_name" in parameters:  # its index is another model in another session of the run
+        parameters["model_name"] = find_model_name(test)
+    return _source_text(visible["model"], tuple(parameters.items()))
 
 
 @lru_cache(maxsize=64)  # each report of a test has the source of its model
-def _source_text(fixture: pytest.FixtureDef[Any], parameters: tuple[tuple[str, int], ...]) -> str:
+def _source_text(fixture: pytest.FixtureDef[Any], parameters: tuple[tuple[str, int | str], ...]) -> str:
     code = _get_code(fixture)
     return repr((fixture.baseid, code and (code.co_filename, code.co_firstlineno), parameters))
 

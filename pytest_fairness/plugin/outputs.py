@@ -18,6 +18,7 @@ from pytest_fairness.plugin.compat import junit_file
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.settings import Settings, secret_redactor
 from pytest_fairness.report.ci.junit import suite_properties
+from pytest_fairness.report.release import NOT_JUDGED
 from pytest_fairness.report.results import moment, write_results
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def store_results(fairness: FairnessSession, results: RunResults) -> None:
     """Store the results, so that they can be read, compared and verified later."""
     runs = fairness.store.runs
     rows = {row.id: row.to_json() for row in results.thresholds}
-    runs.record_thresholds(fairness.run, rows, results.run.git)
+    unjudged = {row.id for row in results.thresholds if row.verdict == NOT_JUDGED}
+    runs.record_thresholds(fairness.run, rows, results.run.git, unjudged=unjudged)
     cards = _cards(results.thresholds, fairness.settings.root)
     runs.save_document(fairness.run, {"results": results.to_json(), "cards": cards})
 

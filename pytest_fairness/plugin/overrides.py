@@ -195,7 +195,7 @@ class ThresholdOverrides:
         }
         if any(name.rpartition("::")[2] in find_threshold_names(file) for file in files - collected):
             return
-        ids = {f"{head}::{test}" for file in files for test in find_threshold_names(file)}
+        ids = {f"{head}::{test}" for file in files - collected for test in find_threshold_names(file)}
         ids |= {f"{file.parent.name}::{test}" for file in shipped if not files for test in find_threshold_names(file)}
         ids |= {threshold.test if "/" in head else threshold.short for threshold in self._collected.values()}
         nearest = difflib.get_close_matches(key, sorted(ids), n=1, cutoff=0.0)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import NoReturn, cast
+from typing import NoReturn
 
 import pytest
 
@@ -126,8 +126,7 @@ def _looks(item: pytest.Function, measured: LazyMeasured) -> Iterator[Look]:
     settings = item.config.stash[SESSION].settings
     most = settings.looks if settings.resolve else 1 + _max_reruns(item)
     first = measured.first_look(most)
-    if "baseline" in item.fixturenames and most > 1:
-        baseline = cast("LazyBaseline", item.funcargs["baseline"])
+    if most > 1 and isinstance(baseline := item.funcargs.get("baseline"), LazyBaseline):
         first = _limit_to_baseline(baseline, first) or measured.first_look(1)
     if settings.resolve:
         yield from (_store_look(item, replace(first, number=number)) for number in range(1, first.total + 1))
@@ -236,6 +235,8 @@ def finish_threshold(
     if judgment.verdict is Verdict.UNDECIDED and not broken:
         item.stash[EXCUSE] = f"flaky: {message}"
         result = replace(result, flaky=item.stash[EXCUSE])
+    elif isinstance(broken, str):
+        result = replace(result, advice=f"{result.advice}{broken}".removeprefix("; "))
     result = replace(result, accepted=item.config.stash[SESSION].acceptances.applied_to(result))
     broken = _apply_acceptance(item, result, broken)
     item.stash[METRICS] = [

@@ -195,13 +195,19 @@ def next_step(release: ReleaseResult) -> str:
     >>> from pytest_fairness.core.threshold_results import ReleaseResult
     >>> next_step(ReleaseResult(model="x", verdict="undecided", undecided=2, restricted=["--fairness-sample=60"]))
     'measure the whole sample: leave out --fairness-sample=60'
+    >>> next_step(ReleaseResult(model="x", verdict="unfair", unfair=1, invalid=1)).partition(", ")[2]
+    'mend what could not be measured, change the model or its prompt, and run again'
     >>> next_step(ReleaseResult(model="x", verdict="fair", fair=3))
     ''
     """
+    if release.verdict == "unfair":
+        mend = "mend what could not be measured, " if release.invalid else ""
+        return (
+            "read the examples of each unfair threshold in the report, "
+            f"{mend}change the model or its prompt, and run again"
+        )
     if release.invalid:
         return "mend what could not be measured, and run again; stored answers cost nothing"
-    if release.verdict == "unfair":
-        return "read the examples of each unfair threshold in the report, change the model or its prompt, and run again"
     if release.not_judged and release.fair == sum(release.counts.values()):
         return "run the thresholds that were left out" if release.fair else ""
     if release.verdict == "fair":

@@ -105,13 +105,28 @@ class Runs:
         # Sorted here: how a database sorts text depends on its locale.
         return {test: json.loads(expected) for test, expected in sorted(rows)}
 
-    def record_thresholds(self, run: str, results: Mapping[str, Mapping[str, Any]], commit: str | None = None) -> None:
-        """Save each threshold's row of the results file, and the commit of the user's project."""
+    def record_thresholds(
+        self,
+        run: str,
+        results: Mapping[str, Mapping[str, Any]],
+        commit: str | None = None,
+        *,
+        unjudged: Collection[str] = (),
+    ) -> None:
+        """Save each threshold's row of the results file, and the commit of the user's project.
+
+        Args:
+            run: The run.
+            results: The rows, by the ids of their tests.
+            commit: The commit.
+            unjudged: The rows without a verdict: they do not replace the row of another session of the run.
+        """
         change = "UPDATE thresholds SET result = :result WHERE run = :run AND test = :test"
         rows = [{"run": run, "test": test, "result": json.dumps(result)} for test, result in sorted(results.items())]
 
         def record(connection: StoreConnection) -> None:
-            connection.execute_many(change, rows)
+            connection.execute_many(change, [row for row in rows if row["test"] not in unjudged])
+            connection.execute_many(f"{change} AND result IS NULL", [row for row in rows if row["test"] in unjudged])
             connection.execute("UPDATE runs SET git = :commit WHERE id = :run", run=run, commit=commit)
 
         if rows:

@@ -594,6 +594,34 @@ def test_marks_and_fixtures_of_other_plugins_keep_working(project: Project) -> N
     assert not project.store.exists()
 
 
+@pytest.mark.parametrize(
+    ("fixture", "reason"),
+    [
+        ("measured", "the `measured` fixture is overridden by one that returns 0.9, and a threshold needs that of"),
+        ("model", "the `model` fixture has function scope: answers are requested ahead of the tests"),
+    ],
+)
+def test_fixture_that_a_threshold_cannot_take_is_explained(project: Project, fixture: str, reason: str) -> None:
+    """Regression: an `AssertionError` without a word, and pytest's ScopeMismatch."""
+    threshold = project_sources.threshold('assert measured.rate("hired") <= 1')
+    theirs = f"import pytest\n\n@pytest.fixture\ndef {fixture}(): return 0.9\n"
+    project.write(conftest=project_sources.application() + theirs, test_hiring=project_sources.suite(threshold))
+    result = project.run("-k", "threshold")
+    result.assert_outcomes(errors=1)
+    assert project.row()["message"].startswith(f"invalid: it could not be judged: {reason}")
+
+
+def test_baseline_of_the_project_is_any_value(project: Project) -> None:
+    """Regression: with interim looks, its number was asked for the runs that it covers."""
+    threshold = project_sources.threshold('assert measured.rate("hired") <= baseline').replace(
+        "(measured", "(baseline, measured"
+    )
+    theirs = "import pytest\n\n@pytest.fixture\ndef baseline(): return 0.1\n"
+    project.write(conftest=project_sources.application() + theirs, test_hiring=project_sources.suite(threshold))
+    project.run("--fairness-resolve")
+    assert project.row()["verdict"] == "unfair"
+
+
 def test_threshold_mark_on_a_class_is_explained(project: Project) -> None:
     test = "@pytest.mark.threshold(probe=test_hiring)\nclass TestAll:\n    def test_ratio(self, measured): pass\n"
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(test, count=6))

@@ -89,6 +89,7 @@ def test_expired_flaky_mark_fails_the_run(project: Project) -> None:
     assert project.row()["verdict"] == "undecided"
     assert project.row()["outcome"] == "failed"
     assert f"its flaky mark ended on {EARLIER} (old model)" in shown(result)
+    assert project.row()["advice"].endswith(f"; its flaky mark ended on {EARLIER} (old model)"), "in the report too"
 
 
 @pytest.mark.slow

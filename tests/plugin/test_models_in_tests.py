@@ -255,10 +255,14 @@ class TestHiring(unittest.TestCase):
     @pytest.mark.threshold(probe=test_hiring)
     def test_hired(self):
         assert self.measured.rate("hired") >= 0.5
+
+    @pytest.mark.threshold(probe=test_hiring)
+    def test_taken(self, measured):
+        assert measured.rate("hired") >= 0.5
 """
     project.write(test_hiring=project_sources.suite(case, count=6))
     result = project.run("--fairness-model=simulated:x")
-    result.assert_outcomes(passed=6, errors=1)
-    says = "a method of unittest.TestCase is given no model by pytest: write the test as a function"
-    assert says in unwrapped(result)
+    result.assert_outcomes(passed=6, errors=2)
+    says = "a method of unittest.TestCase is given no fixtures by pytest: write the test as a function"
+    assert unwrapped(result).count(says) >= 2
     assert "no model is named" not in unwrapped(result)

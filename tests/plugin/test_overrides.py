@@ -143,6 +143,14 @@ def test_malformed_override_table_is_an_error(pay: Project, key: str, body: str,
     assert f"pyproject.toml:{2 if 'no threshold is called' in line else 3}: " in line
 
 
+def test_nearest_name_is_not_the_refused_one(pay: Project) -> None:
+    """Regression: of a file whose suite is its folder's name, the file's own name was proposed."""
+    (pay.path / "suites" / "pay").rename(pay.path / "suites" / "wages")
+    own(pay, **{"pay::test_alike": "bounds = [0.5, 1.5]"})
+    says = "no threshold is called 'pay::test_alike'; the nearest is 'wages::test_alike'"
+    assert says in unwrapped(measure(pay, "suites/wages"))
+
+
 @every_mode
 def test_override_of_an_unknown_threshold_fails_in_every_mode(pay: Project) -> None:
     own(pay, **{"pay::test_alik": "bounds = [0.5, 1.5]"})

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from pytest_fairness.core.threshold_results import ExpectedThreshold, ThresholdResult
 from pytest_fairness.report.release import corrected, not_judged, release, sentence
+from pytest_fairness.store.store import Store
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, first_in_every_mode, shown, unwrapped, with_workers
 
@@ -163,6 +165,21 @@ def test_thresholds_of_an_unimportable_file_count(project: Project, flag: str) -
     assert closed_row["message"] == messages[flag]
     assert {row["model"] for row in rows.values()} == {"function:conftest.application"}
     assert project.results()["release"][0]["verdict"] == ("undecided" if flag == "skipped" else "invalid")
+
+
+def test_second_model_of_a_run_leaves_the_first_as_it_was(project: Project) -> None:
+    """Regression: of two sessions with one id, the thresholds of the first counted for the second one's model."""
+    project.write(
+        test_hiring=project_sources.suite(project_sources.threshold('assert measured.rate("hired") >= 0.5'), count=40)
+    )
+    first, second = "simulated:a?base=0.01", "simulated:b?base=0.99"
+    for model in (first, second):
+        project.run("--fairness-run=shared", f"--fairness-model={model}")
+    releases = {release["model"]: release["verdict"] for release in project.results()["release"]}
+    assert releases == {first: "undecided", second: "fair"}
+    with closing(Store(project.store)) as store:
+        stored = {row["model"]: row["verdict"] for *_, row in store.runs.last_results(1)}
+    assert stored == {first: "unfair", second: "fair"}
 
 
 SKIPPING = {

@@ -15,7 +15,7 @@ from pytest_fairness.core.dry_run_results import CertifiedThreshold, CertifyResu
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import align_columns
 from pytest_fairness.plugin import terminal_text, threshold_rows
-from pytest_fairness.plugin.baseline import find_sample_key, load_sample, restore_measured
+from pytest_fairness.plugin.baseline import find_sample_key, load_sample, restore_measured, uses_baseline
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.error_rates import ErrorRateSample, add_holm_results, estimate_error_rates
 from pytest_fairness.plugin.measurement import LazyMeasured
@@ -72,7 +72,7 @@ def certify_threshold(item: pytest.Function) -> CertifiedThreshold:
         suite=measured.probe.suite,
         threshold=threshold_rows.threshold_title(item),
         model=measured.subject.name,
-        reason=AGAINST_BASELINE if "baseline" in item.fixturenames else "",
+        reason=AGAINST_BASELINE if uses_baseline(item) else "",
     )
     try:
         runs = fairness.store.runs

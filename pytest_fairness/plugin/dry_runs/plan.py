@@ -9,6 +9,7 @@ import pytest
 from pytest_fairness.core.dry_run_results import PlannedThreshold, PlanResult
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin import threshold_rows as rows
+from pytest_fairness.plugin.baseline import uses_baseline
 from pytest_fairness.plugin.dry_runs import plan_tables
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
@@ -30,7 +31,7 @@ class Plan:
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
         """Predict one threshold; it fails if it cannot pass with any data."""
-        if "baseline" in pyfuncitem.fixturenames:
+        if uses_baseline(pyfuncitem):
             pytest.skip(f"not planned: {AGAINST_BASELINE}")
         try:
             row = self._row(pyfuncitem)

@@ -19,6 +19,7 @@ from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin import terminal_text, threshold_rows
+from pytest_fairness.plugin.baseline import uses_baseline
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.results_diff import (
     FIELDS,
@@ -186,7 +187,7 @@ def verify_threshold(item: pytest.Function, results_file: ResultsFile) -> Verifi
     reported = results_file.rows[item.nodeid]
     if "sample" not in reported:
         return _make_unverified_row(item.nodeid, reported, NO_SAMPLE)
-    if "baseline" in item.fixturenames and fairness.settings.baseline is None:
+    if uses_baseline(item) and fairness.settings.baseline is None:
         return _make_unverified_row(item.nodeid, reported, NO_BASELINE)
     try:
         measured.load_look(reported)
