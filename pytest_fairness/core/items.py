@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from itertools import islice
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.digests import digest, to_json
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.lazy_patterns import lazy_pattern

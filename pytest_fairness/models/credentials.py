@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import shlex
 import subprocess
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, FatalError
 from pytest_fairness.core.event_loops import to_thread
 from pytest_fairness.core.secrets import redacted

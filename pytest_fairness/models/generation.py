@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FatalError, PermanentError

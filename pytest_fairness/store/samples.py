@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt, stored_value, value_or_none
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import UngradedReason

@@ -541,6 +541,19 @@ def test_requests_are_repeated_while_tests_replace_asyncio(project: Project) -> 
         project.run(f"--fairness-model={server.model}", "-m", "probe").assert_outcomes(passed=60)
 
 
+@pytest.mark.parametrize("name", ["json.dumps", "json.loads", "pathlib.Path.exists"])
+def test_answers_are_stored_while_tests_replace_functions(project: Project, name: str) -> None:
+    fixture = f"""
+
+@pytest.fixture(autouse=True)
+def replaced(monkeypatch):
+    monkeypatch.setattr({name!r}, lambda *_, **__: None)
+"""
+    project.write(conftest=project_sources.application() + fixture, test_hiring=project_sources.suite())
+    project.run().assert_outcomes(passed=61)
+    assert project.row()["attempts"] == 120
+
+
 def test_run_in_a_subfolder_of_the_rootdir_works(project: Project) -> None:
     project.pytester.makeini("[pytest]\n")
     below = project.path / "suites" / "hiring"
