@@ -180,7 +180,7 @@ def pack(sample: StoredSample) -> bytes:
     dump = partial(json.dumps, content, default=_plain, separators=(",", ":"))
     try:
         text = dump()
-    except (TypeError, ValueError, RecursionError):  # metadata with a key that is no text, or that hold themselves
+    except (TypeError, ValueError, RecursionError):  # metadata with a key that is no text, or a number of many digits
         for packed_item in items:
             packed_item[2] = _texts(packed_item[2])
             for packed_prompt in packed_item[3]:

@@ -42,6 +42,10 @@ BAD_ITEMS = {
     "two-groups": ("yield ProbeItem('a', [Prompt('a ', {'gender': ['a']})])", "the gender of a prompt is ['a']"),
     "prompt-metadata": ("yield ProbeItem('a', [Prompt('a ', {}, 7)])", "the metadata of a prompt is 7"),
     "metadata": ("yield ProbeItem('a', [Prompt('a ')], metadata=[1])", "the metadata of probe item 'a' is [1]"),
+    "endless-metadata": (
+        "loop = {}; loop['a'] = [loop]; yield ProbeItem('a', [Prompt('a ', {}, loop)])",
+        "the metadata 'a' of a prompt holds itself, or more than 100 levels",
+    ),
     "source": ("yield ProbeItem('a', [Prompt('a ')], {'b': 1})", "the source of probe item 'a' is {'b': 1}"),
     "exits": ("raise SystemExit(0)", "its items raised SystemExit"),
 }
