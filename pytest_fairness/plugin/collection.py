@@ -34,6 +34,10 @@ NO_MODEL = (
     "no model is named: give --fairness-model provider:name (openai:gpt-5-mini, say), "
     "or override the `model` fixture in conftest.py with your application"
 )
+MODEL_SCOPE = (
+    "the `model` fixture has {} scope: answers are requested ahead of the tests, so it must be "
+    '@pytest.fixture(scope="session")'
+)
 TEST_CASE = "a method of unittest.TestCase is given no model by pytest: write the test as a function"
 LONE_CALLABLE = (
     "a mark that is given one callable and nothing else decorates it; write @pytest.mark.threshold(probe=...)"
@@ -160,12 +164,13 @@ def uses_named_model(item: pytest.Function) -> bool:
 
 
 def check_fixture(item: pytest.Function) -> str | None:
-    """Return an error for a marked test without the fixture of its mark."""
+    """Return an error for a marked test without the fixture of its mark, or a threshold whose model ends before it."""
     marks = own_marks(item)
     for is_marked, mark, fixture in ((marks.probe, "probe", "probe_item"), (marks.threshold, "threshold", "measured")):
         if is_marked and fixture not in item.fixturenames:
             return format_missing_fixture(mark, item.function, fixture)
-    return None
+    model = visible_fixtures(item, ["model"]).get("model") if marks.threshold else None
+    return MODEL_SCOPE.format(model.scope) if model is not None and model.scope != "session" else None
 
 
 def format_missing_fixture(mark: str, function: Callable[..., object], fixture: str) -> str:

@@ -15,6 +15,7 @@ from pytest_fairness.core.garbage_collection import MANY_TESTS, paused_collectio
 from pytest_fairness.plugin import outcomes
 from pytest_fairness.plugin.attachments import attach_verdict
 from pytest_fairness.plugin.collection import (
+    MODEL_SCOPE,
     check_fixture,
     check_model,
     get_item_parameter,
@@ -25,7 +26,7 @@ from pytest_fairness.plugin.collection import (
     parametrize,
     why_uncollected,
 )
-from pytest_fairness.plugin.compat import fail_fixture
+from pytest_fairness.plugin.compat import fail_fixture, is_refused_async
 from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.flips import begin, is_search
 from pytest_fairness.plugin.identity import find_model_name, get_sample
@@ -40,6 +41,10 @@ _SKIPPED_FIXTURE = (
     "deselect it (-m 'not threshold'), mark it with skipif, or skip in its test"
 )
 """The reason of a threshold that lacks a fixture, since that calls `pytest.skip`."""
+_ASYNC_FIXTURE = (
+    "the `{}` fixture is async, and no plugin such as pytest-asyncio runs it: write `def` in place of `async def`; "
+    "the function that it returns may be async"
+)
 
 
 class CollectionHooks:
@@ -139,17 +144,14 @@ class ItemHooks:
     ) -> Generator[None, object, object]:
         is_subject = self._is_ours and fixturedef.argname == "model"
         if is_subject and fixturedef.scope != "session":
-            fail_fixture(
-                fixturedef,
-                request,
-                f"the `model` fixture has {fixturedef.scope} scope: answers are requested ahead of the tests, "
-                'so it must be @pytest.fixture(scope="session")',
-            )
+            fail_fixture(fixturedef, request, MODEL_SCOPE.format(fixturedef.scope))
         try:
             value = yield
         except BaseException as error:
             if _is_skip(error):
                 self._skips.setdefault(error, fixturedef.argname)
+            if self._is_ours and is_refused_async(fixturedef):
+                fail_fixture(fixturedef, request, _ASYNC_FIXTURE.format(fixturedef.argname))
             raise
         if self._is_ours and fixturedef.argname in ("model", "judge") and self._fairness.test is not None:
             for model in value if isinstance(value, list | tuple) else [value]:

@@ -194,6 +194,16 @@ BAD_MARKS = {
         project_sources.THRESHOLD,
         "the fingerprint of the grader of 'hired' is 3: it must be a text",
     ),
+    "grade-signature": (
+        "class Short:\n    def grade(self, prompt): ...\n\n" + project_sources.PROBE.replace("YesNo", "Short"),
+        project_sources.THRESHOLD,
+        "the grader of 'hired' cannot be called as grade(prompt, answer): too many positional arguments",
+    ),
+    "accepts": (
+        "class Lax(YesNo):\n    accepts = 7\n\n" + project_sources.PROBE.replace("YesNo", "Lax"),
+        project_sources.THRESHOLD,
+        "accepts of the grader of 'hired' is 7: write a tuple of reasons",
+    ),
     "repetitions-zero": (
         project_sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=0"),
         project_sources.THRESHOLD,
