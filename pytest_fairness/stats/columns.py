@@ -199,8 +199,9 @@ class Columns:
         Raises:
             FairnessError: No attempt has the name, or two of its groups look alike.
         """
-        if name not in self._attributes:
-            if self.count and name not in self.known_attributes:
+        is_text = isinstance(name, str)
+        if not is_text or name not in self._attributes:
+            if not is_text or (self.count and name not in self.known_attributes):
                 raise FairnessError(
                     f"no attempt has an attribute {name!r}: {did_you_mean(name, self.known_attributes)}"
                 )
