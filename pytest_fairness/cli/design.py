@@ -213,9 +213,8 @@ def _print_iteration(iteration: Iteration) -> None:
         for value in iteration.parameters.values()
     )
     ratio = iteration.figures.get("accuracy_ratio")
-    losses = " ".join(f"{loss:.3f}" for loss in iteration.losses)
     repaired = f"  ({len(iteration.notes)} repaired)" if iteration.notes else ""
-    print(f"{iteration.number:3}  {values}  ratio {ratio}  loss {losses}{repaired}", flush=True)
+    print(f"{iteration.number:3}  {values}  ratio {ratio}  loss {iteration.loss_text}{repaired}", flush=True)
 
 
 def _print_front(design: Design) -> None:

@@ -126,13 +126,19 @@ def use_recorder(recorder: Recorder) -> Iterator[None]:
         _CURRENT.recorder = outer
 
 
+_CONVERTERS = ("_asdict_inner", "_astuple_inner")
+"""Functions of `dataclasses` by which a test, and nothing in this package, reads all numbers of an estimate."""
+
+
 def record_read(value: Comparable) -> float:
     """Record that the code of a threshold test reads the numbers of a value; return what is added to them."""
     recorder = current_recorder()
     # The frame that reads the attribute is two above this one, above `__getattribute__` of the value.
-    if recorder is not None and is_users(sys._getframe(2).f_code.co_filename):
-        return recorder.record_read(value)
-    return 0.0
+    if recorder is None:
+        return 0.0
+    code = sys._getframe(2).f_code
+    is_read = is_users(code.co_filename) or code.co_name in _CONVERTERS
+    return recorder.record_read(value) if is_read else 0.0
 
 
 def is_users(filename: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, time, timedelta
@@ -15,6 +14,8 @@ from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
+
+from pytest_fairness.core import json_text as json
 
 to_json = json.JSONEncoder(ensure_ascii=False).encode
 """A function like ``json.dumps`` that constructs no new encoder each time."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from numbers import Integral
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.digests import digest, to_json
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.lazy_patterns import lazy_pattern
@@ -26,6 +27,9 @@ A prompt with tools has messages of three further roles, see `core.tools`."""
 
 MOST_PROMPTS = 100_000
 """Largest number of prompts of an item; a generator may be infinite."""
+_MOST_LEVELS = 100
+"""Largest number of levels of containers in metadata, which are read by functions that call themselves."""
+_CONTAINERS = (dict, list, tuple, set, frozenset, MappingProxyType)
 _ROLES = ("system", "user", "assistant")
 _TOOL_ROLES = (TOOL_CALLS, TOOL)
 _NOTHING: Mapping[str, Any] = {}
@@ -188,9 +192,25 @@ def _is_missing(group: object) -> bool:
 def _check_metadata(owner: str, metadata: object) -> None:
     if not isinstance(metadata, Mapping):
         raise FairnessError(f"the metadata of {owner} is {metadata!r:.60}: write {{'name': value}}")
-    for name in metadata:
+    for name, value in metadata.items():
         if not isinstance(name, str):
             raise FairnessError(f"the metadata of {owner} has the name {name!r:.60}: it must be a text")
+        if issubclass(type(value), _CONTAINERS) and _is_deep(value):
+            raise FairnessError(
+                f"the metadata {name!r:.60} of {owner} holds itself, or more than {_MOST_LEVELS} levels: no report "
+                "could show it"
+            )
+
+
+def _is_deep(value: object) -> bool:
+    """Return whether a container holds itself, or has more levels of containers than a report shows."""
+    level: list[Any] = [value]
+    for _ in range(_MOST_LEVELS):
+        parts = (part for whole in level for part in (whole.values() if isinstance(whole, Mapping) else whole))
+        level = list({id(part): part for part in parts if issubclass(type(part), _CONTAINERS)}.values())
+        if not level:
+            return False
+    return True
 
 
 def _without_tools(messages: Sequence[Message]) -> Sequence[Message]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from typing import Any, TypeGuard
+
+from pytest_fairness.core import json_text as json
 
 _MOST_OBJECTS = 50
 """Largest number of braces of a text at which an object is searched for."""

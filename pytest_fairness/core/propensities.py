@@ -6,12 +6,12 @@ sampled answers and propensities never share one.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, PermanentError
 from pytest_fairness.core.finish_reasons import LIKELIHOODS

@@ -1,10 +1,14 @@
-"""Prompts that occur in several items: they are sent once, and one answer is one observation."""
+"""Prompts that occur in several items: they are sent once, and one answer is one observation.
+
+Prompts that differ in blanks at their ends, or in the Unicode form of a letter, are one observation as well.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from unicodedata import normalize
 
-from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.core.items import ProbeItem, Prompt
 
 
 def connected_components(memberships: Iterable[tuple[int, Hashable]], size: int) -> list[int]:
@@ -31,6 +35,25 @@ def connected_components(memberships: Iterable[tuple[int, Hashable]], size: int)
     return [root(node) for node in range(size)]
 
 
+def wording(prompt: Prompt) -> Hashable:
+    """Return the roles and texts of a prompt in one Unicode form, without blanks at the ends.
+
+    >>> wording(Prompt("Soll Zoë bleiben?")) == wording(Prompt("Soll Zoe\u0308 bleiben?\\n"))
+    True
+    """
+    return tuple((message["role"], normalize("NFC", message["content"]).strip()) for message in prompt.messages)
+
+
+def look_alikes(prompts: Iterable[Prompt]) -> dict[int, Hashable]:
+    """Return the wordings of prompts that other prompts have in another writing, by the prompts' `id`."""
+    wordings: dict[int, Hashable] = {}
+    writings: dict[Hashable, set[Hashable]] = {}
+    for prompt in prompts:
+        words = wordings[id(prompt)] = hash(wording(prompt))
+        writings.setdefault(words, set()).add(hash(tuple(message["content"] for message in prompt.messages)))
+    return {name: words for name, words in wordings.items() if len(writings[words]) > 1}
+
+
 def describe_sharing(items: Sequence[ProbeItem]) -> str:
     """Return how many items count as one, since they share prompts, in one line; empty where none do.
 
@@ -41,8 +64,7 @@ def describe_sharing(items: Sequence[ProbeItem]) -> str:
     items_by_text: dict[Hashable, set[int]] = {}
     for number, item in enumerate(items):
         for prompt in item.prompts:
-            text = tuple((message["role"], message["content"]) for message in prompt.messages)
-            items_by_text.setdefault(text, set()).add(number)
+            items_by_text.setdefault(wording(prompt), set()).add(number)
     shared = {text: numbers for text, numbers in items_by_text.items() if len(numbers) > 1}
     if not shared:
         return ""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from pytest_fairness.core import json_text as json
 
 
 @dataclass(frozen=True, slots=True)

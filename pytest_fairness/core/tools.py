@@ -6,12 +6,12 @@ answer without tools is never used for a prompt with them. Calls of earlier turn
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, PermanentError
 from pytest_fairness.core.message_roles import STATE, TOOL_CALLS, TOOLS
 from pytest_fairness.core.tool_calls import ToolCall

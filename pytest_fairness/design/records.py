@@ -79,6 +79,19 @@ class Iteration:
         """The first end's loss; infinite where nothing could be evaluated."""
         return self.losses[0] if self.losses and math.isfinite(self.losses[0]) else math.inf
 
+    @property
+    def loss_text(self) -> str:
+        """The losses in a line, where nothing could be evaluated with the reason.
+
+        >>> Iteration(1, {"size": 3}, losses=[0.25, 0.5]).loss_text
+        '0.250 0.500'
+        >>> Iteration(1, {"size": 3}, losses=[math.inf]).loss_text
+        "unknown: the student's answers give no figure"
+        """
+        if not all(map(math.isfinite, self.losses)):
+            return "unknown: the student's answers give no figure"
+        return " ".join(f"{loss:.3f}" for loss in self.losses)
+
     def document(self) -> dict[str, Any]:
         """Return the record for JSON."""
         return {

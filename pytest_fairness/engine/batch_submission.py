@@ -8,18 +8,18 @@ ended, its answers are stored, and requests without an answer are queued again.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.batch_api import BatchInterface, BatchState, batches_of
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
-from pytest_fairness.core.event_loops import sleep
+from pytest_fairness.core.event_loops import gather, get_running_loop, sleep, wait
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.engine.answer_checks import check_answer, format_error
 from pytest_fairness.engine.batch_mode import SUBMITTING, BatchMode, batch_size
@@ -98,11 +98,11 @@ class BatchSubmitter:
         for task in self._following:
             task.cancel()
         if self._submitting:
-            await asyncio.wait(self._submitting, timeout=SUBMITTING)
+            await wait(self._submitting, timeout=SUBMITTING)
         tasks = {*self._submitting, *self._following}
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await gather(*tasks, return_exceptions=True)
 
     # Submitting.
 
@@ -325,7 +325,7 @@ class BatchSubmitter:
             finally:
                 self._context.wake()
 
-        task = asyncio.get_running_loop().create_task(guarded())
+        task = get_running_loop().create_task(guarded())
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 

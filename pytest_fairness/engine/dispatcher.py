@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import FairnessError, TransientError
+from pytest_fairness.core.event_loops import CancelledError, gather, get_running_loop, timeout
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.engine.batch_mode import BatchMode, batch_size
 from pytest_fairness.engine.context import EngineContext
@@ -125,7 +126,7 @@ class Dispatcher:
             self._start(self._runner(request.model), request)
 
     def _start(self, runner: RequestRunner, request: Request) -> None:
-        self._tasks[request.key] = asyncio.get_running_loop().create_task(self._send(runner, request))
+        self._tasks[request.key] = get_running_loop().create_task(self._send(runner, request))
 
     def follow(self, request: Request, result: SyncResult) -> bool:
         """Wait for a request's answer from the provider batch that has claimed it; return whether one has."""
@@ -142,7 +143,7 @@ class Dispatcher:
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await gather(*tasks, return_exceptions=True)
 
     async def close(self) -> Sequence[FairnessError]:
         """Close all models, and return the errors of those that could not be closed."""
@@ -168,7 +169,7 @@ class Dispatcher:
                 self._use_slots(runner.limit)
                 self._context.wake()
             self._end(runner, request, attempt)
-        except asyncio.CancelledError:
+        except CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever it is, no test may wait for ever
             self._context.results.fail("the engine", error)
@@ -196,7 +197,7 @@ class Dispatcher:
         budget, results = self._context.budget, self._context.results
         try:
             left = budget.time_left
-            async with nullcontext() if math.isinf(left) else asyncio.timeout(max(0.0, left) + GRACE):
+            async with nullcontext() if math.isinf(left) else timeout(max(0.0, left) + GRACE):
                 attempt = await runner.run(request)
         except (BudgetExceededError, TimeoutError) as over:
             if isinstance(over, TimeoutError):
@@ -205,7 +206,7 @@ class Dispatcher:
             results.refused[request.key] = budget.reason if budget.is_spent else ""
             results.publish()
             return None
-        except asyncio.CancelledError:
+        except CancelledError:
             if results.closed:
                 if request.key in runner.queued:
                     budget.withdraw(request)

@@ -8,7 +8,6 @@ is stored, and becomes a result that the tests read.
 
 from __future__ import annotations
 
-import asyncio
 import math
 import sys
 import threading
@@ -19,7 +18,7 @@ from functools import partial
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, StoreError
-from pytest_fairness.core.event_loops import sleep
+from pytest_fairness.core.event_loops import Event, sleep, timeout
 from pytest_fairness.core.threads import DaemonExecutor
 from pytest_fairness.engine.batch_mode import SUBMITTING, BatchMode, batch_size
 from pytest_fairness.engine.budget import Budget
@@ -87,7 +86,7 @@ class Engine:
         self._stopped = self._paused = False
         self._next_stop_look, self._stop_deadline = 0.0, math.inf
         self._reached = self._reported = 0
-        self._loop, self._wake = new_event_loop(self.answers.is_idle), asyncio.Event()
+        self._loop, self._wake = new_event_loop(self.answers.is_idle), Event()
         self._loop.set_default_executor(DaemonExecutor())
         # The following parts are used by the loop's thread alone.
         self._budget = budget or Budget()
@@ -321,7 +320,7 @@ class Engine:
         waits_for_time = self._foreign or self._scheduler or self._dispatcher.claimed or self._limits.waiting
         longest = self._limits.pause(POLL_INTERVAL) if waits_for_time else STOP_INTERVAL if self._dispatcher else None
         with suppress(TimeoutError):
-            async with asyncio.timeout(longest):
+            async with timeout(longest):
                 await self._wake.wait()
         end = Clock.monotonic() + _LONGEST_GATHER
         while self._dispatcher and not self.answers.closed:

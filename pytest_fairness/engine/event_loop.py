@@ -60,4 +60,4 @@ def new_event_loop(is_idle: threading.Event) -> asyncio.AbstractEventLoop:
         is_idle: The event. On Windows, whose loop has no selector, it is always set.
     """
     is_idle.set()
-    return make_loop(asyncio.new_event_loop if sys.platform == "win32" else lambda: _Loop(_Selector(is_idle)))
+    return make_loop() if sys.platform == "win32" else make_loop(lambda: _Loop(_Selector(is_idle)))

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.event_loops import sleep
+from pytest_fairness.core.event_loops import Event, Semaphore, get_running_loop, sleep
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.engine.requests import Request
 from pytest_fairness.store.rates import Rates, burst
@@ -55,7 +55,7 @@ class RateLimiter:
         ceiling: int,
         rates: Rates,
         wake: Callable[[], None],
-        gate: asyncio.Event,
+        gate: Event,
         *,
         is_shared: bool,
         is_in_process: bool,
@@ -71,7 +71,7 @@ class RateLimiter:
         self.refused_for = 0.0
         """Seconds for which all replies to the run were refusals."""
         self.is_shared, self.is_in_process, self._claims_ahead = is_shared, is_in_process, claims_ahead
-        self._turns, self._gate = asyncio.Semaphore(most), gate
+        self._turns, self._gate = Semaphore(most), gate
         self._most, self._ahead, self._rates, self._wake = most, 0, rates, wake
         self._granted, self._next_probe = 0, 0.0
         """The requests that this process may have in flight beside the others, and when it asks for more than that."""
@@ -124,7 +124,7 @@ class RateLimiter:
 
     async def permit(self, wait: float) -> None:
         """Wait until a request may be sent again: for ``wait`` seconds, then for a slot of a shared endpoint."""
-        loop = asyncio.get_running_loop()
+        loop = get_running_loop()
         slot = loop.create_future()
         self._waiting.add(slot)
         timer = loop.call_later(wait, self._queue if self.is_shared else _release, slot)

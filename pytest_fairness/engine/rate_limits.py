@@ -6,11 +6,11 @@ its replies from the endpoint (`SlotRequest`), and is granted slots (`SlotGrant`
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.clock import Clock
+from pytest_fairness.core.event_loops import Event
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.engine.requests import Request
 from pytest_fairness.store.rates import Rates
@@ -49,7 +49,7 @@ class RateLimiters:
     ) -> None:
         self._ceiling, self._rates, self._wake, self._batch_size = ceiling, rates, wake, batch_size
         self._is_counted = is_counted
-        self.gate = asyncio.Event()
+        self.gate = Event()
         """An event that is cleared while no new request may be sent."""
         self.gate.set()
         self._limits: dict[str, RateLimiter] = {}

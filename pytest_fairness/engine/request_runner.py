@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from datetime import timedelta
 
@@ -16,6 +15,7 @@ from pytest_fairness.core.errors import (
     PermanentError,
     TransientError,
 )
+from pytest_fairness.core.event_loops import CancelledError, current_task
 from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.message_roles import STATE, TOOL_CALLS
 from pytest_fairness.core.propensities import WAY_OUT, NoLikelihoodsError, context_of, continuations_of, likelihoods_of
@@ -193,7 +193,7 @@ class RequestRunner:
         try:
             answer = check_answer(await _reply(request), self.model.name)
         except BaseException as error:  # also exceptions that end a process or a test: in a model they are errors
-            if isinstance(error, asyncio.CancelledError) and _is_canceled():
+            if isinstance(error, CancelledError) and _is_canceled():
                 raise
             failure = as_model_error(error, self.model.name)
             self._context.budget.failed(request, failure)
@@ -260,7 +260,7 @@ async def _reply(request: Request) -> Answer:
 
 def _is_canceled() -> bool:
     """Return whether the engine cancels the request, and not an exception of the model."""
-    task = asyncio.current_task()
+    task = current_task()
     return task is not None and task.cancelling() > 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from asyncio import get_running_loop
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.attempts import Attempt, Grade
+from pytest_fairness.core.event_loops import get_running_loop
 from pytest_fairness.engine.budget import Budget
 from pytest_fairness.engine.pending import PendingResults
 from pytest_fairness.engine.requests import Request

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 import math
@@ -13,6 +12,7 @@ from typing import Any, get_origin, get_type_hints
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError, text_of
+from pytest_fairness.core.event_loops import timeout
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.models.context import ModelContext
@@ -102,7 +102,7 @@ class FunctionModel:
         started = Clock.perf_counter()
         call = _Call(functools.partial(self._function, argument, **tools))
         try:
-            async with asyncio.timeout(self._timeout):
+            async with timeout(self._timeout):
                 if not self._is_async:
                     await self._threads.run(call.begin)
                 if self._is_async or inspect.isawaitable(call.value):  # a plain function may return a coroutine

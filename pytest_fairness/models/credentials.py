@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import shlex
 import subprocess
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, FatalError
+from pytest_fairness.core.event_loops import to_thread
 from pytest_fairness.core.secrets import redacted
 from pytest_fairness.models import parameters
 from pytest_fairness.models.names import ModelName
@@ -113,7 +114,7 @@ class Credentials:
             return False
         async with self._lock:
             if self._token == used:
-                self._token = await asyncio.to_thread(self._run, self._command)
+                self._token = await to_thread(self._run, self._command)
         return self._token != used
 
     def _run(self, command: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from inspect import signature
 from traceback import clear_frames
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FatalError, PermanentError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import socket
 import ssl
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FatalError
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.items import Prompt
 
 _ITEM = ("item", "item_id")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.choices import AnswerOptions
 
 REFUSALS = (

@@ -12,7 +12,14 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
-from pytest_fairness.core.event_loops import make_loop
+from pytest_fairness.core.event_loops import (
+    all_tasks,
+    current_task,
+    gather,
+    make_loop,
+    run_coroutine_threadsafe,
+    wrap_future,
+)
 from pytest_fairness.core.threads import DaemonExecutor, fulfill
 
 _Job = tuple["Future[Any]", Callable[[], Any]]
@@ -39,7 +46,7 @@ class DaemonThreads:
         future: Future[Any] = Future()
         self._jobs.put((future, partial(contextvars.copy_context().run, function, *arguments)))
         try:
-            return await asyncio.wrap_future(future)
+            return await wrap_future(future)
         finally:
             self._busy -= 1
 
@@ -59,16 +66,16 @@ class LoopThread:
     async def run(self, function: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run a coroutine function in the loop; must be called from one event loop."""
         if self._loop is None:
-            self._loop = make_loop(asyncio.new_event_loop)
+            self._loop = make_loop()
             self._loop.set_default_executor(DaemonExecutor())
             threading.Thread(target=_run_forever, args=(self._loop,), name="fairness-loop", daemon=True).start()
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(function(), self._loop))
+        await wrap_future(run_coroutine_threadsafe(function(), self._loop))
 
     def close(self) -> None:
         """Cancel the running coroutines, and end the thread. The next call starts another."""
         loop, self._loop = self._loop, None
         if loop is not None:
-            asyncio.run_coroutine_threadsafe(_end(loop), loop)
+            run_coroutine_threadsafe(_end(loop), loop)
 
 
 def _run_forever(loop: asyncio.AbstractEventLoop) -> None:
@@ -81,10 +88,10 @@ def _run_forever(loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _end(loop: asyncio.AbstractEventLoop) -> None:
-    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    tasks = all_tasks() - {current_task()}
     for task in tasks:
         task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await gather(*tasks, return_exceptions=True)
     await loop.shutdown_asyncgens()
     loop.stop()
 

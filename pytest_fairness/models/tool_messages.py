@@ -6,12 +6,12 @@ accepts.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.items import Message, Prompt
 from pytest_fairness.core.message_roles import STATE, TOOL, TOOL_CALLS
 from pytest_fairness.core.tool_calls import ToolCall

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.items import Message
 from pytest_fairness.core.message_roles import TOOLS
 from pytest_fairness.core.tool_calls import ToolCall

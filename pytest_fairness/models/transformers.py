@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.digests import sampled_digest
 from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, install
+from pytest_fairness.core.event_loops import get_running_loop, sleep
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Continuations
 from pytest_fairness.core.secrets import redacted, secrets_in
@@ -199,10 +200,10 @@ class Batcher(Generic[_Job, _Result]):
 
     async def submit(self, job: _Job) -> _Result:
         """Return the result of one job; must be called from one event loop."""
-        future: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[_Result] = get_running_loop().create_future()
         self._waiting.append((job, future))
         if self._worker is None or self._worker.done():
-            self._worker = asyncio.create_task(self._drain())
+            self._worker = get_running_loop().create_task(self._drain())
         return await future
 
     async def close(self) -> None:
@@ -215,7 +216,7 @@ class Batcher(Generic[_Job, _Result]):
     async def _drain(self) -> None:
         while self._waiting:
             if len(self._waiting) < self._size:
-                await asyncio.sleep(_GATHER)
+                await sleep(_GATHER)
             first, self._waiting = self._waiting[: self._size], self._waiting[self._size :]
             batch = [(job, future) for job, future in first if not future.done()]
             if batch:

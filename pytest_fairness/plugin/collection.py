@@ -163,12 +163,13 @@ def uses_named_model(item: pytest.Function) -> bool:
 
 
 def check_fixture(item: pytest.Function) -> str | None:
-    """Return an error for a marked test without the fixture of its mark."""
+    """Return an error for a marked test without the fixture of its mark, or a threshold whose model ends before it."""
     marks = own_marks(item)
     for is_marked, mark, fixture in ((marks.probe, "probe", "probe_item"), (marks.threshold, "threshold", "measured")):
         if is_marked and fixture not in item.fixturenames:
             return TEST_CASE if is_test_case(item) else format_missing_fixture(mark, item.function, fixture)
-    return None
+    model = visible_fixtures(item, ["model"]).get("model") if marks.threshold else None
+    return check_scope(model) if model is not None else None
 
 
 def check_scope(model: pytest.FixtureDef[Any]) -> str | None:

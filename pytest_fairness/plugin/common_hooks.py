@@ -26,10 +26,10 @@ from pytest_fairness.plugin.collection import (
     parametrize,
     why_uncollected,
 )
-from pytest_fairness.plugin.compat import fail_fixture
+from pytest_fairness.plugin.compat import fail_fixture, is_refused_async
 from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.flips import begin, is_search
-from pytest_fairness.plugin.identity import find_model_name, get_sample, visible_fixtures
+from pytest_fairness.plugin.identity import find_model_name, get_sample
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.run_state import RunState
@@ -44,6 +44,10 @@ _SKIPPED_FIXTURE = (
 _OTHER_MEASURED = (
     "the `measured` fixture is overridden by one that returns {!r:.60}, and a threshold needs that of pytest-fairness: "
     "rename the other one"
+)
+_ASYNC_FIXTURE = (
+    "the `{}` fixture is async, and no plugin such as pytest-asyncio runs it: write `def` in place of `async def`; "
+    "the function that it returns may be async"
 )
 
 
@@ -122,10 +126,6 @@ class ItemHooks:
         self._fairness.test = item
         marked, searches = is_marked(item), is_search(item)
         self._is_ours = marked or searches
-        if self._is_ours and "model" in getattr(item, "fixturenames", ()):  # before pytest compares scopes
-            model = visible_fixtures(item, ("model",)).get("model")
-            if model is not None and (reason := check_scope(model)):
-                pytest.fail(reason, pytrace=False)
         if searches:
             if refusal:
                 pytest.fail(escape_controls(refusal), pytrace=False)
@@ -155,6 +155,8 @@ class ItemHooks:
         except BaseException as error:
             if _is_skip(error):
                 self._skips.setdefault(error, name)
+            if self._is_ours and is_refused_async(fixturedef):
+                fail_fixture(fixturedef, request, _ASYNC_FIXTURE.format(name))
             raise
         if self._is_ours and name == "measured" and not self._state.lists_only:
             from pytest_fairness.plugin.measurement import LazyMeasured

@@ -10,7 +10,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
-from inspect import signature
+from inspect import isasyncgenfunction, iscoroutinefunction, signature
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
@@ -98,7 +98,17 @@ def fail_fixture(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequ
         pytest.fail(message, pytrace=False)
     except pytest.fail.Exception as error:
         untyped.cached_result = (None, untyped.cache_key(request), (error, error.__traceback__))
-        raise
+        raise error from None
+
+
+def is_refused_async(fixturedef: pytest.FixtureDef[Any]) -> bool:
+    """Return whether pytest has refused to set up an async fixture, which no plugin runs.
+
+    It stores no result then, and the next test with the fixture fails at an assertion of pytest.
+    """
+    untyped: Any = fixturedef
+    is_async = iscoroutinefunction(fixturedef.func) or isasyncgenfunction(fixturedef.func)
+    return is_async and untyped.cached_result is None
 
 
 def share_location(tests: Iterable[pytest.Function]) -> None:

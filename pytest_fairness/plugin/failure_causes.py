@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import NoReturn
 
 import pytest
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.plugin.identity import ItemParameter, get_sample
 from pytest_fairness.plugin.markers import own_marks

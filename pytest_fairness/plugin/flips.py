@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import SampleCounts, value_or_none
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem

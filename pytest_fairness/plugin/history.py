@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.decisions import OPERATORS
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.threshold_results import TRYOUT, LooksResult, PastResult, ThresholdResult

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import pytest
 
 from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, UngradedReason, did_you_mean
 from pytest_fairness.core.formatting import LONGEST_TITLE, title_fault
 from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.marks import MarkScale
@@ -24,6 +24,8 @@ PROBE_ARGUMENTS = (
 )
 THRESHOLD_ARGUMENTS = ("probe", "title", "scale")
 FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
+_GRADING = {"grade": ("prompt", "answer"), "grade_item": ("item", "attempts"), "grade_batch": ("attempts",)}
+"""The methods of graders, with their arguments."""
 _LONGEST_FLAKY = timedelta(days=366)
 """The longest duration of a flaky mark."""
 
@@ -93,13 +95,13 @@ def check_graders(value: object) -> Mapping[str, Any]:
 
 
 def check_grader(name: str, grader: object) -> None:
-    """Check that a grader is an object with a method that grades, and its fingerprint a text.
+    """Check that a grader is an object with a method that grades, and the types of its optional attributes.
 
     Raises:
         FairnessError: It is not.
     """
-    grades = any(callable(getattr(grader, method, None)) for method in ("grade", "grade_item", "grade_batch"))
-    if not grades or isinstance(grader, type):
+    methods = [method for method in _GRADING if callable(getattr(grader, method, None))]
+    if not methods or isinstance(grader, type):
         raise FairnessError(
             f"the grader of {name!r} is {grader!r}: "
             "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)"
@@ -107,6 +109,21 @@ def check_grader(name: str, grader: object) -> None:
     fingerprint = getattr(grader, "fingerprint", None)
     if fingerprint is not None and not isinstance(fingerprint, str):
         raise FairnessError(f"the fingerprint of the grader of {name!r} is {fingerprint!r:.60}: it must be a text")
+    accepts = getattr(grader, "accepts", ())
+    reasons = get_args(UngradedReason)
+    if not isinstance(accepts, Collection) or not all(reason in reasons for reason in accepts):
+        raise FairnessError(
+            f"accepts of the grader of {name!r} is {accepts!r:.60}: write a tuple of reasons, such as ('refusal',); "
+            f"known: {', '.join(reasons)}"
+        )
+    for method in methods:
+        try:
+            inspect.signature(getattr(grader, method)).bind(*_GRADING[method])
+        except TypeError as error:
+            call = f"{method}({', '.join(_GRADING[method])})"
+            raise FairnessError(f"the grader of {name!r} cannot be called as {call}: {error}") from None
+        except ValueError:  # a builtin without a signature
+            continue
 
 
 def check_confidence(value: object) -> float:

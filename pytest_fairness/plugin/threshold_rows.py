@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import pytest
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.json_objects import finite

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.cost_estimate import announcement, estimate_costs, format_estimates, unavailable_model
 from pytest_fairness.plugin.probe import Probe

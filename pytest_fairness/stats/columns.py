@@ -18,7 +18,7 @@ from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.propensities import Propensities
-from pytest_fairness.core.shared_prompts import connected_components
+from pytest_fairness.core.shared_prompts import connected_components, look_alikes
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -57,7 +57,7 @@ class Columns:
     """All attempts of a sample, whose attributes and grades are read once.
 
     One answer is one observation: items and sources that share a stored answer, since some
-    of their prompts have the same text, are one cluster.
+    of their prompts have the same text, are one cluster. So are those with prompts that differ in blanks at the ends.
 
     Args:
         attempts: The attempts; empty for a sample from arrays.
@@ -88,10 +88,14 @@ class Columns:
         answers = _clustering(attempt.attempt.key or number for number, attempt in enumerate(attempts))
         self.answers = answers if answers.size < self.count else None
         """The stored answer of each attempt; None where each has its own."""
-        self.items = _merge_by_answers(self.item_ids(), self.answers)
-        """The item of each attempt; items that share an answer are one."""
+        prompts = {id(attempt.prompt): attempt.prompt for attempt in attempts if attempt.attempt.key}
+        alike = look_alikes(prompts.values())
+        wordings = _clustering(alike.get(id(attempt.prompt), (number,)) for number, attempt in enumerate(attempts))
+        observed = [answers for answers in (self.answers, wordings if alike else None) if answers is not None]
+        self.items = _merge(self.item_ids(), observed)
+        """The item of each attempt; items that share an answer, or the wording of a prompt, are one."""
         sources_of_items = _clustering(_cluster(attempt.item, by_source=by_source) for attempt in attempts)
-        self.sources = _merge_by_answers(sources_of_items, self.answers)
+        self.sources = _merge(sources_of_items, observed)
         self.prompts: Clustering | None = _clustering(id(attempt.prompt) for attempt in attempts)
         """The prompt of each attempt; None where it is unknown."""
         self.arrays: dict[str, Floats] = {}
@@ -195,8 +199,9 @@ class Columns:
         Raises:
             FairnessError: No attempt has the name, or two of its groups look alike.
         """
-        if name not in self._attributes:
-            if self.count and name not in self.known_attributes:
+        is_text = isinstance(name, str)
+        if not is_text or name not in self._attributes:
+            if not is_text or (self.count and name not in self.known_attributes):
                 raise FairnessError(
                     f"no attempt has an attribute {name!r}: {did_you_mean(name, self.known_attributes)}"
                 )
@@ -292,19 +297,19 @@ def _clustering(keys: Iterable[Hashable]) -> Clustering:
     return Clustering(codes, len(numbers))
 
 
-def _merge_by_answers(clusters: Clustering, answers: Clustering | None) -> Clustering:
-    """Return clusters, of which those that share an answer are merged.
+def _merge(clusters: Clustering, observed: Iterable[Clustering]) -> Clustering:
+    """Return clusters, of which those that share an observation are merged.
 
     >>> answers = Clustering(np.array([0, 1, 1, 2]), 3)
-    >>> _merge_by_answers(Clustering(np.array([0, 1, 2, 3]), 4), answers).codes.tolist()
+    >>> _merge(Clustering(np.array([0, 1, 2, 3]), 4), [answers]).codes.tolist()
     [0, 1, 1, 2]
     """
-    if answers is None:
-        return clusters
-    pairs = np.unique(answers.codes * clusters.size + clusters.codes)
-    memberships = zip((pairs % clusters.size).tolist(), (pairs // clusters.size).tolist(), strict=True)
-    components, codes = np.unique(connected_components(memberships, clusters.size), return_inverse=True)
-    return Clustering(codes.astype(np.int64)[clusters.codes], len(components))
+    for observations in observed:
+        pairs = np.unique(observations.codes * clusters.size + clusters.codes)
+        memberships = zip((pairs % clusters.size).tolist(), (pairs // clusters.size).tolist(), strict=True)
+        components, codes = np.unique(connected_components(memberships, clusters.size), return_inverse=True)
+        clusters = Clustering(codes.astype(np.int64)[clusters.codes], len(components))
+    return clusters
 
 
 def _attribute(values: Iterable[Any], left_out: Iterable[Any] = ()) -> Attribute:

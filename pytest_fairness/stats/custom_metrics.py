@@ -74,9 +74,13 @@ class Functional:
 
     def _value(self, sums: Floats) -> float:
         try:
-            return float(self.function(self._named(sums)))
+            value = self.function(self._named(sums))
         except (ArithmeticError, ValueError):  # math.log of a negative number is a ValueError
             return math.nan
+        try:
+            return float("" if isinstance(value, str) else value)
+        except (TypeError, ValueError, OverflowError):
+            raise FairnessError(f"the metric's function gave {value!r:.60}: it must give a number") from None
 
     def _named(self, columns: Floats) -> SimpleNamespace:
         return SimpleNamespace(**dict(zip(self.names, columns, strict=True)))
@@ -194,6 +198,23 @@ def unseen_span_ends(value: float, clusters: int, span: Ends, tail: float) -> En
     """Return the value with an unseen share of clusters at either end of its span."""
     share = unseen_share(clusters, tail)
     low, high = (value + share * (end - value) for end in span)
+    return low, high
+
+
+def read_span(span: object) -> Ends | None:
+    """Return the span of a metric.
+
+    Raises:
+        FairnessError: It is no pair of numbers, the lower one first.
+    """
+    if span is None:
+        return None
+    try:
+        low, high = (math.nan if isinstance(end, str) else float(end) for end in span)  # type: ignore[attr-defined]
+    except (TypeError, ValueError, OverflowError):
+        low = high = math.nan
+    if not low < high:
+        raise FairnessError(f"the span of a metric is {span!r:.60}: write span=(LOWEST, HIGHEST), two numbers")
     return low, high
 
 

@@ -592,7 +592,7 @@ class Measured:
         span: tuple[float, float] | None,
         sums: Mapping[str, Outcome] | None = None,
     ) -> Estimate:
-        selection = self.selection
+        selection, span = self.selection, custom_metrics.read_span(span)
         breakdown = partial(functional_breakdown, selection, functional, sample.values, span)
         earlier = selection.earlier_sums(sums) if sums else None
         options: dict[str, Any] = {"span": span, "annotate": selection.everyone, "history": earlier}

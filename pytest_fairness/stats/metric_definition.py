@@ -12,7 +12,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.extensions import METRICS
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.stats.custom_metrics import Function
+from pytest_fairness.stats.custom_metrics import Function, read_span
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import Outcome
 
@@ -59,7 +59,7 @@ class MetricDefinition:
                 f"metric of kind {self.kind.value!r} has span {self.span}: its interval is made on the logarithm, "
                 "give span=(0, inf)"
             )
-        low, high = self.span or (-math.inf, math.inf)
+        low, high = read_span(self.span) or (-math.inf, math.inf)
         if self.parity is not None and not (math.isfinite(self.parity) and low <= self.parity <= high):
             raise FairnessError(f"parity is {self.parity}: it must be a finite number within the metric's span")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -114,6 +114,8 @@ class OutcomeReader:
             FairnessError: The grade is unknown, a text is read without ``equals``, or ``equals`` is a value that the
                 grader never gives.
         """
+        if not isinstance(equals, Hashable):
+            raise FairnessError(f"equals is {equals!r:.60}: give one value of {grade!r}, a text say")
         key = (grade, equals)
         if key not in self._named:
             self._named[key] = self._corrected(self._read_named(grade, equals), grade, equals)
@@ -178,7 +180,13 @@ class OutcomeReader:
                 if missing not in self._columns.known_grades or missing in attempt.grades:
                     raise
                 flat += ungraded
-        values = np.array(flat, dtype=np.float64).reshape(len(rows), len(functions))
+        try:
+            values = np.array(flat, dtype=np.float64).reshape(len(rows), len(functions))
+        except OverflowError:
+            names = ", ".join(map(outcome_name, functions))
+            raise FairnessError(
+                f"{names}: an outcome is a number of more than 308 digits: give a smaller one"
+            ) from None
         values[np.isnan(values).any(axis=1)] = np.nan
         return values
 
@@ -292,6 +300,7 @@ class OutcomeReader:
         if self._calibration is not None:
             self._calibration.refuse(outcome)
         if not isinstance(outcome, str):
+            refuse_no_outcome(outcome)
             return outcome
         self._check(outcome)
         return itemgetter(outcome)
@@ -411,6 +420,12 @@ class OutcomeReader:
                 )
         except UngradedError:
             return
+
+
+def refuse_no_outcome(outcome: object) -> None:
+    """Raise `FairnessError` for an outcome that is no function; names of grades are not passed to this one."""
+    if not callable(outcome):
+        raise FairnessError(f"the outcome is {outcome!r:.60}: name a grade, or give a function of an attempt")
 
 
 def outcome_name(outcome: Outcome, equals: Any = None) -> str:

@@ -19,7 +19,7 @@ from pytest_fairness.stats.group_estimates import Setting
 from pytest_fairness.stats.history import ClusterMap, EarlierGroups
 from pytest_fairness.stats.metric_estimates import EarlierSamples, MetricSample, read_sample
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group
-from pytest_fairness.stats.outcomes import Extremes, OutcomeReader
+from pytest_fairness.stats.outcomes import Extremes, OutcomeReader, refuse_no_outcome
 from pytest_fairness.stats.validity import ungraded_reason
 
 MOST_SHARED = 0.10
@@ -216,8 +216,7 @@ class Selection:
         """Return an outcome of every attempt; of a function only where it is selected."""
         if isinstance(outcome, str):
             return self.reader.named(outcome, equals)
-        if not callable(outcome):
-            raise FairnessError(f"the outcome is {outcome!r:.60}: name a grade, or give a function of an attempt")
+        refuse_no_outcome(outcome)
         if equals is not None:
             raise FairnessError("equals= goes with the name of a grade: a function can compare for itself")
         if outcome not in self._vectors:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.formatting import DAY
 from pytest_fairness.store import schema

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt, stored_value, value_or_none
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import UngradedReason
@@ -184,7 +184,7 @@ def pack(sample: StoredSample) -> bytes:
     dump = partial(json.dumps, content, default=_plain, separators=(",", ":"))
     try:
         text = dump()
-    except (TypeError, ValueError, RecursionError):  # metadata with a key that is no text, or that hold themselves
+    except (TypeError, ValueError, RecursionError):  # metadata with a key that is no text, or a number of many digits
         for packed_item in items:
             packed_item[2] = _texts(packed_item[2])
             for packed_prompt in packed_item[3]:

@@ -5,13 +5,13 @@ A process that is killed leaves its requests in flight: they may have been paid 
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.store import schema
 from pytest_fairness.store.connection import StoreConnection
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import cache
+from functools import cache, partial
+from os import F_OK, access
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store.connection import Dialect, Pool, StoreConnection
 
@@ -41,6 +42,8 @@ class File:
 
     way_out = _WAY_OUT
     error = sqlite3.Error
+    _exists = partial(access, mode=F_OK)
+    """Function that returns whether a real file exists, also while a test replaces the file system (pyfakefs)."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -71,7 +74,7 @@ class File:
 
     def check(self) -> None:
         """Raise `StoreError` where the file was removed: SQLite would write on, and all of it would be lost."""
-        if self._is_prepared and not self._path.exists():
+        if self._is_prepared and not self._exists(self._path):
             raise StoreError(f"the store {self._path} was removed while it was in use: what it held is lost; run again")
 
     def repair(self, error: BaseException) -> str:

@@ -9,10 +9,10 @@ else does. Requests and tokens a minute are token buckets that hold a moment's w
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.store import schema
 from pytest_fairness.store.connection import StoreConnection

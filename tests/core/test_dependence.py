@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 import pytest
@@ -317,6 +317,14 @@ def bound_of_groups(measured: Measured) -> None:
     assert measured.rate("yes") >= 0.5 * min(measured.difference("yes", by="group", of="a", to="b").groups.values())
 
 
+def bound_of_a_copy(measured: Measured) -> None:
+    assert measured.rate("yes") >= asdict(measured.where(group="a").rate("yes"))["value"] - 0.5
+
+
+def bound_of_a_tuple(measured: Measured) -> None:
+    assert measured.rate("yes") >= astuple(measured.where(group="a").rate("yes"))[2] - 0.5
+
+
 def bound_that_is_chosen(measured: Measured) -> None:
     rate = measured.rate("yes")
     assert rate >= (0.6 if rate.value < 0.6 else 0.5)
@@ -354,6 +362,8 @@ def best_member(measured: Measured) -> None:
         bound_less_a_margin,
         rounded_bound,
         bound_of_groups,
+        bound_of_a_copy,
+        bound_of_a_tuple,
         bound_that_is_chosen,
         bound_of_the_second_read,
         branch_that_is_chosen,

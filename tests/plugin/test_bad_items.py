@@ -42,6 +42,10 @@ BAD_ITEMS = {
     "two-groups": ("yield ProbeItem('a', [Prompt('a ', {'gender': ['a']})])", "the gender of a prompt is ['a']"),
     "prompt-metadata": ("yield ProbeItem('a', [Prompt('a ', {}, 7)])", "the metadata of a prompt is 7"),
     "metadata": ("yield ProbeItem('a', [Prompt('a ')], metadata=[1])", "the metadata of probe item 'a' is [1]"),
+    "endless-metadata": (
+        "loop = {}; loop['a'] = [loop]; yield ProbeItem('a', [Prompt('a ', {}, loop)])",
+        "the metadata 'a' of a prompt holds itself, or more than 100 levels",
+    ),
     "source": ("yield ProbeItem('a', [Prompt('a ')], {'b': 1})", "the source of probe item 'a' is {'b': 1}"),
     "exits": ("raise SystemExit(0)", "its items raised SystemExit"),
 }
@@ -189,6 +193,16 @@ BAD_MARKS = {
         "class Numbered(YesNo):\n    fingerprint = 3\n\n" + project_sources.PROBE.replace("YesNo", "Numbered"),
         project_sources.THRESHOLD,
         "the fingerprint of the grader of 'hired' is 3: it must be a text",
+    ),
+    "grade-signature": (
+        "class Short:\n    def grade(self, prompt): ...\n\n" + project_sources.PROBE.replace("YesNo", "Short"),
+        project_sources.THRESHOLD,
+        "the grader of 'hired' cannot be called as grade(prompt, answer): too many positional arguments",
+    ),
+    "accepts": (
+        "class Lax(YesNo):\n    accepts = 7\n\n" + project_sources.PROBE.replace("YesNo", "Lax"),
+        project_sources.THRESHOLD,
+        "accepts of the grader of 'hired' is 7: write a tuple of reasons",
     ),
     "repetitions-zero": (
         project_sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=0"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 
@@ -502,18 +503,55 @@ def no_sockets(monkeypatch):
     project.run().assert_outcomes(passed=61)
 
 
-@pytest.mark.slow
-def test_engine_waits_although_tests_replace_sleep(project: Project) -> None:
-    no_sleep = """
+NO_ASYNCIO = """
+import asyncio
 import pytest
 
 @pytest.fixture(autouse=True)
-def no_sleep(monkeypatch):
-    monkeypatch.setattr("asyncio.sleep", lambda *_: pytest.fail("a test sleeps"))
+def no_asyncio(monkeypatch):
+    for name in {names!r}:
+        monkeypatch.setattr(asyncio, name, lambda *_, **__: pytest.fail("a test waits"))
 """
-    project.write(conftest=no_sleep, test_hiring=project_sources.suite())
+
+
+@pytest.mark.parametrize("keyword", ["", "async "])
+def test_application_answers_while_tests_replace_asyncio(project: Project, keyword: str) -> None:
+    names = [name for name in asyncio.__all__ if callable(getattr(asyncio, name)) and name != "DefaultEventLoopPolicy"]
+    model = f"""
+{keyword}def reply(text):
+    return application(text)
+
+@pytest.fixture(scope="session")
+def model():
+    return reply
+"""
+    project.write(
+        conftest=project_sources.application() + model + NO_ASYNCIO.format(names=names),
+        test_hiring=project_sources.suite(),
+    )
+    project.run().assert_outcomes(passed=61)
+
+
+@pytest.mark.slow
+def test_requests_are_repeated_while_tests_replace_asyncio(project: Project) -> None:
+    project.write(
+        conftest=NO_ASYNCIO.format(names=["sleep", "gather", "wait_for"]), test_hiring=project_sources.suite()
+    )
     with serving(refuses=3, status=503) as server:
         project.run(f"--fairness-model={server.model}", "-m", "probe").assert_outcomes(passed=60)
+
+
+@pytest.mark.parametrize("name", ["json.dumps", "json.loads", "pathlib.Path.exists"])
+def test_answers_are_stored_while_tests_replace_functions(project: Project, name: str) -> None:
+    fixture = f"""
+
+@pytest.fixture(autouse=True)
+def replaced(monkeypatch):
+    monkeypatch.setattr({name!r}, lambda *_, **__: None)
+"""
+    project.write(conftest=project_sources.application() + fixture, test_hiring=project_sources.suite())
+    project.run().assert_outcomes(passed=61)
+    assert project.row()["attempts"] == 120
 
 
 def test_run_in_a_subfolder_of_the_rootdir_works(project: Project) -> None:

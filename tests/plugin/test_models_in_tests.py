@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import Project, every_mode, first_in_every_mode, shown, unwrapped
+from tests.helpers.project import Project, every_mode, failures, first_in_every_mode, shown, unwrapped
 
 FAIR = "simulated:fair?base=0.95"
 
@@ -128,6 +128,9 @@ def test_alias_of_the_project_is_resolved(project: Project) -> None:
     assert project.row()["model"] == FAIR
 
 
+AHEAD = 'answers are requested ahead of the tests, so it must be @pytest.fixture(scope="session")'
+
+
 @first_in_every_mode("scope", ["module", "function", "class", "package"])
 def test_model_override_of_a_narrower_scope_is_refused(project: Project, scope: str) -> None:
     project.write(
@@ -139,9 +142,22 @@ def test_model_override_of_a_narrower_scope_is_refused(project: Project, scope: 
     outcomes = result.parseoutcomes()
     assert "passed" not in outcomes
     assert outcomes.get("failed", 0) + outcomes.get("errors", 0) == 4
-    result.stdout.re_match_lines([r"E? *.*scope.*session.*"])
+    for lines in failures(result).values():
+        assert lines == [f"the `model` fixture has {scope} scope: {AHEAD}"]
     assert not project.calls()
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
+
+
+@pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest 8 gives tests the coroutine")
+def test_async_model_fixture_without_a_plugin_is_refused(project: Project) -> None:
+    source = project_sources.application().replace("def model(", "async def model(")
+    project.write(conftest=source, test_hiring=project_sources.suite(count=3))
+    result = project.run()
+    result.assert_outcomes(errors=4)
+    for (line,) in failures(result).values():
+        assert line.startswith(
+            "the `model` fixture is async, and no plugin such as pytest-asyncio runs it: write `def`"
+        )
 
 
 @pytest.mark.parametrize("value", ["None", "'yes'", "dict", "Exception"])

@@ -42,6 +42,16 @@ def test_items_that_share_prompts_count_as_one(project: Project) -> None:
         assert (row["items"], row["sources"], row["attempts"]) == (15, 15, 300)
 
 
+def test_items_whose_prompts_differ_in_blanks_count_as_one(project: Project) -> None:
+    """Check that prompts of one wording are one observation, although each is sent."""
+    copies = COPIES.replace(' be hired?"', ' be hired?" + ("é" if number % 2 else "e\\u0301") + " " * (number // 15)')
+    test = "\n\n".join([project_sources.HEAD, copies, project_sources.PROBE, project_sources.THRESHOLD])
+    project.write(test_hiring=test)
+    result = project.run()
+    assert [unwrapped(result).count(MESSAGE), len(project.calls())] == [1, 300]
+    assert (project.row()["items"], project.row()["sources"], project.row()["attempts"]) == (15, 15, 300)
+
+
 @pytest.mark.slow
 def test_plan_and_certify_account_for_shared_prompts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(error_rates, "DRAWS", 20)

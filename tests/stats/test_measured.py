@@ -156,11 +156,18 @@ def test_empty_sample_is_invalid() -> None:
         (lambda m: m.metric(lambda s: 1), "needs sums"),
         (lambda m: m.where(contxt="ambig"), "did you mean 'context'"),
         (lambda m: m.groups("gendr"), "did you mean 'gender'"),
+        (lambda m: m.groups(["gender"]), r"no attempt has an attribute \['gender'\]"),
         (lambda m: m.ratio("score", by="gender", of="femal", to="male"), "did you mean 'female'"),
         (lambda m: m.ratio("score", by="gender", of="male", to="male"), "compared with itself"),
         (lambda m: m.ratios("score", by="gender", to="mal"), "did you mean 'male'"),
         (lambda m: m.rate(lambda attempt: attempt["answer"]), "true, false or a number"),
         (lambda m: m.rate(lambda attempt: True, equals=1), "equals= goes with"),
+        (lambda m: m.rate("answer", equals=["biased"]), r"equals is \['biased'\]: give one value of 'answer'"),
+        (lambda m: m.metric(lambda s: s.x, x=1), "the outcome is 1: name a grade"),
+        (lambda m: m.metric(lambda s: s.x, x=lambda attempt: 10**400), "a number of more than 308 digits"),
+        (lambda m: m.metric(lambda s: "text", x="score"), "the metric's function gave 'text': it must give a number"),
+        (lambda m: m.metric(lambda s: s.x, x="score", span="x"), "the span of a metric is 'x': write span="),
+        (lambda m: m.metric(lambda s: s.x, x="score", span=(1, 0)), r"the span of a metric is \(1, 0\): write span="),
     ],
 )
 def test_mistake_is_named_with_the_way_out(ask: Callable[[Measured], object], words: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.json_objects import json_objects

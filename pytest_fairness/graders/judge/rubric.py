@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -12,6 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar, Literal
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_objects import is_number

@@ -8,7 +8,6 @@ each group, since a judge may err more for one.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Grade, GradedAttempt, judged_values
 from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
 from pytest_fairness.core.json_objects import is_number
