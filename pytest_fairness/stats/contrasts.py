@@ -69,7 +69,7 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: 
     variances = [part.variance / part.value / part.value if log else part.variance for part in parts]
     dfs = [_degrees([part.shares[k] for part in parts], variances) for k in range(len(influences))]
     if single and parts[0].effective <= clusters:  # the attempts of a cluster inform no more than one of them
-        exact = partial(exact_ends, value, float(clusters))
+        exact = partial(exact_ends, value, parts[0].trials)
     if single:
         dfs[0] = min(dfs[0], observed_degrees(influences[0], clusters))
     unseen = None
@@ -206,7 +206,7 @@ def _unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scal
         value = _value([part.value for part in parts], signs, scale)
         return value, value
     if few:
-        numbers = [part.effective if part.binary else float(part.sources) for part in parts]
+        numbers = [part.effective if part.binary else part.equal_sources for part in parts]
         low, high = (_value(means, signs, scale) for means in _means_with_unseen(parts, signs, numbers, tail))
     else:
         low, high = _unseen_ends_of_one(parts, signs, scale, _unseen_numbers(parts), tail)

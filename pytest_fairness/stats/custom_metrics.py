@@ -13,7 +13,16 @@ import numpy as np
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.stats.columns import Clustering, Floats
-from pytest_fairness.stats.linear_estimate import IDENTITY, UNBOUNDED, Ends, EndsAt, LinearEstimate, Scale, degrees
+from pytest_fairness.stats.linear_estimate import (
+    IDENTITY,
+    UNBOUNDED,
+    Ends,
+    EndsAt,
+    LinearEstimate,
+    Scale,
+    degrees,
+    effective_number,
+)
 from pytest_fairness.stats.quantiles import unseen_share
 
 ROUNDING = 1e-9
@@ -113,11 +122,12 @@ def linearize(
         undefined = np.count_nonzero(~np.isfinite(without[0]))
         raise UndefinedError(f"it has no value without {undefined:,} of its items or sources: a division by zero?")
     sources = len(without[0])
+    equal_sources = effective_number(sums[0][1])
     unseen: EndsAt | None = None
     if functional.extremes is not None:
-        unseen = partial(unseen_ends, functional, values, sources, functional.extremes(values))
+        unseen = partial(unseen_ends, functional, values, equal_sources, functional.extremes(values))
     elif span is not None and all(map(math.isfinite, span)):
-        unseen = partial(unseen_span_ends, value, sources, span)
+        unseen = partial(unseen_span_ends, value, equal_sources, span)
     deviations = [influences(values_without, value, scale) for values_without in without]
     return LinearEstimate(
         value,
@@ -171,14 +181,14 @@ def influences(without: Floats, value: float, scale: Scale) -> Floats:
 
 
 def unseen_ends(
-    functional: Functional, values: Floats, clusters: int, hypotheses: Sequence[Floats], tail: float
+    functional: Functional, values: Floats, clusters: float, hypotheses: Sequence[Floats], tail: float
 ) -> Ends:
     """Return the lowest and highest value with an unseen share of clusters that were graded otherwise.
 
     Args:
         functional: A function of sums.
         values: The summands of each attempt, shape (attempts, names).
-        clusters: The number of clusters.
+        clusters: The number of clusters, of equal size.
         hypotheses: The mean summands of unseen clusters, one array (names,) for each possible grade.
         tail: The probability that such a share is unseen.
     """
@@ -190,7 +200,7 @@ def unseen_ends(
     return float(finite.min()), float(finite.max())
 
 
-def unseen_span_ends(value: float, clusters: int, span: Ends, tail: float) -> Ends:
+def unseen_span_ends(value: float, clusters: float, span: Ends, tail: float) -> Ends:
     """Return the value with an unseen share of clusters at either end of its span."""
     share = unseen_share(clusters, tail)
     low, high = (value + share * (end - value) for end in span)

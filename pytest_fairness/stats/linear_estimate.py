@@ -340,6 +340,17 @@ def differing(influences: Floats) -> float:
     return total**2 / fourth if total > 0 and (fourth := float(np.square(squares).sum())) > 0 else 0.0
 
 
+def effective_number(sizes: Floats) -> float:
+    """Return the number of clusters of equal size that clusters of these sizes are worth (Kish 1965).
+
+    (sum n)^2 / sum n^2: the few that hold most attempts determine a mean, however many small ones there are.
+
+    >>> effective_number(np.full(8, 5.0)), round(effective_number(np.array([100.0, 1.0, 1.0, 1.0, 1.0])), 2)
+    (8.0, 1.08)
+    """
+    return float(sizes.sum() ** 2 / np.square(sizes).sum())
+
+
 def skewness(influences: Floats) -> float:
     """Return the third standardized moment of influences, whose mean is zero; 0 where none differs.
 
