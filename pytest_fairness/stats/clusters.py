@@ -131,10 +131,14 @@ class ClusterSums:
         return total / attempts / self.count
 
     @cached_property
-    def event_clusters(self) -> int:
-        """The number of sources with an outcome of the rarer kind."""
-        others = self.counts[0] - self.totals[0]
-        return int(np.count_nonzero((self.totals[0] if self.value <= 0.5 else others) > 0))
+    def event_clusters(self) -> float:
+        """The number of sources with an outcome of the rarer kind, by their part of the sum of squared sizes.
+
+        Where all have equal sizes, that is their number. Small ones show little of the variance.
+        """
+        rarer = self.totals[0] if self.value <= 0.5 else self.counts[0] - self.totals[0]
+        squares = np.square(self.counts[0])
+        return float(self.count**2 * squares[rarer > 0].sum() / squares.sum() ** 2)
 
     @cached_property
     def counts_clusters(self) -> bool:
