@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
+from traceback import clear_frames
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer
@@ -229,21 +231,15 @@ class Generator:
         longest = max(len(row.tokens) for row in rows)
         padded = [[self._padding] * (longest - len(row.tokens)) + row.tokens for row in rows]
         mask = [[0] * (longest - len(row.tokens)) + [1] * len(row.tokens) for row in rows]
-        try:
-            with torch.inference_mode():
-                output = self._model.generate(
-                    input_ids=torch.tensor(padded, device=self.device),
-                    attention_mask=torch.tensor(mask, device=self.device),
-                    max_new_tokens=rows[0].max_new_tokens,
-                    do_sample=False,  # the processors sample, with one random generator a row
-                    logits_processor=_processors(self._decoding, [row.job for row in rows]),
-                    stopping_criteria=[lambda ids, _: torch.full((len(ids),), self.stopping, device=ids.device)],
-                )
-        except torch.OutOfMemoryError:
-            raise FatalError(
-                f"{len(rows)} prompts at a time do not fit into the memory of {self.device}: "
-                f"write batch_size={max(1, len(rows) // 2)} into the model's name"
-            ) from None
+        with fitting_batch(len(rows), self.device), torch.inference_mode():
+            output = self._model.generate(
+                input_ids=torch.tensor(padded, device=self.device),
+                attention_mask=torch.tensor(mask, device=self.device),
+                max_new_tokens=rows[0].max_new_tokens,
+                do_sample=False,  # the processors sample, with one random generator a row
+                logits_processor=_processors(self._decoding, [row.job for row in rows]),
+                stopping_criteria=[lambda ids, _: torch.full((len(ids),), self.stopping, device=ids.device)],
+            )
         latency = Clock.perf_counter() - started
         return [self._answer(row, new, latency) for row, new in zip(rows, output[:, longest:].tolist(), strict=True)]
 
@@ -273,27 +269,49 @@ class Generator:
         return text
 
 
+@contextmanager
+def fitting_batch(prompts: int, device: str) -> Iterator[None]:
+    """Raise `FatalError` where a batch of so many prompts does not fit into the device, and release what it holds."""
+    import torch
+
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        clear_frames(error.__traceback__)  # they hold the batch for as long as the error is kept
+        if prompts == 1:
+            advice = f"a prompt does not fit into the memory of {device}: write dtype=bfloat16, or another device,"
+        else:
+            advice = (
+                f"{prompts} prompts at a time do not fit into the memory of {device}: write batch_size={prompts // 2}"
+            )
+        raise FatalError(f"{advice} into the model's name") from None
+
+
 def _tools_of(messages: Sequence[Message]) -> tuple[Tool, ...]:
     return Prompt(messages).tools if messages[0]["role"] == TOOLS else ()
 
 
 def _processors(decoding: Decoding, jobs: Sequence[Job]) -> list[Any]:
-    """Return logits processors that sample by the Gumbel-max trick, with one random generator a row.
+    """Return logits processors that sample by the Gumbel-max trick, with one sequence of random numbers a row.
 
     The token with the highest log-probability plus Gumbel noise is a draw from the distribution. The noise of a
-    row depends on (seed, messages, repetition) alone, not on the other rows of its batch.
+    row depends on (seed, messages, repetition) alone, not on the other rows of its batch, nor on the device.
     """
     import torch
     from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
     if decoding.temperature == 0:
         return []
-    generators = [torch.Generator().manual_seed(_seed(decoding.seed, job)) for job in jobs]
+    seeds = [_seed(decoding.seed, job) for job in jobs]
+    used = 0
 
     def add_noise(_: Any, scores: Any) -> Any:
-        # On the CPU in double precision: the same noise whatever the device.
-        uniforms = [torch.rand(scores.shape[-1], generator=own, dtype=torch.float64) for own in generators]
-        noise = -torch.log(-torch.log(torch.stack(uniforms).clamp_min(1e-300)))
+        nonlocal used
+        # MPS has no double precision.
+        device = torch.device("cpu") if scores.device.type == "mps" else scores.device
+        uniforms = uniform_numbers(torch.tensor(seeds, device=device), used, scores.shape[-1])
+        used += scores.shape[-1]
+        noise = uniforms.log_().neg_().log_().neg_()
         return scores + noise.to(scores.device, scores.dtype)
 
     processors: list[Any] = [TemperatureLogitsWarper(float(decoding.temperature))]
@@ -302,6 +320,44 @@ def _processors(decoding: Decoding, jobs: Sequence[Job]) -> list[Any]:
     if decoding.top_p < 1:
         processors.append(TopPLogitsWarper(float(decoding.top_p)))
     return [*processors, add_noise]
+
+
+def uniform_numbers(seeds: Any, start: int, count: int) -> Any:
+    """Return a part of the sequence of uniform random numbers of each seed: the same on every device.
+
+    The generator is SplitMix64 (Steele, Lea and Flood 2014), any number of which is computed from its position alone.
+
+    Args:
+        seeds: A seed for each row, a tensor of shape (rows,) and type int64.
+        start: The position of the first number, from 0.
+        count: The number of numbers of a row.
+
+    Returns:
+        Numbers in [0, 1) with 53 bits, a tensor of shape (rows, count) and type float64, on the device of the seeds.
+
+    Example:
+        >>> import torch
+        >>> uniform_numbers(torch.tensor([1234567]), 0, 2)
+        tensor([[0.3501, 0.1736]], dtype=torch.float64)
+    """
+    import torch
+
+    positions = torch.arange(start + 1, start + count + 1, device=seeds.device)
+    state = seeds[:, None] + positions * _signed(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        state.bitwise_xor_(_shifted(state, shift)).mul_(_signed(factor))
+    state.bitwise_xor_(_shifted(state, 31))
+    return _shifted(state, 11).double().mul_(2.0**-53)
+
+
+def _shifted(numbers: Any, bits: int) -> Any:
+    """Return 64-bit numbers shifted to the right, with zeros on the left: torch repeats the sign."""
+    return (numbers >> bits).bitwise_and_((1 << (64 - bits)) - 1)
+
+
+def _signed(number: int) -> int:
+    """Return the signed number with the same 64 bits."""
+    return number - (1 << 64)
 
 
 def _seed(seed: int, job: Job) -> int:

@@ -16,10 +16,10 @@ from typing import Any
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.errors import FatalError, PermanentError
+from pytest_fairness.core.errors import PermanentError
 from pytest_fairness.core.items import Message
 from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, OptionLikelihood, log_probability
-from pytest_fairness.models.generation import Generator
+from pytest_fairness.models.generation import Generator, fitting_batch
 
 NEGLIGIBLE = 1e-7
 """The probability of a first token below which the rest of an option is not run; it then gives an upper bound."""
@@ -146,32 +146,26 @@ def _score_batch(
     """Return the log-probabilities of the token after each context, and the scores of longer texts."""
     import torch
 
-    try:
-        with torch.inference_mode():
-            prompts = PromptBatch(generator, contexts)
-            next_logs = prompts.next_logs
-            texts = [
-                (index, tokens)
-                for index, own in enumerate(entries)
-                for tokens in dict.fromkeys(
-                    tokens
-                    for job, entry in own
-                    for tokens in entry.texts_to_run(next_logs[index], is_exclusive=jobs[job].question.exclusive)
-                )
-            ]
-            scores: list[_Scores] = [{} for _ in contexts]
-            texts.sort(key=lambda text: len(text[1]), reverse=True)
-            for start in range(0, len(texts), batch_size):
-                batch = texts[start : start + batch_size]
-                for (index, tokens), (log, is_greedy) in zip(batch, prompts.score(batch), strict=True):
-                    first, logs = tokens[0], next_logs[index]
-                    scores[index][tokens] = log + float(logs[first]), is_greedy and int(logs.argmax()) == first
-            return list(zip(next_logs, scores, strict=True))
-    except torch.OutOfMemoryError:
-        raise FatalError(
-            f"{len(contexts)} prompts at a time do not fit into the memory of {generator.device}: "
-            f"write batch_size={max(1, len(contexts) // 2)} into the model's name"
-        ) from None
+    with fitting_batch(len(contexts), generator.device), torch.inference_mode():
+        prompts = PromptBatch(generator, contexts)
+        next_logs = prompts.next_logs
+        texts = [
+            (index, tokens)
+            for index, own in enumerate(entries)
+            for tokens in dict.fromkeys(
+                tokens
+                for job, entry in own
+                for tokens in entry.texts_to_run(next_logs[index], is_exclusive=jobs[job].question.exclusive)
+            )
+        ]
+        scores: list[_Scores] = [{} for _ in contexts]
+        texts.sort(key=lambda text: len(text[1]), reverse=True)
+        for start in range(0, len(texts), batch_size):
+            batch = texts[start : start + batch_size]
+            for (index, tokens), (log, is_greedy) in zip(batch, prompts.score(batch), strict=True):
+                first, logs = tokens[0], next_logs[index]
+                scores[index][tokens] = log + float(logs[first]), is_greedy and int(logs.argmax()) == first
+        return list(zip(next_logs, scores, strict=True))
 
 
 def _tokenize(generator: Generator, job: ScoringJob) -> _TokenizedJob | PermanentError:

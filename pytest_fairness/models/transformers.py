@@ -37,8 +37,8 @@ _WEIGHTS: dict[str, parameters.Kind] = {
     "revision": parameters.text,
 }
 _MACHINE: dict[str, parameters.Kind] = {"batch_size": parameters.whole(1), "device": parameters.text}
-_SCORED_TOGETHER = 4
-"""Number of batches whose prompts are sorted by length together."""
+_TOGETHER = 4
+"""Number of batches that wait at a time: the next one is full when one ends, and likelihoods are sorted by length."""
 
 
 class TransformersModel:
@@ -76,11 +76,10 @@ class TransformersModel:
             self.key += f"#{_weights_digest(folder)}"
         self._threads = DaemonThreads(1, "fairness-transformers")
         self.batch_size: int = given.get("batch_size", 8)
+        self.in_flight = _TOGETHER * self.batch_size
         self._batcher = Batcher[Job, Answer | PermanentError](self._run, self.batch_size, self._threads)
         # More jobs than one batch: score() makes batches of prompts with similar lengths.
-        self._scorer = Batcher[ScoringJob, Answer | PermanentError](
-            self._score, _SCORED_TOGETHER * self.batch_size, self._threads
-        )
+        self._scorer = Batcher[ScoringJob, Answer | PermanentError](self._score, self.in_flight, self._threads)
         self._chat: bool = given.get("chat", True)
         self._generator: Generator | None = None
 

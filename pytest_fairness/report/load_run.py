@@ -73,16 +73,16 @@ def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSampl
         item = items.get(id(graded.item))
         if item is None:
             item = items[id(graded.item)] = _redacted_item(graded.item, prompts, redact, redact_once)
-        redacted_grades = {}
-        for name, grade in graded.grades.items():
+        is_unchanged = True
+        for grade in graded.grades.values():
             if id(grade) not in grades:
                 grades[id(grade)] = _redacted_grade(grade, redact_once)
-            redacted_grades[name] = grades[id(grade)]
+            is_unchanged = is_unchanged and grades[id(grade)] is grade
         prompt, attempt = prompts[id(graded.prompt)], _redacted_attempt(graded.attempt, redact_once)
-        is_unchanged = prompt is graded.prompt and attempt is graded.attempt and redacted_grades == graded.grades
-        attempts.append(
-            graded if is_unchanged and item is graded.item else GradedAttempt(item, prompt, attempt, redacted_grades)
-        )
+        if not (is_unchanged and item is graded.item and prompt is graded.prompt and attempt is graded.attempt):
+            redacted_grades = {name: grades[id(grade)] for name, grade in graded.grades.items()}
+            graded = GradedAttempt(item, prompt, attempt, redacted_grades)
+        attempts.append(graded)
     return replace(sample, attempts=attempts)
 
 

@@ -161,12 +161,16 @@ def pack(sample: StoredSample) -> bytes:
             items.append([item.id, item.source, item.metadata, []])
         prompt_extremes = [list(extremes(prompt)) for extremes in sample.extremes.values()]
         items[-1][3].append([prompt.digest, prompt.groups, prompt.metadata, prompt_extremes])
+    missing = Grade.none("error")
+    packed: dict[int, list[Any]] = {}  # by identity: many attempts share one grade
     grades: dict[str, list[Any]] = {name: [] for name in sample.graders}
     for graded in sample.attempts:
         for name, values in grades.items():
-            grade = graded.grades.get(name, Grade.none("error"))
-            packed_grade = [stored_value(grade), grade.ungraded, grade.detail]
-            values.append(packed_grade if grade.detail else packed_grade[: 2 if grade.ungraded else 1])
+            grade = graded.grades.get(name, missing)
+            if id(grade) not in packed:
+                packed_grade = [stored_value(grade), grade.ungraded, grade.detail]
+                packed[id(grade)] = packed_grade if grade.detail else packed_grade[: 2 if grade.ungraded else 1]
+            values.append(packed[id(grade)])
     content = {
         "items": items,
         "repetitions": [sample.repetitions.start, sample.repetitions.stop],

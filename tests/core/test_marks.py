@@ -398,6 +398,7 @@ def _estimates(rows: list[dict[str, Any]]) -> list[Estimate]:
     return [measured.ratio("yes", **pair), measured.difference("yes", **pair), rate]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [40, 100])
 @pytest.mark.parametrize("ratio", [1.0, 0.85])
 def test_true_a_is_seldom_marked_critical(items: int, ratio: float) -> None:

@@ -95,6 +95,7 @@ def benchmark(engine: Engine) -> ProbeBenchmark:
     return ProbeBenchmark(application, as_model(answer, "run"), figures, engine)
 
 
+@pytest.mark.slow
 def test_hiring_probe_is_designed_to_its_worst_case(benchmark: ProbeBenchmark) -> None:
     result = design(
         benchmark,

@@ -137,6 +137,7 @@ def test_training_depends_on_its_seed_only() -> None:
     assert any(not torch.equal(first[name], other[name]) for name in first)
 
 
+@pytest.mark.slow
 def test_readings_do_not_depend_on_threads_or_batch(classifier: Classifier) -> None:
     features = next(generate(HARD, n=300, group="neurotypical", seed=2)).features
     readings = []

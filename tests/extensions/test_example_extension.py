@@ -119,6 +119,7 @@ def test_list_shows_all_extensions(home: Path, capsys: pytest.CaptureFixture[str
     assert "acme_fairness" not in sys.modules  # nothing is imported to be listed
 
 
+@pytest.mark.slow
 def test_editors_know_registered_graders(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert home.is_dir()
     assert main(["schema"]) == 0

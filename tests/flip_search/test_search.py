@@ -62,6 +62,7 @@ def test_interaction_of_two_slots_is_found() -> None:
     assert all(len(flip.differences) == 1 for flip in flips if flip)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [0.5, 0.8, 0.95])
 def test_fair_noisy_model_is_seldom_reported(base: float) -> None:
     flips = [run(CountingModel(lambda text, draw: draw < base, number), ONE, number)[0] for number in range(4)]

@@ -43,6 +43,7 @@ def test_refusals_are_read_as_refusals(text: str) -> None:
 OTHER_GENDER = {"female": "male", "male": "female"}
 
 
+@pytest.mark.slow
 def test_men_and_women_are_read_alike() -> None:
     """Swap every gendered word and common name: the reading must be the other gender, or the grader favors one.
 
@@ -154,6 +155,7 @@ LONG = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", LONG)
 def test_long_text_is_read_in_linear_time(piece: str) -> None:
     grades: list[object] = []

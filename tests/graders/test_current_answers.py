@@ -45,6 +45,7 @@ import pytest
 from tests.graders.labeled_answers import NAMES, LabeledAnswer, load
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_labeled_answers_are_never_read_wrongly(name: str) -> None:
     readings = [(answer, answer.read()) for answer in load(name)]

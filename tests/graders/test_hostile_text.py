@@ -65,6 +65,7 @@ LONG: list[str] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", LONG)
 @pytest.mark.parametrize("name", ["choice", "yesno", "refusal"])
 def test_long_text_is_read_in_linear_time(name: str, piece: str) -> None:

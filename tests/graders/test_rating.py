@@ -135,6 +135,7 @@ LONG = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", LONG)
 def test_long_text_is_read_in_linear_time(piece: str) -> None:
     assert takes_linear_time(lambda text: graded(TEN, text), piece)

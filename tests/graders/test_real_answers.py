@@ -99,6 +99,7 @@ def test_yes_and_no_of_a_real_oracle_are_read_as_recorded(data: Path) -> None:
     assert counts["right"] / (counts["right"] + counts["wrong"]) >= 0.995
 
 
+@pytest.mark.slow
 def test_choices_among_questions_are_read_from_their_header(data: Path) -> None:
     """Read options labeled x, y, w and z; "None of the options" was recorded as a letter of its words."""
     counts: Counter[str] = Counter()
@@ -116,6 +117,7 @@ def test_choices_among_questions_are_read_from_their_header(data: Path) -> None:
     print(dict(counts))
 
 
+@pytest.mark.slow
 def test_unifiedqa_predictions_are_read(data: Path) -> None:
     counts: Counter[str] = Counter()
     for record in records(data, "bbq/unifiedqa/preds_*.jsonl"):

@@ -74,6 +74,7 @@ def test_failed_and_unfinished_samples_are_ungraded(tmp_path: Path, capsys: pyte
     assert "2 of 7 answers were cut off, filtered or refused: they are ungraded" in output
 
 
+@pytest.mark.slow
 def test_scores_of_every_form_are_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     values = {"partial": "P", "choice": "B", "rubric": {"tone": 3, "facts": "I"}, "list": [1, 2], "none": "N"}
     scores = {name: {"value": value} for name, value in values.items()}

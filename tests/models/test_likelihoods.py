@@ -494,6 +494,7 @@ def test_local_options_of_the_same_tokens_are_refused(ask: Ask, local: Callable[
         ask(name, HIRE, Continuations({"one": ("ja",), "other": ("JA",)}), root=tmp_path, offline=True)
 
 
+@pytest.mark.slow
 def test_local_template_that_begins_with_reasoning_is_refused(
     ask: Ask, local: Callable[..., str], tmp_path: Path
 ) -> None:

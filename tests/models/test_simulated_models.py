@@ -168,6 +168,7 @@ def bbq(count: int, context: str) -> list[Prompt]:
     return prompts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0, 1])
 @pytest.mark.parametrize("context", ["ambig", "disambig"])
 def test_planted_bbq_bias_score_is_recovered(make: Make, context: str, spread: float) -> None:

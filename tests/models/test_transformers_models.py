@@ -8,16 +8,23 @@ import shutil
 import sys
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.propensities import Continuations
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.models.generation import Generator, Job, _Row
+from pytest_fairness.engine.engine import Engine
+from pytest_fairness.engine.requests import build_requests
+from pytest_fairness.models.generation import Generator, Job, _Row, uniform_numbers
+from pytest_fairness.store.store import Store
 
 torch: Any = pytest.importorskip("torch", reason="transformers models need torch")
 pytest.importorskip("transformers", reason="transformers models need transformers")
@@ -65,6 +72,28 @@ def test_greedy_answers_do_not_depend_on_the_batch(answers: Callable[..., list[A
     assert texts(answers(repetition=1)) == texts(replies)
 
 
+def test_batches_larger_than_the_default_concurrency_are_full(
+    make: Make, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    run = Generator.run
+
+    def counting(generator: Generator, jobs: Sequence[Job]) -> list[Answer | PermanentError]:
+        sizes.append(len(jobs))
+        return run(generator, jobs)
+
+    monkeypatch.setattr(Generator, "run", counting)
+    model = make("transformers:weights/tiny?max_tokens=1&batch_size=48", root=folder)
+    with closing(Store(folder / "store.sqlite")) as store:
+        store.runs.start("run")
+        engine = Engine(store, "run")
+        try:
+            engine.attempts(build_requests([Prompt(f"Question {number}?") for number in range(96)], model, 1))
+        finally:
+            engine.close()
+    assert (max(sizes), sum(sizes)) == (48, 96)
+
+
 def test_draws_depend_on_seed_prompt_and_repetition_only(answers: Callable[..., list[Answer]]) -> None:
     tail = "&temperature=1&top_p=0.95&top_k=50"
     drawn = texts(answers(tail))
@@ -102,6 +131,50 @@ def test_draws_follow_the_model_distribution(make: Make, folder: Path) -> None:
     best = int(expected.argmax())
     share = sum(answer.text == tokenizer.decode([best]).strip() for answer in drawn) / len(drawn)
     assert share == pytest.approx(float(expected[best]), abs=0.06)
+
+
+@given(st.integers(0, 2**63 - 1), st.integers(0, 2**50))
+def test_random_numbers_are_those_of_splitmix64(seed: int, start: int) -> None:
+    """Compare with the definition, in Python's integers."""
+
+    def number(position: int) -> float:
+        mixed = (seed + (position + 1) * 0x9E3779B97F4A7C15) % 2**64
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = (mixed ^ mixed >> shift) * factor % 2**64
+        return ((mixed ^ mixed >> 31) >> 11) / 2**53
+
+    drawn = uniform_numbers(torch.tensor([seed, 7]), start, 3)
+    assert drawn[0].tolist() == [number(start + index) for index in range(3)]
+    assert drawn[1].tolist() == uniform_numbers(torch.tensor([7]), start, 3)[0].tolist()
+
+
+@pytest.mark.parametrize("method", ["answer", "likelihoods"])
+@pytest.mark.parametrize(("prompts", "advice"), [(1, "dtype=bfloat16"), (6, "batch_size=3")])
+def test_batch_beyond_the_memory_is_released(
+    make: Make, folder: Path, monkeypatch: pytest.MonkeyPatch, method: str, prompts: int, advice: str
+) -> None:
+    """Fail as a device without memory does, and keep the errors, as a run does."""
+    batches: list[weakref.ref[Any]] = []
+
+    def full(*_: Any, **__: Any) -> None:
+        activations = torch.zeros(3)
+        batches.append(weakref.ref(activations))
+        raise torch.OutOfMemoryError("out of memory")
+
+    monkeypatch.setattr("transformers.GPT2LMHeadModel.forward", full)
+    model: Any = make("transformers:weights/tiny?batch_size=6&max_tokens=8", root=folder)
+    last = {"answer": 0, "likelihoods": Continuations({"yes": (" yes",), "no": (" no", " not at all")})}[method]
+
+    async def ask() -> list[Any]:
+        calls = [getattr(model, method)(prompt, last) for prompt in PROMPTS[:prompts]]
+        errors = await asyncio.gather(*calls, return_exceptions=True)
+        await model.close()
+        return errors
+
+    errors = asyncio.run(ask())
+    assert all(isinstance(error, FatalError) and advice in str(error) for error in errors)
+    gc.collect()
+    assert [batch() for batch in batches] == [None]
 
 
 def test_end_token_ends_an_answer(make: Make, folder: Path) -> None:

@@ -105,6 +105,7 @@ def test_thresholds_are_certified_from_the_store(project: Project) -> None:
     assert max(map(len, text.splitlines()[-20:])) <= 80 + len(str(project.path))
 
 
+@pytest.mark.slow
 def test_draws_are_seeded(project: Project) -> None:
     write(project, RATIO, count=60)
     measure(project)
@@ -147,6 +148,7 @@ def test_bias_is_planted_on_and_beyond_the_bound(project: Project, monkeypatch: 
         assert abs(bound["planned"]["fair"] - 0.025) < 0.01, body
 
 
+@pytest.mark.slow
 def test_worst_of_three_groups_is_certified_on_its_bound(project: Project) -> None:
     worst = project_sources.threshold('assert measured.worst_ratio("hired", by="gender") >= 0.8', name="test_worst")
     write(project, worst, count=20, groups=("woman", "man", "person"))
@@ -230,6 +232,7 @@ def test_missing_run_is_a_usage_error(project: Project) -> None:
     assert "holds no judged run 'abcdef'" in shown(result)
 
 
+@pytest.mark.slow
 def test_every_model_of_the_run_is_certified(project: Project) -> None:
     write(project, RATIO, count=40)
     measure(project, MODEL, "simulated:second")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.helpers import project_sources
 from tests.helpers.project import Project, unwrapped
 
@@ -47,6 +49,7 @@ def run(project: Project, source: str) -> tuple[dict[str, list[str]], str]:
     return {row["threshold"]: row["clustering"] for row in project.rows()}, printed
 
 
+@pytest.mark.slow
 def test_similar_items_of_a_template_are_named(project: Project) -> None:
     findings, printed = run(project, "None")
     for name in ("rate", "gap"):

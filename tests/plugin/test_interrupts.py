@@ -218,6 +218,7 @@ def test_interrupted_run_is_resumed_where_it_stopped(project: Project, args: tup
     assert result.ret == 0
 
 
+@pytest.mark.slow
 def test_interrupt_of_the_controller_stops_its_workers(project: Project) -> None:
     """Regression: until the controller had written the report, they went on: 400 requests at 64 in flight."""
     project.write(conftest=project_sources.application(body=SLOW), test_hiring=project_sources.suite(count=200))

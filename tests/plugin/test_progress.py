@@ -137,6 +137,7 @@ def _screen(written: str) -> list[str]:
     return [line.rstrip() for line in rows]
 
 
+@pytest.mark.slow
 def test_run_that_waits_for_a_suspended_process_names_it(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     wait = "    import time\n    while not ASKED.with_name('go').exists():\n        time.sleep(0.01)"
     suite = project_sources.suite(project_sources.threshold("pass"), count=1, groups=["woman"])

@@ -87,6 +87,7 @@ def test_impact_ratios_are_exported(ending: str) -> None:
     assert "female" in Path(out).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_unknown_grade_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["export", "impact-ratios", "latest", "--grade", "hired", "--sex", "gender", "--ethnicity", "gender"]
     assert main([*command, "--out", "x.md"]) == 2

@@ -158,6 +158,7 @@ def test_summary_is_markdown_without_foreign_html(answered: FinishedRun) -> None
     assert not FORBIDDEN.search(text.replace("\x1b", "\x00"))
 
 
+@pytest.mark.slow
 def test_terminal_shows_no_control_characters(answered: FinishedRun, failed: FinishedRun) -> None:
     for finished in (answered, failed):
         match = FORBIDDEN.search(finished.output.replace("\x1b", "\x00"))

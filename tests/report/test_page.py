@@ -125,6 +125,7 @@ def test_each_unfair_or_undecided_threshold_has_an_example(finished: FinishedRun
     assert examples >= 2
 
 
+@pytest.mark.slow
 def test_commands_repeat_thresholds_and_items(finished: FinishedRun) -> None:
     page = finished.page.read_text(encoding="utf-8")
     commands = [re.sub(r"&amp;", "&", command) for command in re.findall(r'<code class="command">(.*?)</code>', page)]
@@ -225,6 +226,7 @@ def test_long_word_in_a_title_does_not_widen_a_narrow_page(open_page: OpenPage, 
     assert page.evaluate("document.documentElement.scrollWidth") == 320
 
 
+@pytest.mark.slow
 def test_print_has_all_sections(finished: FinishedRun, open_page: OpenPage, tmp_path: Path) -> None:
     page = open_page(finished.page)
     page.pdf(path=tmp_path / "report.pdf", format="A4")

@@ -46,6 +46,7 @@ def test_reference_is_the_denominator_of_every_pair(of_rows: Make, draw: Draw) -
     assert (family["a/b"].low, family["a/b"].high) == (alone.low, alone.high)
 
 
+@pytest.mark.slow
 def test_unfair_claims_use_a_wider_interval_than_fair_ones(of_rows: Make, draw: Draw) -> None:
     measured = of_rows(draw(FIVE, items=150))
     family = measured.ratios("yes", by="group")

@@ -28,7 +28,9 @@ _LEFT_OUT = "(left out of this page, which would be too large with it; it is in 
 _NO_ANSWER = "(there is no answer)"
 _NO_TEXT = 0
 """The index of the empty text, the first one in the table."""
-_NO_GRADE = {"value": -1, "reason": -1, "detail": _NO_TEXT}
+_ATTEMPT_COLUMNS = ("prompt", "repetition", "text", "reasoning", "error", "finish", "served", "stored", "latency")
+_GRADE_COLUMNS = ("value", "reason", "detail")
+_NO_GRADE = (-1, -1, _NO_TEXT)
 _JSON = json.JSONEncoder(default=str, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -117,10 +119,9 @@ class _Index:
         self.conversations: dict[tuple[int, ...], int] = {}
         self.prompts: dict[str, list[int]] = {"sample": [], "item": [], "conversation": []}
         self.groups: dict[str, list[int]] = {}
-        columns = ("prompt", "repetition", "text", "reasoning", "error", "finish", "served", "stored", "latency")
-        self.attempts: dict[str, list[int]] = {column: [] for column in columns}
-        self.grades: dict[str, dict[str, list[int]]] = {}
-        self._packed_grades: dict[tuple[int, bool], dict[str, int]] = {}
+        self._rows: list[tuple[int, ...]] = []
+        self._grades: dict[str, list[tuple[int, ...]]] = {}
+        self._packed_grades: dict[tuple[int, bool], tuple[int, ...]] = {}
 
     def add_prompt(self, sample: int, graded: GradedAttempt, *, with_texts: bool) -> None:
         groups = graded.prompt.groups
@@ -147,36 +148,35 @@ class _Index:
         else:
             text, thought, finish = answer.transcript, answer.reasoning or "", answer.finish_reason
             served, latency = answer.served_by or "", answer.latency
-        before = len(self.attempts["prompt"])
-        row = (
-            len(self.prompts["item"]) - 1,
-            attempt.repetition,
-            self._text_index(text, with_texts),
-            self._text_index(thought, with_texts and reasoning),
-            self._text_index(attempt.error or "", with_texts),
-            self.names.index_of(finish),
-            self.names.index_of(served),
-            int(attempt.from_store),
-            round(latency * 1000),
-        )
-        for numbers, number in zip(self.attempts.values(), row, strict=True):
-            numbers.append(number)
         for name in graded.grades:
-            if name not in self.grades:
-                self.grades[name] = {column: [fill] * before for column, fill in _NO_GRADE.items()}
-        for name, columns in self.grades.items():
+            if name not in self._grades:
+                self._grades[name] = [_NO_GRADE] * len(self._rows)
+        for name, grades in self._grades.items():
             grade = graded.grades.get(name)
-            packed = _NO_GRADE if grade is None else self._grade(grade, with_texts)
-            for part, entry in packed.items():
-                columns[part].append(entry)
+            grades.append(_NO_GRADE if grade is None else self._grade(grade, with_texts))
+        self._rows.append(
+            (
+                len(self.prompts["item"]) - 1,
+                attempt.repetition,
+                self._text_index(text, with_texts),
+                self._text_index(thought, with_texts and reasoning),
+                self._text_index(attempt.error or "", with_texts),
+                self.names.index_of(finish),
+                self.names.index_of(served),
+                int(attempt.from_store),
+                round(latency * 1000),
+            )
+        )
 
     @cached_property
     def content(self) -> bytes:
         """The index itself, deflated, once all attempts are added."""
-        attempts = dict(self.attempts)
+        attempts = _columns(_ATTEMPT_COLUMNS, self._rows)
         for column in ("prompt", "text", "reasoning"):
             attempts[column] = _differences(attempts[column])  # mostly ones, which compress well
-        grade_columns = [(self.names.index_of(name), columns) for name, columns in self.grades.items()]
+        grade_columns = [
+            (self.names.index_of(name), _columns(_GRADE_COLUMNS, grades)) for name, grades in self._grades.items()
+        ]
         attributes = [self.names.index_of(attribute) for attribute in self.groups]
         return _deflate(
             {
@@ -220,14 +220,14 @@ class _Index:
     def deflate(self, longest: int) -> _CutTexts:
         return _CutTexts([_deflate(chunk) for chunk in _chunks(self.texts.texts, longest)], longest)
 
-    def _grade(self, grade: Grade, with_texts: bool) -> dict[str, int]:  # noqa: FBT001
+    def _grade(self, grade: Grade, with_texts: bool) -> tuple[int, ...]:  # noqa: FBT001
         key = id(grade), with_texts  # many attempts share one grade
         if key not in self._packed_grades:
-            self._packed_grades[key] = {
-                "value": -1 if grade.ungraded else self.names.index_of(_value_text(grade.value)),
-                "reason": self.names.index_of(grade.ungraded) if grade.ungraded else -1,
-                "detail": self._text_index(grade.detail, with_texts),
-            }
+            self._packed_grades[key] = (
+                -1 if grade.ungraded else self.names.index_of(_value_text(grade.value)),
+                self.names.index_of(grade.ungraded) if grade.ungraded else -1,
+                self._text_index(grade.detail, with_texts),
+            )
         return self._packed_grades[key]
 
     def _text_index(self, text: str, with_texts: bool) -> int:  # noqa: FBT001
@@ -300,6 +300,10 @@ def _name(text: str) -> str:
     """Return the name of an item, a group or a model, shortened."""
     shown = escape_controls(text[: _NAME_LENGTH + 1])
     return shown if len(text) <= _NAME_LENGTH else f"{shown[:_NAME_LENGTH]}…"
+
+
+def _columns(names: Sequence[str], rows: Sequence[tuple[int, ...]]) -> dict[str, list[int]]:
+    return dict(zip(names, map(list, zip(*rows, strict=True) if rows else [()] * len(names)), strict=True))
 
 
 def _differences(positions: Sequence[int]) -> list[int]:

@@ -186,6 +186,7 @@ def test_pair_with_an_unread_answer_has_no_kind() -> None:
         assert [one.ungraded for one in grades] == [reason, reason]
 
 
+@pytest.mark.slow
 def test_repetitions_are_paired_in_order() -> None:
     attempts = answered(pair(), reply("TIZO"), reply("KOVU"), reply("TIZO"), reply("TIZO"))
     grades, _ = grade(PairKind(), attempts, lambda _: None)

@@ -51,6 +51,7 @@ PLANTED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", FAIR, ids=lambda value: value.__name__)
 def test_fair_model_is_mostly_fair_and_never_unfair(threshold: Threshold) -> None:
     models = [simulated(f"fair?{FAIR[threshold]}&seed={seed}") for seed in range(3)]

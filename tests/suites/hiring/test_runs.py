@@ -64,6 +64,7 @@ def test_suite_runs(tmp_path: Path) -> None:
     assert again.returncode == 1
 
 
+@pytest.mark.slow
 def test_user_names_are_used(tmp_path: Path) -> None:
     lines = [f"{g}{e}{n},{g},{e}" for g in ("female", "male") for e in ("north", "south") for n in range(30)]
     (tmp_path / "names.csv").write_text("\n".join(["name,gender,ethnicity", *lines]), encoding="utf-8")

@@ -30,6 +30,7 @@ def test_planted_gap_by_gender_is_recovered() -> None:
     assert unfair == RUNS
 
 
+@pytest.mark.slow
 def test_planted_gap_by_ethnicity_is_recovered() -> None:
     covered = unfair = wrong = 0
     for measured in samples(RUNS, {"black": 0.3}, 0.6):
@@ -81,6 +82,7 @@ def test_placebo_is_as_wide_as_a_planted_gap() -> None:
     assert 0.8 <= fmean(ratios) <= 1.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [0.3, 0.6, 0.85])
 def test_equal_groups_are_never_unfair(base: float) -> None:
     for measured in samples(15, {}, base):

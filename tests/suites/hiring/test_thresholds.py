@@ -25,6 +25,7 @@ def test_fair_model_is_fair(threshold: Any) -> None:
     assert judged(threshold, simulated("fair?base=0.6&spread=1")).verdict == "fair"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", BY_GENDER, ids=lambda value: value.__name__)
 @pytest.mark.parametrize(("group", "ratio"), [("female", 0.6), ("male", 0.6)])
 def test_gap_by_gender_is_found_and_covered(threshold: Any, group: str, ratio: float) -> None:
