@@ -14,6 +14,7 @@ import numpy as np
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.stats.columns import Clustering, Floats
 from pytest_fairness.stats.linear_estimate import (
+    FEWEST_DIFFERING,
     IDENTITY,
     UNBOUNDED,
     Ends,
@@ -21,6 +22,7 @@ from pytest_fairness.stats.linear_estimate import (
     LinearEstimate,
     Scale,
     degrees,
+    differing,
     effective_number,
 )
 from pytest_fairness.stats.quantiles import unseen_share
@@ -122,13 +124,15 @@ def linearize(
         undefined = np.count_nonzero(~np.isfinite(without[0]))
         raise UndefinedError(f"it has no value without {undefined:,} of its items or sources: a division by zero?")
     sources = len(without[0])
-    equal_sources = effective_number(sums[0][1])
+    deviations = [influences(values_without, value, scale) for values_without in without]
+    # Where few differ by their size, an unseen share is that of as many sources of equal size.
+    few = differing(deviations[0], np.square(sums[0][1])) < FEWEST_DIFFERING
+    number = effective_number(sums[0][1]) if few else float(sources)
     unseen: EndsAt | None = None
     if functional.extremes is not None:
-        unseen = partial(unseen_ends, functional, values, equal_sources, functional.extremes(values))
+        unseen = partial(unseen_ends, functional, values, number, functional.extremes(values))
     elif span is not None and all(map(math.isfinite, span)):
-        unseen = partial(unseen_span_ends, value, equal_sources, span)
-    deviations = [influences(values_without, value, scale) for values_without in without]
+        unseen = partial(unseen_span_ends, value, number, span)
     return LinearEstimate(
         value,
         deviations,
