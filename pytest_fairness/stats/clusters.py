@@ -9,10 +9,12 @@ import numpy as np
 
 from pytest_fairness.stats.columns import Clustering, Floats
 from pytest_fairness.stats.crossed_effects import ItemEffect
-from pytest_fairness.stats.linear_estimate import combined, negligible
+from pytest_fairness.stats.linear_estimate import combined, effective_number, negligible
 
 FEWEST_EVENTS = 5
 """Smallest number of effective events, and of clusters with an event, for which a variance is trusted."""
+EVENTS = (0.0, 1.0)
+"""The span of outcomes that are true or false. Ratings from 1 to 5 that are all 1 are no events."""
 
 
 class ClusterSums:
@@ -41,7 +43,7 @@ class ClusterSums:
         self._values, self._prompts, self._items = values, prompts, items
         self.count: float = len(values) if weights is None else float(weights.sum())
         self.span = span
-        self.binary = weights is None and bool(np.all((values == 0) | (values == 1)))
+        self.binary = weights is None and span == EVENTS and bool(np.all((values == 0) | (values == 1)))
         self.rate = self.binary
         """Whether its mean is a rate; a corrected rate is one, though corrected outcomes are not 0 or 1."""
         self.is_propensity = weights is not None and span == (0.0, 1.0)
@@ -129,10 +131,14 @@ class ClusterSums:
         return total / attempts / self.count
 
     @cached_property
-    def event_clusters(self) -> int:
-        """The number of sources with an outcome of the rarer kind."""
-        others = self.counts[0] - self.totals[0]
-        return int(np.count_nonzero((self.totals[0] if self.value <= 0.5 else others) > 0))
+    def event_clusters(self) -> float:
+        """The number of sources with an outcome of the rarer kind, by their part of the sum of squared sizes.
+
+        Where all have equal sizes, that is their number. Small ones show little of the variance.
+        """
+        rarer = self.totals[0] if self.value <= 0.5 else self.counts[0] - self.totals[0]
+        squares = np.square(self.counts[0])
+        return float(self.count**2 * squares[rarer > 0].sum() / squares.sum() ** 2)
 
     @cached_property
     def counts_clusters(self) -> bool:
@@ -142,12 +148,29 @@ class ClusterSums:
         return single_attempts or few_events or negligible(self.variance, self.sources)
 
     @cached_property
+    def equal_sources(self) -> float:
+        """The number of sources of equal size that its sources are worth (`effective_number`)."""
+        return effective_number(self.counts[0])
+
+    @cached_property
+    def trials(self) -> float:
+        """The number of trials that its sources are worth, if the attempts of each agree.
+
+        As many as if all sources were as large as those of the outcome that is found in the larger ones (as Fay and
+        Feuer 1997, Statistics in Medicine 16, 791-801, weigh rates). If all have one outcome, sizes make no difference.
+        """
+        sizes, sums = self.counts[0], (self.totals[0], self.counts[0] - self.totals[0])
+        if not all(outcome.any() for outcome in sums):
+            return float(self.sources)
+        return self.count * min(float(outcome.sum() / (outcome @ sizes)) for outcome in sums)
+
+    @cached_property
     def effective(self) -> float:
         """Effective number of attempts: independent ones with the same variance of the mean, at most `count`."""
         if self.levels and negligible(self.variance, self.sources):
             return float(min(self.levels, self.sources))
         if self.counts_clusters:
-            return float(self.sources)
+            return self.trials
         variance = self.value * (1 - self.value) if self.binary else float(self._values.var())
         return min(variance / self.variance, float(self.count)) if self.variance > 0 else float(self.sources)
 
@@ -155,11 +178,11 @@ class ClusterSums:
     def items(self) -> float:
         """The number of independent items for the unseen share; the sources where it is unknown.
 
-        At most the effective number of attempts, and at least the sources.
+        At most the effective number of attempts, and at least the sources, as many as they are worth.
         """
         if self._items is None or self.counts_clusters:
-            return float(self.sources)
-        return max(min(float(len(np.unique(self._items.codes))), self.effective), float(self.sources))
+            return self.equal_sources
+        return max(min(float(len(np.unique(self._items.codes))), self.effective), self.equal_sources)
 
     @property
     def events(self) -> float:

@@ -69,7 +69,7 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: 
     variances = [part.variance / part.value / part.value if log else part.variance for part in parts]
     dfs = [_degrees([part.shares[k] for part in parts], variances) for k in range(len(influences))]
     if single and parts[0].effective <= clusters:  # the attempts of a cluster inform no more than one of them
-        exact = partial(exact_ends, value, float(clusters))
+        exact = partial(exact_ends, value, parts[0].trials)
     if single:
         dfs[0] = min(dfs[0], observed_degrees(influences[0], clusters))
     unseen = None
@@ -78,7 +78,10 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: 
     # The difference of groups that share clusters varies less than either mean: by simulation fewer need to differ.
     fewest = FEWEST_DIFFERING if rates or len(parts) == 1 else min(FEWEST_DIFFERING, clusters / 8)
     size = 1.0 if log else max(map(abs, values))
-    few = differing(influences[0]) < fewest or negligible(float(np.square(influences[0]).sum()), clusters, size)
+    expected = np.sum([np.square(part.shares[0]) for part in parts], axis=0)
+    few = differing(influences[0], expected) < fewest or negligible(
+        float(np.square(influences[0]).sum()), clusters, size
+    )
     if not single and (few or not clustered) and all(part.span is not None for part in parts):
         unseen = partial(_unseen_ends, parts, signs, scale, few)
     return LinearEstimate(
@@ -206,7 +209,7 @@ def _unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scal
         value = _value([part.value for part in parts], signs, scale)
         return value, value
     if few:
-        numbers = [part.effective if part.binary else float(part.sources) for part in parts]
+        numbers = [part.effective if part.binary else part.equal_sources for part in parts]
         low, high = (_value(means, signs, scale) for means in _means_with_unseen(parts, signs, numbers, tail))
     else:
         low, high = _unseen_ends_of_one(parts, signs, scale, _unseen_numbers(parts), tail)

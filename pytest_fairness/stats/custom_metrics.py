@@ -13,7 +13,18 @@ import numpy as np
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.stats.columns import Clustering, Floats
-from pytest_fairness.stats.linear_estimate import IDENTITY, UNBOUNDED, Ends, EndsAt, LinearEstimate, Scale, degrees
+from pytest_fairness.stats.linear_estimate import (
+    FEWEST_DIFFERING,
+    IDENTITY,
+    UNBOUNDED,
+    Ends,
+    EndsAt,
+    LinearEstimate,
+    Scale,
+    degrees,
+    differing,
+    effective_number,
+)
 from pytest_fairness.stats.quantiles import unseen_share
 
 ROUNDING = 1e-9
@@ -117,12 +128,15 @@ def linearize(
         undefined = np.count_nonzero(~np.isfinite(without[0]))
         raise UndefinedError(f"it has no value without {undefined:,} of its items or sources: a division by zero?")
     sources = len(without[0])
+    deviations = [influences(values_without, value, scale) for values_without in without]
+    # Where few differ by their size, an unseen share is that of as many sources of equal size.
+    few = differing(deviations[0], np.square(sums[0][1])) < FEWEST_DIFFERING
+    number = effective_number(sums[0][1]) if few else float(sources)
     unseen: EndsAt | None = None
     if functional.extremes is not None:
-        unseen = partial(unseen_ends, functional, values, sources, functional.extremes(values))
+        unseen = partial(unseen_ends, functional, values, number, functional.extremes(values))
     elif span is not None and all(map(math.isfinite, span)):
-        unseen = partial(unseen_span_ends, value, sources, span)
-    deviations = [influences(values_without, value, scale) for values_without in without]
+        unseen = partial(unseen_span_ends, value, number, span)
     return LinearEstimate(
         value,
         deviations,
@@ -175,14 +189,14 @@ def influences(without: Floats, value: float, scale: Scale) -> Floats:
 
 
 def unseen_ends(
-    functional: Functional, values: Floats, clusters: int, hypotheses: Sequence[Floats], tail: float
+    functional: Functional, values: Floats, clusters: float, hypotheses: Sequence[Floats], tail: float
 ) -> Ends:
     """Return the lowest and highest value with an unseen share of clusters that were graded otherwise.
 
     Args:
         functional: A function of sums.
         values: The summands of each attempt, shape (attempts, names).
-        clusters: The number of clusters.
+        clusters: The number of clusters, of equal size.
         hypotheses: The mean summands of unseen clusters, one array (names,) for each possible grade.
         tail: The probability that such a share is unseen.
     """
@@ -194,7 +208,7 @@ def unseen_ends(
     return float(finite.min()), float(finite.max())
 
 
-def unseen_span_ends(value: float, clusters: int, span: Ends, tail: float) -> Ends:
+def unseen_span_ends(value: float, clusters: float, span: Ends, tail: float) -> Ends:
     """Return the value with an unseen share of clusters at either end of its span."""
     share = unseen_share(clusters, tail)
     low, high = (value + share * (end - value) for end in span)

@@ -329,15 +329,39 @@ def negligible(variance: float, clusters: int, size: float = 1.0) -> bool:
     return variance <= error * error
 
 
-def differing(influences: Floats) -> float:
-    """Return the effective number of clusters that differ, (sum d^2)^2 / sum d^4; 0 where none does.
+def differing(influences: Floats, contributions: Floats | None = None) -> float:
+    """Return the effective number of clusters that differ, m = (sum d^2)^2 / sum d^4; 0 where none does.
+
+    Args:
+        influences: The influence d of each cluster.
+        contributions: What each is expected to add to the variance. With s their shares of it, m is at most
+            (sum d^2)^2 / (sum d^4 / s) / sum s^2: where only small clusters differ, they show little of the variance.
 
     >>> differing(np.array([3.0, 0.0, -3.0, 0.0]))
     2.0
+    >>> round(differing(np.array([0.0, 0.0, 1.0, -1.0]), np.array([100.0, 100.0, 1.0, 1.0])), 2)
+    0.02
     """
     squares = np.square(influences)
-    total = float(squares.sum())
-    return total**2 / fourth if total > 0 and (fourth := float(np.square(squares).sum())) > 0 else 0.0
+    total, fourths = float(squares.sum()), np.square(squares)
+    if not (total > 0 and (fourth := float(fourths.sum())) > 0):
+        return 0.0
+    if contributions is not None:
+        shares = contributions / contributions.sum()
+        present = shares > 0
+        fourth = max(fourth, float((fourths[present] / shares[present]).sum() * np.square(shares).sum()))
+    return total**2 / fourth
+
+
+def effective_number(sizes: Floats) -> float:
+    """Return the number of clusters of equal size that clusters of these sizes are worth (Kish 1965).
+
+    (sum n)^2 / sum n^2: the few that hold most attempts determine a mean, however many small ones there are.
+
+    >>> effective_number(np.full(8, 5.0)), round(effective_number(np.array([100.0, 1.0, 1.0, 1.0, 1.0])), 2)
+    (8.0, 1.08)
+    """
+    return float(sizes.sum() ** 2 / np.square(sizes).sum())
 
 
 def skewness(influences: Floats) -> float:

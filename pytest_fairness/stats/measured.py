@@ -545,7 +545,7 @@ class Measured:
         selection = self.selection
         vector = selection.outcome_vector(outcome, equals)
         if kind is MetricKind.RATE and not vector.binary and vector.weights is None:
-            raise FairnessError(f"{name} holds numbers other than 0 and 1: take its mean, or say equals=...")
+            raise FairnessError(f"{name} can hold numbers other than 0 and 1: take its mean, or say equals=...")
         everyone = selection.everyone(_all_of(selection, outcome, equals), vector.missing[selection.rows])
         breakdown = partial(mean_breakdown, selection, vector, everyone)
         full_name = (

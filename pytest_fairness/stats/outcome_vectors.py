@@ -17,7 +17,7 @@ import numpy as np
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.stats.calibration.estimators import JudgeAccuracy
-from pytest_fairness.stats.clusters import ClusterSums
+from pytest_fairness.stats.clusters import EVENTS, ClusterSums
 from pytest_fairness.stats.columns import Clustering, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffects
 
@@ -62,8 +62,8 @@ class OutcomeVector:
 
     @property
     def binary(self) -> bool:
-        """Whether all graded outcomes are 0 or 1."""
-        return is_binary(self.values)
+        """Whether all graded outcomes are 0 or 1, and none can be another number."""
+        return self.span == EVENTS and is_binary(self.values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,3 +182,34 @@ def test_crossed_means_have_the_error_of_a_mixed_model(of_rows: Make) -> None:
     ).fit(method="lbfgs")
     assert estimate.value == pytest.approx(fit.params["a"], abs=0.15)
     assert estimate.error == pytest.approx(fit.bse["a"], rel=0.15)
+
+
+@pytest.mark.parametrize("counts", [{"a": (300, 700), "b": (450, 650)}, {"a": (120, 1380), "b": (90, 410)}])
+def test_odds_ratio_as_a_custom_metric_has_the_interval_of_a_table(
+    of_rows: Make, count: Count, counts: dict[str, tuple[int, int]]
+) -> None:
+    table = import_module("statsmodels.stats.contingency_tables").Table2x2([counts["a"], counts["b"]])
+    rows = apart(count(counts))
+    sums: dict[str, Any] = {
+        f"{name}_{group}": lambda a, group=group, yes=yes: (a["yes"] is yes) * (a.prompt.groups["group"] == group)
+        for group in "ab"
+        for name, yes in (("yes", True), ("no", False))
+    }
+    odds = of_rows(rows).metric(lambda s: s.yes_a * s.no_b / (s.no_a * s.yes_b), span=(0, math.inf), **sums)
+    assert odds.value == pytest.approx(table.oddsratio, abs=1e-12)
+    assert (odds.low, odds.high) == pytest.approx(table.oddsratio_confint(), rel=5e-3)
+
+
+def test_unequal_sources_have_the_robust_error_of_their_attempts(of_rows: Make, api: Any, draw: Draw) -> None:
+    """Take sources of one to eight items: the jackknife is the bias-reduced (CV3) variance, slightly above CV1."""
+    sizes = [1 + n % 8 for n in range(160)]
+    sources = [n for n, size in enumerate(sizes) for _ in range(size)]
+    rows = [row | {"source": sources[row["item"]]} for row in draw({"a": 0.4, "b": 0.5}, items=len(sources), seed=5)]
+    gap = of_rows(rows, source=True).difference("yes", **PAIR)
+    values = np.array([row["yes"] for row in rows], dtype=float)
+    columns = np.column_stack([np.ones(len(rows)), [row["group"] == "a" for row in rows]]).astype(float)
+    groups = np.array([row["source"] for row in rows])
+    fit = api.OLS(values, columns).fit(cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False})
+    assert gap.value == pytest.approx(fit.params[1], abs=1e-12)
+    assert gap.error == pytest.approx(fit.bse[1] * math.sqrt(160 / 159), rel=0.02)
+    assert gap.error >= fit.bse[1]

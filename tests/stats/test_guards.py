@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.decisions import Decision
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.columns import Clustering, Columns
@@ -291,6 +292,68 @@ def test_two_large_sources_have_one_degree_of_freedom() -> None:
     rows = [{"item": f"{n} {k}", "source": n, "yes": (n + k) % 2} for n, size in enumerate(sizes) for k in range(size)]
     rate = Measured.from_rows(rows, item="item", groups=[], source="source").rate("yes")
     assert rate.df == pytest.approx(1, abs=0.1)
+
+
+@examples(15)
+@given(
+    st.lists(st.integers(1, 40) | st.just(1), min_size=5, max_size=6),
+    st.sampled_from([0.02, 0.1, 0.3, 0.46, 0.55, 0.8]),
+)
+def test_rates_of_unequal_sources_err_in_few_outcomes(sizes: list[int], truth: float) -> None:
+    """Let the attempts of each source agree: then every outcome has a known probability, and errors add up exactly."""
+    errors = dict.fromkeys(("<=", ">="), 0.0)
+    for outcome in product((False, True), repeat=len(sizes)):
+        rows = [
+            {"item": f"{n} {k}", "source": n, "yes": yes}
+            for n, (size, yes) in enumerate(zip(sizes, outcome, strict=True))
+            for k in range(size)
+        ]
+        rate = Measured.from_rows(rows, item="item", groups=[], source="source").rate("yes")
+        chance = truth ** sum(outcome) * (1 - truth) ** (len(sizes) - sum(outcome))
+        for op in errors:
+            errors[op] += chance * (rate.decide(op, truth).value == "fair")
+    assert max(errors.values()) <= 0.025
+
+
+@pytest.mark.parametrize("kind", ["mean", "metric", "correlation"])
+def test_few_large_sources_may_leave_as_much_unseen(kind: str) -> None:
+    """Take three sources of 40 answers and 30 of one: they leave as much unseen as five sources do, not as 33."""
+    sizes, generator = [40] * 3 + [1] * 30, np.random.default_rng(1)
+    scores = [
+        {"item": f"{n} {k}", "source": n, "x": x, "y": y}
+        for n, size in enumerate(sizes)
+        for k, (x, y) in enumerate(generator.uniform(0.2, 0.25, (size, 2)).tolist())
+    ]
+    measured = Measured.from_rows(
+        scores, item="item", groups=[], source="source", extremes=dict.fromkeys("xy", lambda _: (0, 1))
+    )
+    estimate = {
+        "mean": lambda: measured.mean("x"),
+        "metric": lambda: measured.metric(lambda s: s.x / s.n, span=(0, 1), x="x", n=lambda _: 1),
+        "correlation": lambda: measured.correlation("x", "y"),
+    }[kind]()
+    unseen = 1 - 0.025 ** (sum(size**2 for size in sizes) / sum(sizes) ** 2)
+    reach = 0.5 if kind == "correlation" else unseen * (1 - estimate.value)
+    assert estimate.high >= estimate.value + reach - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("grade", "extremes", "high"), [(1.0, (1, 5), 1.674), (0.0, (0, 10), 1.684), (1, (1, 5), 1.674)]
+)
+def test_equal_ratings_of_one_or_zero_are_no_events(grade: float, extremes: tuple[int, int], high: float) -> None:
+    """Check that ratings of 5 may be unseen: a mean of 20 ratings of 1 was called fair below 1.01."""
+    rows = [{"item": n, "group": g, "score": grade} for n in range(20) for g in "ab"]
+    measured = Measured.from_rows(rows, item="item", groups=["group"], extremes={"score": lambda _: extremes})
+    assert measured.where(group="a").mean("score").high == pytest.approx(high, abs=1e-3)
+    assert measured.difference("score", **PAIR).high > 0.6
+    with pytest.raises(FairnessError, match="numbers other than 0 and 1"):
+        measured.rate("score")
+
+
+def test_slice_of_ratings_that_are_all_one_supports_no_claim() -> None:
+    rows = [{"item": n, "group": g, "score": 1 + (g == "b") * (n % 5)} for n in range(20) for g in "ab"]
+    mean = Measured.from_rows(rows, item="item", groups=["group"]).where(group="a").mean("score")
+    assert mean.invalid.startswith("all outcomes are equal and their range is not known")
 
 
 def test_large_family_is_corrected_by_bonferroni() -> None:

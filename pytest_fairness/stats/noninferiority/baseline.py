@@ -117,7 +117,7 @@ class BaselineComparison:
             vector = _uncorrected(sample, outcome, equals)
             if kind is MetricKind.RATE and not vector.binary:
                 raise FairnessError(
-                    f"{outcome_name(outcome, equals)} holds numbers other than 0 and 1: take its mean, "
+                    f"{outcome_name(outcome, equals)} can hold numbers other than 0 and 1: take its mean, "
                     "or say equals=..."
                 )
             groups.append(group(run, vector, sample.rows, sample.clusterings))
