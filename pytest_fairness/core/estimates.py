@@ -126,6 +126,8 @@ class Estimate(ComparableNumber):
     items: int = 0
     sources: int = 0
     """Independent sources, where items share some: what the interval counts. As many as items where they do not."""
+    equal_sources: float = 0.0
+    """The sources of equal size that its sources are worth; 0 where it is not known."""
     attempts: int = 0
     ungraded: Mapping[str, int] = field(default_factory=dict)
     """Ungraded attempts per group, or under ``all`` where the metric has no groups."""

@@ -9,6 +9,9 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import format_subject, format_tallies, span_text
 from pytest_fairness.core.verdicts import Judgment, growth_to_decide, limiting_ends
 
+UNEQUAL = 0.5
+"""The share of sources that they are worth, below which their sizes decide, and not their number."""
+
 
 def _relation(judgment: Judgment) -> str:
     """Return how the interval lies to the bounds of the deciding estimate."""
@@ -38,8 +41,12 @@ def advice(judgment: Judgment) -> str:
     elif growth is None:
         text = "" if narrow else f"the estimate is on the bound: more {unit} will not help"
     else:
-        needed = max(now + 1, math.ceil(now * growth))
-        text = f"needs about {needed:,} {unit} (has {now:,}) for 80% power"
+        worth = estimate.equal_sources or now
+        has, of_size = f"has {now:,}", ""
+        if worth < UNEQUAL * now:
+            has, of_size = f"{has}, so unequal that they are worth {worth:.1f}", " of equal size"
+        needed = max(now, math.ceil(worth * growth)) if of_size else max(now + 1, math.ceil(now * growth))
+        text = f"needs about {needed:,} {unit}{of_size} ({has}) for 80% power"
     return "; ".join(filter(None, (judgment.reason, narrow, text)))
 
 

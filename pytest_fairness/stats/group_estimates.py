@@ -17,7 +17,7 @@ from pytest_fairness.stats.calibration.estimators import CorrectedSums
 from pytest_fairness.stats.clusters import FEWEST_EVENTS, ClusterSums
 from pytest_fairness.stats.contrasts import contrast, unseen_ends
 from pytest_fairness.stats.history import EarlierEstimate, EarlierGroups, adjust_by_history
-from pytest_fairness.stats.linear_estimate import NO_ERROR, UNBOUNDED, Ends, EndsAt, LinearEstimate
+from pytest_fairness.stats.linear_estimate import NO_ERROR, UNBOUNDED, Ends, EndsAt, LinearEstimate, effective_number
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, imputations
 from pytest_fairness.stats.quantiles import t_quantile
@@ -112,9 +112,11 @@ class Setting:
 
 def group_counts(groups: Sequence[GroupOutcomes], items: int) -> dict[str, Any]:
     """Return the fields of an estimate that describe its groups."""
+    sizes = np.sum([group.missing.counts[0] for group in groups], axis=0)
     return {
         "items": items,
-        "sources": int(np.count_nonzero(np.sum([group.missing.counts[0] for group in groups], axis=0))),
+        "sources": int(np.count_nonzero(sizes)),
+        "equal_sources": effective_number(sizes) if sizes.any() else 0.0,
         "attempts": sum(group.attempts for group in groups),
         "ungraded": {group.name: math.ceil(round(group.ungraded, 6)) for group in groups},
         "groups": {} if len(groups) == 1 else {group.name: group.graded.value for group in groups},

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.core.messages import explanation
-from pytest_fairness.core.verdicts import judge
+from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.messages import advice, explanation
+from pytest_fairness.core.verdicts import growth_to_decide, judge
+from pytest_fairness.stats.measured import Measured
 from tests.core.test_dependence import estimate
 
 
@@ -19,3 +22,34 @@ def test_numbers_of_a_suspect_estimate_are_in_the_message_of_unfair_only(value: 
         assert suspect >= 0.8
 
     assert explanation(judge(threshold)).startswith(begin)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ([112] + [4] * 7, "sources of equal size (has 8, so unequal that they are worth 1.5)"),
+        ([10, 12] * 4, "sources (has 8)"),
+    ],
+)
+def test_sources_of_equal_size_are_named_where_their_sizes_decide(sizes: list[int], words: str) -> None:
+    """Regression: 14 sources were named where one of 8 holds four fifths of the items; 3 of 30 such runs decided."""
+    rows = [
+        {"item": f"{source} {n}", "source": source, "yes": n % 4 > source % 2}
+        for source, size in enumerate(sizes)
+        for n in range(size)
+    ]
+    measured = Measured.from_rows(rows, item="item", groups=[], source="source")
+
+    def threshold() -> None:
+        assert measured.rate("yes") <= 0.7
+
+    judgment = judge(threshold)
+    assert judgment.verdict is Verdict.UNDECIDED
+    assert words in advice(judgment)
+
+
+def test_few_degrees_of_freedom_need_more_sources() -> None:
+    """Check the factor at which (t + 0.84) errors fit between the estimate and the bound."""
+    few, many = (Estimate("mean", "mean", value=0.5, low=0.3, high=0.7, error=0.1, df=df) for df in (4, 400))
+    factors = [growth_to_decide(own, [0.72], 1.0) for own in (few, many)]
+    assert factors == [pytest.approx(2.04, abs=0.03), pytest.approx(1.63, abs=0.03)]
