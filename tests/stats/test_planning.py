@@ -311,3 +311,11 @@ def test_undetectable_ratio_is_not_named(error: float) -> None:
     ends = [detectable.below, detectable.above]
     assert all(end is None or 0.01 <= end <= 100 for end in ends)
     assert (None in ends) == (error > 0.1)
+
+
+def test_no_value_beyond_the_span_is_called_detectable() -> None:
+    """Regression: a rate with one large source was said to be unfair in 80% of runs at 1.44 or above."""
+    rate = Estimate("rate", "rate", value=0.5, low=0.1, high=0.9, error=0.2, df=2, span=(0, 1))
+    forecast = Forecast(rate, 0.5, 0.2, 2.0, None, (0.4, 0.8))
+    assert (forecast.detectable().below, forecast.detectable().above) == (None, None)
+    assert "about 0 to 1:" in forecast.narrow_band()

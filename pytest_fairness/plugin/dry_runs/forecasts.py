@@ -144,6 +144,8 @@ class Forecast:
         ends = [middle - half_width, middle + half_width]
         if self.estimate.log_scale:
             ends = [math.exp(min(end, math.log(FURTHEST))) for end in ends]
+        least, most = self.estimate.span or (-math.inf, math.inf)
+        ends = [max(ends[0], least), min(ends[1], most)]
         interval = f"about {ends[0]:.3g} to {ends[1]:.3g}"
         return f"its bounds are narrower than its interval, {interval}: no value is fair at this size"
 
@@ -159,7 +161,12 @@ class Forecast:
             below, above = (None if end is None or abs(end) > furthest else math.exp(end) for end in (below, above))
         elif self.estimate.absolute:
             below = None
-        return DetectableValues(metric=self.estimate.title, below=below, above=above)
+        least, most = self.estimate.span or (-math.inf, math.inf)
+        return DetectableValues(
+            metric=self.estimate.title,
+            below=below if below is not None and below >= least else None,
+            above=above if above is not None and above <= most else None,
+        )
 
     def _detectable_ends(self, errors: tuple[float, float]) -> tuple[float | None, float | None]:
         from pytest_fairness.stats.power import detectable
