@@ -359,14 +359,15 @@ def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: fl
     tail = next_share * (1 - estimate.confidence) / 2
     low, high = estimate.ends_at(tail) if next_share < 1 and estimate.ends_at else (estimate.low, estimate.high)
     least, most = limiting_ends(estimate)
-    below = [(least - bound, least - low) for bound in bounds if bound <= estimate.value]
-    above = [(bound - most, high - most) for bound in bounds if bound >= estimate.value]
-    distance = min(room for room, _ in below + above)
+    lowest, highest = (end if math.isfinite(end) else math.nan for end in estimate.span or (math.nan, math.nan))
+    below = [(least - bound, least - low, least - lowest) for bound in bounds if bound <= estimate.value]
+    above = [(bound - most, high - most, highest - most) for bound in bounds if bound >= estimate.value]
+    distance = min(room for room, _, _ in below + above)
     if distance <= 0:
         return None
     unseen = [
-        math.log1p(-gap) / math.log1p(-room) if max(gap, room) < 1 else gap / room
-        for room, gap in below + above
+        _unseen_growth(gap, room, 1.0 if math.isnan(whole) else whole)
+        for room, gap, whole in below + above
         if math.isfinite(gap / room)
     ]
     growth = max(1.0, *unseen)
@@ -376,6 +377,17 @@ def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: fl
             return growth
         growth *= 1.01
     return None
+
+
+def _unseen_growth(gap: float, room: float, whole: float) -> float:
+    """Return the growth at which an unseen share at the end of the span moves an estimate by ``room``, not by ``gap``.
+
+    Args:
+        gap: The distance of the interval's end.
+        room: The distance of the bound.
+        whole: The distance of the end of the span.
+    """
+    return math.log1p(-gap / whole) / math.log1p(-room / whole) if max(gap, room) < whole else gap / room
 
 
 def _t_quantile(z: float, df: float) -> float:

@@ -53,3 +53,17 @@ def test_few_degrees_of_freedom_need_more_sources() -> None:
     few, many = (Estimate("mean", "mean", value=0.5, low=0.3, high=0.7, error=0.1, df=df) for df in (4, 400))
     factors = [growth_to_decide(own, [0.72], 1.0) for own in (few, many)]
     assert factors == [pytest.approx(2.04, abs=0.03), pytest.approx(1.63, abs=0.03)]
+
+
+def test_equal_ratings_need_the_sources_that_bound_unseen_ones() -> None:
+    """Regression: 24 sources of ratings of 1 were named, of which a seventh, rated 5, may be unseen; 28 are needed."""
+    verdicts = {}
+    growths = {}
+    for sources in (5, 27, 28):
+        rows = [{"item": f"{s} {n}", "source": s, "score": 1.0} for s in range(sources) for n in range(5)]
+        extremes = {"score": lambda _: (1, 5)}
+        mean = Measured.from_rows(rows, item="item", groups=[], source="source", extremes=extremes).mean("score")
+        verdicts[sources] = mean.decide("<=", 1.5).value
+        growths[sources] = growth_to_decide(mean, [1.5], 1.0)
+    assert verdicts == {5: "undecided", 27: "undecided", 28: "fair"}
+    assert growths[5] == pytest.approx(27.6 / 5, rel=0.02)
