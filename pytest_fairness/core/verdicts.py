@@ -382,12 +382,15 @@ def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: fl
 def _unseen_growth(gap: float, room: float, whole: float) -> float:
     """Return the growth at which an unseen share at the end of the span moves an estimate by ``room``, not by ``gap``.
 
+    At most that of an error, with whose square root every end comes nearer: the gap may be one.
+
     Args:
         gap: The distance of the interval's end.
         room: The distance of the bound.
         whole: The distance of the end of the span.
     """
-    return math.log1p(-gap / whole) / math.log1p(-room / whole) if max(gap, room) < whole else gap / room
+    growth = math.log1p(-gap / whole) / math.log1p(-room / whole) if max(gap, room) < whole else gap / room
+    return min(growth, (gap / room) ** 2)
 
 
 def _t_quantile(z: float, df: float) -> float:
