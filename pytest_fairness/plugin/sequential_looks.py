@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fairness.core.items import ProbeItem
@@ -134,8 +133,10 @@ def _count_clusters(items: Iterable[ProbeItem], probe: Probe) -> int:
 def explain_items_limit(judgment: Judgment, look: Look, probe: Probe) -> str:
     """Return a note if no number of repetitions would decide a threshold, given its estimate; else an empty text.
 
-    The error between items remains with any number of repetitions: error * sqrt(1 - share).
+    The error between items or sources remains with any number of repetitions: error * sqrt(1 - share).
     """
+    from pytest_fairness.stats.quantiles import t_quantile
+
     if judgment.deciding is None or look.size.items < len(probe.items) + len(probe.reserve):
         return ""
     estimate = judgment.deciding.estimate
@@ -143,6 +144,7 @@ def explain_items_limit(judgment: Judgment, look: Look, probe: Probe) -> str:
         return ""
     last = replace(look, number=look.total)
     tail = max(last.own_tail, last.strict_tail)
-    remaining = NormalDist().inv_cdf(1 - tail) * estimate.error * math.sqrt(max(0.0, 1 - estimate.repetition_share))
+    remaining = t_quantile(tail, estimate.df) * estimate.error * math.sqrt(max(0.0, 1 - estimate.repetition_share))
     distance = min(abs(estimate.value - comparison.bound) for comparison in judgment.about_deciding)
-    return "more repetitions cannot decide it: its items limit it" if distance < remaining else ""
+    unit = "sources" if 0 < estimate.sources < estimate.items else "items"
+    return f"more repetitions cannot decide it: its {unit} limit it" if distance < remaining else ""

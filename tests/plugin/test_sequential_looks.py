@@ -107,6 +107,18 @@ def test_repetitions_are_not_added_where_items_limit(project: Project) -> None:
     assert sum(project.calls().values()) == 30 * 2 * 2
 
 
+def test_sources_are_named_where_they_limit(project: Project) -> None:
+    """Regression: eight looks asked 60 items of ten sources 16 times over, since the quantile was the normal one."""
+    suite = project_sources.suite(count=60).replace(
+        "            ],\n", "            ],\n            source=str(number % 10),\n"
+    )
+    project.write(conftest=project_sources.application(EVEN, version="1"), test_hiring=suite)
+    project.run("--fairness-resolve", "--fairness-repetitions=2", "-m", "threshold")
+    message = project.row()["message"]
+    assert "more repetitions cannot decide it: its sources limit it" in message
+    assert "sources (has 10)" in message
+
+
 def test_items_limit_where_no_claim_of_the_last_look_is_in_reach() -> None:
     # At the last look a claim of fairness needs less distance from the bound than one of unfairness.
     size = Size(30, 1, 60, 30)
