@@ -316,3 +316,14 @@ def test_looks_are_simulated(project: Project) -> None:
     assert 500 < looked["alike"]["scenarios"][0]["attempts"] < 4000
     assert looked["rate"]["scenarios"][0]["attempts"] < 600  # mostly the first look decides it
     assert "alike: 8 looks, at 500 to 4,000 attempts; " in unwrapped(result)
+
+
+def test_needed_items_of_unequal_sources_were_simulated(project: Project) -> None:
+    """Regression: 465 of 140 items were named where one of 8 sources holds 80%: fair in 16 of 60 simulated runs."""
+    source = "            source=str(max(number - 111, 0) // 4),\n"
+    suite = project_sources.suite(RATE.replace(">= 0.3", "<= 0.8"), count=140).replace(
+        "            ],\n", f"            ],\n{source}"
+    )
+    project.write(conftest=project_sources.application(version="1"), test_hiring=suite)
+    needed = plan(project, "-m", "threshold")["thresholds"]["rate"]["needed"]
+    assert needed["items"] > 4 * 140

@@ -204,6 +204,8 @@ def _find_needed_sample(
         times = times_for(powers, forecast.tail)
         if abs(powers[-1][1] - POWER) <= NEAR:
             break
+    else:  # the power rises in steps, as with few large sources: no value between two simulated ones is known
+        times = min((simulated for simulated, power in powers if power >= POWER), default=times)
     times = max(times, FEWEST_SOURCES / pilot_data.sources)
     repetitions = None if forecast.share is None or times <= 1 else repetitions_for(times, forecast.share)
     return NeededSample(
