@@ -649,6 +649,20 @@ def test_fixture_that_a_threshold_cannot_take_is_explained(project: Project, fix
     assert project.row()["message"].startswith(f"invalid: it could not be judged: {reason}")
 
 
+@pytest.mark.parametrize("scope", ["session", "function"])
+def test_fixture_called_measured_is_explained_to_thresholds_alone(project: Project, scope: str) -> None:
+    """Regression: probe tests with one errored, and a threshold after another test had an `AssertionError`."""
+    threshold = project_sources.threshold('assert measured.rate("hired") <= 1', name="test_rate")
+    theirs = f"import pytest\n\n@pytest.fixture(scope={scope!r})\ndef measured(): return 0.9\n"
+    suite = project_sources.suite(threshold, count=2).replace("(probe_item,", "(measured, probe_item,")
+    project.write(
+        conftest=project_sources.application() + theirs,
+        test_hiring=f"def test_plain(measured): assert measured == 0.9\n\n{suite}",
+    )
+    project.run().assert_outcomes(passed=3, errors=1)
+    assert "the `measured` fixture is overridden by one that returns 0.9" in project.row()["message"]
+
+
 def test_baseline_of_the_project_is_any_value(project: Project) -> None:
     """Regression: with interim looks, its number was asked for the runs that it covers."""
     threshold = project_sources.threshold('assert measured.rate("hired") <= baseline').replace(
