@@ -112,7 +112,7 @@ class MeasurementHooks:
             calls = state.work.prepare(sorted(names))
         except FairnessError as error:
             return str(error)
-        import pytest_fairness.engine.engine  # noqa: F401  # before fixtures of the tests replace parts of asyncio
+        import pytest_fairness.core.event_loops  # noqa: F401  # before fixtures of the tests replace parts of asyncio
 
         interrupt_on_sigterm(state.config)
         on_wait = end_with_controller(state.config) if state.is_worker else state.follow(calls).tick
