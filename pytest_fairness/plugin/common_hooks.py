@@ -46,8 +46,7 @@ _OTHER_MEASURED = (
     "rename the other one"
 )
 _ASYNC_FIXTURE = (
-    "the `{}` fixture is async, and no plugin such as pytest-asyncio runs it: write `def` in place of `async def`; "
-    "the function that it returns may be async"
+    "the `{}` fixture is async, and no plugin such as pytest-asyncio runs it: write `def` in place of `async def`"
 )
 
 
@@ -160,7 +159,8 @@ class ItemHooks:
             if _is_skip(error):
                 self._skips.setdefault(error, name)
             if self._is_ours and is_refused_async(fixturedef, error):
-                fail_fixture(fixturedef, request, _ASYNC_FIXTURE.format(name))
+                hint = "; the function that it returns may be async" if is_subject else ""
+                fail_fixture(fixturedef, request, _ASYNC_FIXTURE.format(name) + hint)
             raise
         if self._is_ours and name in ("model", "judge") and test is not None:
             for model in value if isinstance(value, list | tuple) else [value]:
