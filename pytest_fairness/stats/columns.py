@@ -89,9 +89,10 @@ class Columns:
         self.answers = answers if answers.size < self.count else None
         """The stored answer of each attempt; None where each has its own."""
         prompts = {id(attempt.prompt): attempt.prompt for attempt in attempts if attempt.attempt.key}
-        alike = look_alikes(prompts.values())
-        wordings = _clustering(alike.get(id(attempt.prompt), (number,)) for number, attempt in enumerate(attempts))
-        observed = [answers for answers in (self.answers, wordings if alike else None) if answers is not None]
+        observed = [] if self.answers is None else [self.answers]
+        if alike := look_alikes(prompts.values()):
+            wordings = (alike.get(id(attempt.prompt), (number,)) for number, attempt in enumerate(attempts))
+            observed.append(_clustering(wordings))
         self.items = _merge(self.item_ids(), observed)
         """The item of each attempt; items that share an answer, or the wording of a prompt, are one."""
         sources_of_items = _clustering(_cluster(attempt.item, by_source=by_source) for attempt in attempts)

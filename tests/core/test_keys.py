@@ -98,13 +98,7 @@ def test_grade_key_covers_every_part_of_the_prompt() -> None:
     assert len({grade_key("G v1", prompt_form(prompt)) for prompt in prompts}) == len(prompts)
 
 
-def holding_itself() -> list[Any]:
-    items: list[Any] = []
-    items.append(items)
-    return items
-
-
-@pytest.mark.parametrize("make", [object, holding_itself, lambda: len, lambda: iter(())])
+@pytest.mark.parametrize("make", [object, lambda: len, lambda: iter(())])
 def test_objects_without_a_stable_form_have_no_key(make: Callable[[], Any]) -> None:
     assert prompt_form(Prompt("?", metadata={"x": make(), "day": date(2026, 1, 1)})) is None
     assert grade_key("G v1", None) is None is grade_key(None, "[]")
