@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 
 import pytest
@@ -530,6 +531,19 @@ def model():
         test_hiring=project_sources.suite(),
     )
     project.run().assert_outcomes(passed=61)
+
+
+def test_engine_is_imported_while_tests_replace_asyncio() -> None:
+    source = """
+import asyncio, threading
+import pytest_fairness.core.event_loops
+for name in asyncio.__all__:
+    setattr(asyncio, name, None)
+import pytest_fairness.engine.engine
+from pytest_fairness.engine.event_loop import new_event_loop
+new_event_loop(threading.Event()).close()
+"""
+    subprocess.run([sys.executable, "-c", source], check=True, timeout=60)
 
 
 @pytest.mark.slow
