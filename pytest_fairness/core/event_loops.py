@@ -11,6 +11,8 @@ from asyncio import (
     AbstractEventLoop,
     CancelledError,
     Event,
+    Lock,
+    SelectorEventLoop,
     Semaphore,
     all_tasks,
     current_task,
@@ -31,6 +33,8 @@ from pytest_fairness.core.errors import FairnessError
 __all__ = [
     "CancelledError",
     "Event",
+    "Lock",
+    "SelectorEventLoop",
     "Semaphore",
     "all_tasks",
     "current_task",

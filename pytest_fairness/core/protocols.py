@@ -91,7 +91,7 @@ class LikelihoodModel(Protocol):
 
 
 def is_likelihood_model(value: object) -> TypeGuard[LikelihoodModel]:
-    """Return whether an object has the member of a `LikelihoodModel`, as `is_model` does."""
+    """Return whether an object has `likelihoods`, if only by its ``__getattr__``."""
     return hasattr(value, "likelihoods")
 
 

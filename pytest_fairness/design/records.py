@@ -81,7 +81,7 @@ class Iteration:
 
     @property
     def loss_text(self) -> str:
-        """The losses in a line, where nothing could be evaluated with the reason.
+        """The losses in a line, or the reason why there are none.
 
         >>> Iteration(1, {"size": 3}, losses=[0.25, 0.5]).loss_text
         '0.250 0.500'

@@ -8,7 +8,7 @@ import threading
 from selectors import DefaultSelector, SelectorKey
 
 from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.event_loops import make_loop
+from pytest_fairness.core.event_loops import SelectorEventLoop, make_loop
 
 _SWITCH_INTERVAL = 2e-6
 """The interpreter's switch interval while the loop waits for connections, in seconds: one that no test sets.
@@ -47,7 +47,7 @@ class _Selector(DefaultSelector):
                 sys.setswitchinterval(_Selector._interval)
 
 
-class _Loop(asyncio.SelectorEventLoop):
+class _Loop(SelectorEventLoop):
     """Event loop whose timers run while a test stops the time."""
 
     time = Clock.monotonic

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import shlex
 import subprocess
@@ -11,7 +10,7 @@ from typing import Any
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, FatalError
-from pytest_fairness.core.event_loops import to_thread
+from pytest_fairness.core.event_loops import Lock, to_thread
 from pytest_fairness.core.secrets import redacted
 from pytest_fairness.models import parameters
 from pytest_fairness.models.names import ModelName
@@ -49,7 +48,7 @@ class Credentials:
         own = variable if server != "name" else None
         self._variable: str | None = None if self._command else given.get("key_env", own)
         self._token: str | None = None
-        self._lock = asyncio.Lock()
+        self._lock = Lock()
 
     @property
     def is_token(self) -> bool:

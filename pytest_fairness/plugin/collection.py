@@ -132,8 +132,6 @@ def check_model(item: pytest.Function) -> str | None:
 
 def is_test_case(item: pytest.Function) -> bool:
     """Return whether a test is a method of a `unittest.TestCase`."""
-    from unittest import TestCase
-
     return item.cls is not None and issubclass(item.cls, TestCase)
 
 
@@ -295,7 +293,7 @@ def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
     return marks.probe or marks.threshold
 
 
-def is_threshold(item: pytest.Item) -> bool:
+def is_threshold(item: pytest.Item) -> TypeGuard[pytest.Function]:
     """Return whether a test is marked ``threshold``."""
     return isinstance(item, pytest.Function) and own_marks(item).threshold
 

@@ -46,8 +46,7 @@ _OTHER_MEASURED = (
     "rename the other one"
 )
 _ASYNC_FIXTURE = (
-    "the `{}` fixture is async, and no plugin such as pytest-asyncio runs it: write `def` in place of `async def`; "
-    "the function that it returns may be async"
+    "the `{}` fixture is async, and no plugin such as pytest-asyncio runs it: write `def` in place of `async def`"
 )
 
 
@@ -113,11 +112,15 @@ class ItemHooks:
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
         self._begin(item)
         try:
-            return (yield)
+            yield
         except BaseException as error:
             if error not in self._skips or not is_threshold(item) or _has_skipped_items(item):
                 raise
             reason = _SKIPPED_FIXTURE.format(self._skips[error], error)
+        else:
+            if not is_threshold(item) or self._state.lists_only or _is_measured(item.funcargs["measured"]):
+                return
+            reason = _OTHER_MEASURED.format(item.funcargs["measured"])
         pytest.fail(escape_controls(reason), pytrace=False)
 
     def _begin(self, item: pytest.Item) -> None:
@@ -155,14 +158,10 @@ class ItemHooks:
         except BaseException as error:
             if _is_skip(error):
                 self._skips.setdefault(error, name)
-            if self._is_ours and is_refused_async(fixturedef):
-                fail_fixture(fixturedef, request, _ASYNC_FIXTURE.format(name))
+            if self._is_ours and is_refused_async(fixturedef, error):
+                hint = "; the function that it returns may be async" if is_subject else ""
+                fail_fixture(fixturedef, request, _ASYNC_FIXTURE.format(name) + hint)
             raise
-        if self._is_ours and name == "measured" and not self._state.lists_only:
-            from pytest_fairness.plugin.measurement import LazyMeasured
-
-            if not isinstance(value, LazyMeasured):
-                fail_fixture(fixturedef, request, _OTHER_MEASURED.format(value))
         if self._is_ours and name in ("model", "judge") and test is not None:
             for model in value if isinstance(value, list | tuple) else [value]:
                 source, label = self._fairness.probes.find_model_source(model, fixturedef, test)
@@ -186,6 +185,13 @@ def _is_skip(error: BaseException) -> bool:
     from unittest import SkipTest
 
     return isinstance(error, pytest.skip.Exception | SkipTest)
+
+
+def _is_measured(value: object) -> bool:
+    """Return whether the value of a `measured` fixture is this plugin's; another's may be created by any test."""
+    from pytest_fairness.plugin.measurement import LazyMeasured
+
+    return isinstance(value, LazyMeasured)
 
 
 def _has_skipped_items(threshold: pytest.Item) -> bool:

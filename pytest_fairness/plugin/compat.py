@@ -101,11 +101,14 @@ def fail_fixture(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequ
         raise error from None
 
 
-def is_refused_async(fixturedef: pytest.FixtureDef[Any]) -> bool:
-    """Return whether pytest has refused to set up an async fixture, which no plugin runs.
+def is_refused_async(fixturedef: pytest.FixtureDef[Any], error: BaseException) -> bool:
+    """Return whether an error is pytest's refusal to set up an async fixture, which no plugin runs.
 
-    It stores no result then, and the next test with the fixture fails at an assertion of pytest.
+    It stores no result then, and the next test with the fixture fails at an assertion of pytest. Nor does it where the
+    user interrupts an async fixture that a plugin runs.
     """
+    if not isinstance(error, Exception | pytest.fail.Exception):
+        return False
     untyped: Any = fixturedef
     is_async = iscoroutinefunction(fixturedef.func) or isasyncgenfunction(fixturedef.func)
     return is_async and untyped.cached_result is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import asdict
@@ -13,6 +12,7 @@ import pytest
 
 from pytest_fairness.benchmarks.genderbench.package import probe_classes
 from pytest_fairness.benchmarks.genderbench.probe import BothMarks, GenderBenchProbe
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.plugin.compat import GeneratedModule

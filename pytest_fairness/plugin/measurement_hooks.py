@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -62,7 +62,7 @@ class MeasurementHooks:
             self._expect_left_out(session.items, expected)
         refusal = self._state.check_selection(session.items)
         if refusal is None and has_work:
-            refusal = self._prepare_work(session.items, marked)
+            refusal = self._prepare_work(session.items, marked, expected)
         if not self._state.refuse(refusal, session.items) and expected:
             runs, run = self._fairness.store.runs, self._fairness.run
             rows = {test: threshold.to_json() for test, threshold in expected.items()}
@@ -90,10 +90,17 @@ class MeasurementHooks:
         if not self._fairness.settings.shard:  # other shards have the other items
             self._state.work.notes.append(self._selection.mismatch_note(selected))
 
-    def _prepare_work(self, items: Sequence[pytest.Item], marked: Sequence[pytest.Function]) -> str | None:
+    def _prepare_work(
+        self,
+        items: Sequence[pytest.Item],
+        marked: Sequence[pytest.Function],
+        expected: Mapping[str, ExpectedThreshold],
+    ) -> str | None:
         """Prepare the work and print it; return the reason if it cannot be done."""
         state = self._state
         try:
+            if self._fairness.settings.run:
+                self._check_models(expected.values())
             if self._fairness.settings.baseline:
                 from pytest_fairness.plugin.baseline import choose_latest_baseline
 
@@ -105,7 +112,7 @@ class MeasurementHooks:
             calls = state.work.prepare(sorted(names))
         except FairnessError as error:
             return str(error)
-        import pytest_fairness.engine.engine  # noqa: F401  # before fixtures of the tests replace parts of asyncio
+        import pytest_fairness.core.event_loops  # noqa: F401  # before fixtures of the tests replace parts of asyncio
 
         interrupt_on_sigterm(state.config)
         on_wait = end_with_controller(state.config) if state.is_worker else state.follow(calls).tick
@@ -169,6 +176,21 @@ class MeasurementHooks:
         has_report = has_measured and not is_deferred
         has_report = has_report and (has_judged or not state.is_stopped or settings.is_report_requested)
         self._write(results, has_report=bool(has_report))
+
+    def _check_models(self, expected: Iterable[ExpectedThreshold]) -> None:
+        """Check that no other session of the run judges another model in a test of the same id.
+
+        Raises:
+            FairnessError: One does, as the ids of tests have no parameters of models: its verdict would be replaced.
+        """
+        stored = self._expected_thresholds()
+        for row in expected:
+            other = stored[row.id].model if row.id in stored else ""
+            if row.model and other not in ("", row.model):
+                raise FairnessError(
+                    f"run {self._fairness.run} has judged {other} in {row.id}, and would lose that verdict to "
+                    f"{row.model}: give another --fairness-run, or one session both models"
+                )
 
     def _expected_thresholds(self) -> dict[str, ExpectedThreshold]:
         """Return the thresholds of the run that its processes have stored before the first test."""

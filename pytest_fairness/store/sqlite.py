@@ -42,7 +42,7 @@ class File:
 
     way_out = _WAY_OUT
     error = sqlite3.Error
-    _exists = partial(access, mode=F_OK)
+    _exists = staticmethod(partial(access, mode=F_OK))  # from Python 3.14 on, a mere partial is a method
     """Function that returns whether a real file exists, also while a test replaces the file system (pyfakefs)."""
 
     def __init__(self, path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 
 import pytest
@@ -532,6 +533,19 @@ def model():
     project.run().assert_outcomes(passed=61)
 
 
+def test_engine_is_imported_while_tests_replace_asyncio() -> None:
+    source = """
+import asyncio, threading
+import pytest_fairness.core.event_loops
+for name in asyncio.__all__:
+    setattr(asyncio, name, None)
+import pytest_fairness.engine.engine
+from pytest_fairness.engine.event_loop import new_event_loop
+new_event_loop(threading.Event()).close()
+"""
+    subprocess.run([sys.executable, "-c", source], check=True, timeout=60)
+
+
 @pytest.mark.slow
 def test_requests_are_repeated_while_tests_replace_asyncio(project: Project) -> None:
     project.write(
@@ -647,6 +661,20 @@ def test_fixture_that_a_threshold_cannot_take_is_explained(project: Project, fix
     result = project.run("-k", "threshold")
     result.assert_outcomes(errors=1)
     assert project.row()["message"].startswith(f"invalid: it could not be judged: {reason}")
+
+
+@pytest.mark.parametrize("scope", ["session", "function"])
+def test_fixture_called_measured_is_explained_to_thresholds_alone(project: Project, scope: str) -> None:
+    """Regression: probe tests with one errored, and a threshold after another test had an `AssertionError`."""
+    threshold = project_sources.threshold('assert measured.rate("hired") <= 1', name="test_rate")
+    theirs = f"import pytest\n\n@pytest.fixture(scope={scope!r})\ndef measured(): return 0.9\n"
+    suite = project_sources.suite(threshold, count=2).replace("(probe_item,", "(measured, probe_item,")
+    project.write(
+        conftest=project_sources.application() + theirs,
+        test_hiring=f"def test_plain(measured): assert measured == 0.9\n\n{suite}",
+    )
+    project.run().assert_outcomes(passed=3, errors=1)
+    assert "the `measured` fixture is overridden by one that returns 0.9" in project.row()["message"]
 
 
 def test_baseline_of_the_project_is_any_value(project: Project) -> None:

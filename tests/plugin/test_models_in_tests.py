@@ -160,6 +160,26 @@ def test_async_model_fixture_without_a_plugin_is_refused(project: Project) -> No
         )
 
 
+@pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest 8 gives tests the coroutine")
+def test_async_baseline_fixture_is_refused(project: Project) -> None:
+    """Regression: the function that a `baseline` returns was said to be allowed to be async."""
+    threshold = project_sources.threshold("pass").replace("(measured", "(baseline, measured")
+    theirs = "import pytest\n\n@pytest.fixture\nasync def baseline(): return 0.1\n"
+    project.write(conftest=project_sources.application() + theirs, test_hiring=project_sources.suite(threshold))
+    project.run("-k", "threshold").assert_outcomes(errors=1)
+    assert project.row()["message"].endswith("write `def` in place of `async def`")
+
+
+def test_interrupted_async_model_fixture_ends_the_run(project: Project) -> None:
+    """Regression: Ctrl-C while a plugin such as anyio ran the fixture was reported as the lack of such a plugin."""
+    source = project_sources.application().replace("def model(", "async def model(")
+    runs = "@pytest.hookimpl(tryfirst=True)\ndef pytest_fixture_setup(fixturedef):\n"
+    runs += "    if fixturedef.argname == 'model': raise KeyboardInterrupt\n"
+    project.write(conftest=f"{source}\n{runs}", test_hiring=project_sources.suite(count=3))
+    with pytest.raises(KeyboardInterrupt):
+        project.run()
+
+
 @pytest.mark.parametrize("value", ["None", "'yes'", "dict", "Exception"])
 def test_object_that_is_no_model_is_refused(project: Project, value: str) -> None:
     project.write(conftest=OVERRIDE.format(application="", value=value), test_hiring=project_sources.suite(count=2))

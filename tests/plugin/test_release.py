@@ -182,6 +182,19 @@ def test_second_model_of_a_run_leaves_the_first_as_it_was(project: Project) -> N
     assert stored == {first: "unfair", second: "fair"}
 
 
+@first_in_every_mode("parameters", ["?base=0.5", ""])
+def test_model_of_the_same_name_is_refused_in_one_run(project: Project, parameters: str) -> None:
+    """Regression: its tests have the same ids, so its verdicts replaced those of the first model."""
+    project.write(test_hiring=project_sources.suite(count=2))
+    project.run("--fairness-run=shared", "--fairness-model=simulated:a?base=0.01")
+    result = project.run("--fairness-run=shared", f"--fairness-model=simulated:a{parameters}")
+    assert "run shared has judged simulated:a?base=0.01 in test_hiring.py::" in unwrapped(result)
+    assert "give another --fairness-run, or one session both models" in unwrapped(result)
+    with closing(Store(project.store)) as store:
+        assert [row["model"] for *_, row in store.runs.last_results(1)] == ["simulated:a?base=0.01"]
+    project.run("--fairness-run=shared", "--fairness-model=simulated:a?base=0.01").assert_outcomes(passed=2, failed=1)
+
+
 SKIPPING = {
     "model": "fixture(scope='session')\ndef model(need):\n    return str",
     "measured": "fixture(scope='module')\ndef measured(need, measured):\n    return measured",
