@@ -132,13 +132,12 @@ class ClusterSums:
 
     @cached_property
     def event_clusters(self) -> float:
-        """The number of sources with an outcome of the rarer kind, by their part of the sum of squared sizes.
+        """The number of sources with an outcome of the rarer kind, by their part of the attempts.
 
         Where all have equal sizes, that is their number. Small ones show little of the variance.
         """
         rarer = self.totals[0] if self.value <= 0.5 else self.counts[0] - self.totals[0]
-        squares = np.square(self.counts[0])
-        return float(self.count**2 * squares[rarer > 0].sum() / squares.sum() ** 2)
+        return self.equal_sources * float(self.counts[0][rarer > 0].sum()) / self.count
 
     @cached_property
     def counts_clusters(self) -> bool:

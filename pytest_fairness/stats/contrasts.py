@@ -78,10 +78,8 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: 
     # The difference of groups that share clusters varies less than either mean: by simulation fewer need to differ.
     fewest = FEWEST_DIFFERING if rates or len(parts) == 1 else min(FEWEST_DIFFERING, clusters / 8)
     size = 1.0 if log else max(map(abs, values))
-    expected = np.sum([np.square(part.shares[0]) for part in parts], axis=0)
-    few = differing(influences[0], expected) < fewest or negligible(
-        float(np.square(influences[0]).sum()), clusters, size
-    )
+    sizes = np.sum([part.shares[0] for part in parts], axis=0)
+    few = differing(influences[0], sizes) < fewest or negligible(float(np.square(influences[0]).sum()), clusters, size)
     if not single and (few or not clustered) and all(part.span is not None for part in parts):
         unseen = partial(_unseen_ends, parts, signs, scale, few)
     return LinearEstimate(

@@ -130,7 +130,7 @@ def linearize(
     sources = len(without[0])
     deviations = [influences(values_without, value, scale) for values_without in without]
     # Where few differ by their size, an unseen share is that of as many sources of equal size.
-    few = differing(deviations[0], np.square(sums[0][1])) < FEWEST_DIFFERING
+    few = differing(deviations[0], sums[0][1]) < FEWEST_DIFFERING
     number = effective_number(sums[0][1]) if few else float(sources)
     unseen: EndsAt | None = None
     if functional.extremes is not None:

@@ -329,13 +329,13 @@ def negligible(variance: float, clusters: int, size: float = 1.0) -> bool:
     return variance <= error * error
 
 
-def differing(influences: Floats, contributions: Floats | None = None) -> float:
+def differing(influences: Floats, sizes: Floats | None = None) -> float:
     """Return the effective number of clusters that differ, m = (sum d^2)^2 / sum d^4; 0 where none does.
 
     Args:
         influences: The influence d of each cluster.
-        contributions: What each is expected to add to the variance. With s their shares of it, m is at most
-            (sum d^2)^2 / (sum d^4 / s) / sum s^2: where only small clusters differ, they show little of the variance.
+        sizes: The size of each. With w their shares, m is at most (sum d^2)^2 / (sum d^4 / w) / sum w^2: where only
+            small clusters differ, they show little of the variance.
 
     >>> differing(np.array([3.0, 0.0, -3.0, 0.0]))
     2.0
@@ -346,8 +346,8 @@ def differing(influences: Floats, contributions: Floats | None = None) -> float:
     total, fourths = float(squares.sum()), np.square(squares)
     if not (total > 0 and (fourth := float(fourths.sum())) > 0):
         return 0.0
-    if contributions is not None:
-        shares = contributions / contributions.sum()
+    if sizes is not None:
+        shares = sizes / sizes.sum()
         present = shares > 0
         fourth = max(fourth, float((fourths[present] / shares[present]).sum() * np.square(shares).sum()))
     return total**2 / fourth
