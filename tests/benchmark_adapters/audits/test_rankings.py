@@ -168,6 +168,7 @@ def test_files_hold_figures_only(tmp_path: Path) -> None:
     assert main(command) == 0, "its own files are written again"
     document = json.loads(results.read_text(encoding="utf-8"))
     assert {figure["subject"]["group"] for figure in document["figures"]} < set(GROUPS)
+    assert "<style>\nsvg {" in chart.read_text(encoding="utf-8"), "escaped line ends would spoil its selectors"
     for text in (chart.read_text(encoding="utf-8"), json.dumps(document)):
         assert "Name" not in text.replace("runs and names", "")
     assert main([*command[:-1], str(tmp_path / "m.jsonl")]) == 2, "the data are not written over"
