@@ -21,7 +21,7 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.columns import Clustering, Columns
 from pytest_fairness.stats.custom_metrics import Functional, linearize
 from pytest_fairness.stats.families import simultaneous
-from pytest_fairness.stats.linear_estimate import IDENTITY, LOG, LinearEstimate, Scale
+from pytest_fairness.stats.linear_estimate import IDENTITY, LOG, LinearEstimate, Scale, differing
 from pytest_fairness.stats.measured import Measured
 from tests.helpers.examples import examples
 
@@ -478,3 +478,11 @@ def test_rates_that_vary_together_make_a_narrower_difference() -> None:
     events = [n < 6 for n in range(40)]
     alike, opposed = (list(zip(events, other, strict=True)) for other in (events[1:] + events[:1], events[::-1]))
     assert width(alike) < 0.8 * width(opposed)
+
+
+def test_sources_of_mildly_unequal_size_differ_as_many() -> None:
+    """Draw influences of independent items: squared sizes would count nearly half of them away."""
+    sizes = np.array([3, 1, 2, 2, 3, 2, 3, 1, 2, 1, 3, 5, 3, 3, 1, 2, 4, 1, 4, 2, 3, 4, 5], dtype=float)
+    draws = np.random.default_rng(0).normal(0, np.sqrt(sizes), (200, len(sizes)))
+    counted = [differing(influences, sizes) / differing(influences) for influences in draws]
+    assert np.median(counted) > 0.8
