@@ -445,7 +445,7 @@ class _Watched(Estimate):
     def __format__(self, spec: str) -> str:
         return Estimate.__format__(self._moved(record_read(self)), spec)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return Estimate.__repr__(self._moved(record_read(self)))
 
     def text(self, bounds: Iterable[float] = ()) -> str:

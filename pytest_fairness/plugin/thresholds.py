@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -41,7 +42,7 @@ from pytest_fairness.plugin.threshold_rows import get_influences, threshold_row,
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
 
-_PACKAGE = str(Path(__file__).parents[1])
+_PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 
 SURE = 0.9
 """The probability from which a history shows that a threshold is more flaky than its mark allows."""

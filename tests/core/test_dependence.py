@@ -378,6 +378,22 @@ def test_comparison_by_numbers_read_is_invalid(body: Callable[[Measured], None])
     assert "depends on numbers of estimates that the test reads" in judgment.reason
 
 
+@pytest.mark.parametrize(
+    "code",
+    ["rate.value >= 0.2", "'rate of yes: 0.' in repr(rate)", "'rate of yes: 0.' in f'{rate}'"],
+)
+def test_number_read_by_evaluated_code_is_invalid(code: str) -> None:
+    measured = three_groups()
+
+    def body() -> None:
+        assert measured.where(group="c").rate("yes") >= 0.4
+        assert eval(code, {"rate": measured.rate("yes")})  # noqa: S307 - made above
+
+    judgment = judge(body)
+    assert judgment.verdict is Verdict.INVALID
+    assert "an assertion depends on a number that the test reads" in judgment.reason
+
+
 def test_test_that_skips_itself_by_a_number_is_judged_otherwise() -> None:
     measured = three_groups()
 
