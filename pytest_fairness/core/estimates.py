@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.decisions import OPERATORS, Comparable, Decision, Verdict, current_recorder, record_read
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.core.formatting import checked_title, decimals, format_level, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED, RANKS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
@@ -86,7 +86,7 @@ def _finite(bound: object) -> float:
         if math.isfinite(number):
             return number
     raise TypeError(
-        f"an estimate is compared with a finite number, not with {given or repr(bound)}; "
+        f"an estimate is compared with a finite number, not with {given or short_repr(bound)}; "
         "for two estimates take their difference or ratio as a metric of its own"
     )
 
@@ -204,7 +204,12 @@ class Estimate(ComparableNumber):
 
         Args:
             scale: The ranges of the marks, in the units of the estimate.
+
+        Raises:
+            FairnessError: The scale is no `MarkScale`.
         """
+        if not isinstance(scale, MarkScale):
+            raise FairnessError(f"the scale is {short_repr(scale)}: write MarkScale(A=..., B=..., C=...)")
         return replace(self, scale=scale)
 
     def titled(self, title: str) -> Estimate:
@@ -515,7 +520,7 @@ class Mark(Comparable):
 
     def _answer(self, op: str, bound: object) -> bool:
         if not isinstance(bound, str) or bound not in ("A", "B", "C", "D"):
-            raise TypeError(f"a mark is compared with one of the letters A to D, not with {bound!r}")
+            raise TypeError(f"a mark is compared with one of the letters A to D, not with {short_repr(bound)}")
         index = "ABCD".index(bound) - (op in (">", "<="))
         if not 0 <= index < 3:
             always = "always" if op in (">=", "<=") else "never"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 from unicodedata import category, normalize
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, short_repr
 
 LONGEST_TITLE = 100
 """The most characters of the title of a threshold or metric."""
@@ -150,7 +150,7 @@ def title_fault(title: object) -> str:
     ("is ''", "is 'a\\\\nb', with a line break or a control character", '')
     """
     if not isinstance(title, str) or not title.strip():
-        return f"is {title!r:.60}"
+        return f"is {short_repr(title)}"
     if len(title.strip()) > LONGEST_TITLE:
         return f"has {len(title.strip()):,} characters"
     return "" if is_plain_line(title.strip()) else f"is {title!r:.60}, with a line break or a control character"

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -204,7 +204,7 @@ class Columns:
         if not is_text or name not in self._attributes:
             if not is_text or (self.count and name not in self.known_attributes):
                 raise FairnessError(
-                    f"no attempt has an attribute {name!r}: {did_you_mean(name, self.known_attributes)}"
+                    f"no attempt has an attribute {short_repr(name)}: {did_you_mean(name, self.known_attributes)}"
                 )
             left_out = (described.get(name) for described, _ in self._left_out)
             attribute = _attribute(map(_reader(name), self.attempts), left_out)

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.comparisons import for_threshold, record_estimates
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.exclusions import LeftOut
@@ -357,16 +357,17 @@ class Measured:
         Raises:
             FairnessError: No value is named.
         """
-        if not equals:
-            raise FairnessError("equals names no value: say which are counted, equals=[...]")
+        values = list(equals) if isinstance(equals, Iterable) else []
+        if not values:
+            raise FairnessError(f"equals is {short_repr(equals)}: name the values that are counted, equals=[...]")
 
         def strict_tail(tail: float) -> float:
-            return tail / len(equals)
+            return tail / len(values)
 
         return EstimateFamily(
             {
                 str(value): for_threshold(self._mean(MetricKind.RATE, outcome, value, None, strict_tail))
-                for value in equals
+                for value in values
             }
         )
 
@@ -422,7 +423,11 @@ class Measured:
         Raises:
             FairnessError: The two cannot be compared: they differ in items, prompts or ``conditions``.
         """
-        old = baseline if isinstance(baseline, Measured) else baseline.load()
+        old = baseline if isinstance(baseline, Measured) else getattr(baseline, "load", lambda: None)()
+        if not isinstance(old, Measured):
+            raise FairnessError(
+                f"the baseline is {short_repr(baseline)}: give another sample, or the fixture `baseline`"
+            )
         return BaselineComparison(self.selection, old.selection)
 
     def correlation(self, first: Outcome, second: Outcome) -> Estimate:
