@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_fairness.cli.arguments import Commands, add_command
 from pytest_fairness.core.errors import FairnessError, ModelError
 from pytest_fairness.core.extensions import MODELS
-from pytest_fairness.core.formatting import align_columns
+from pytest_fairness.core.formatting import align_columns, counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,4 +126,4 @@ def _reached(model: HostedModel) -> str:
     except ModelError as error:
         return str(error).removeprefix(f"{model.name}: {model.base_url} ")
     shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-    return f"reachable, {len(names)} model{'s' * (len(names) != 1)}" + (f" ({shown})" if names else "")
+    return f"reachable, {counted(len(names), 'model')}" + (f" ({shown})" if names else "")

@@ -12,7 +12,7 @@ from typing import Any
 from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.decisions import OPERATORS, Comparable, Decision, Verdict, current_recorder, record_read
 from pytest_fairness.core.errors import FairnessError, short_repr
-from pytest_fairness.core.formatting import checked_title, decimals, format_level, format_subject, number
+from pytest_fairness.core.formatting import checked_title, counted, decimals, format_level, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED, RANKS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 
@@ -367,7 +367,7 @@ class Estimate(ComparableNumber):
     def counts(self) -> str:
         """The sizes of its sample: ``100 items, 3,000 attempts, 5 ungraded``."""
         ungraded = sum(self.ungraded.values())
-        counts = f"{self.items:,} items, {self.attempts:,} attempts"
+        counts = f"{counted(self.items, 'item')}, {counted(self.attempts, 'attempt')}"
         return f"{counts}, {ungraded:,} ungraded" if ungraded else counts
 
     def __abs__(self) -> Estimate:

@@ -34,6 +34,17 @@ def age(text: str) -> float:
     return seconds
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: of one thing in the singular.
+
+    >>> counted(1, "item"), counted(1200, "earlier answer"), counted(0, "reply")
+    ('1 item', '1,200 earlier answers', '0 replies')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun[:-1]}ies" if noun.endswith("ly") else f"{number:,} {noun}s"
+
+
 def one_line(text: str, most: int) -> str:
     """Return a text in one line of at most ``most`` characters; an end that is cut off is three dots.
 

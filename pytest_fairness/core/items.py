@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.digests import digest, to_json
 from pytest_fairness.core.errors import FairnessError, describe_error
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.message_roles import CONTINUATIONS, TOOL, TOOL_CALLS, TOOLS
 
@@ -209,7 +210,7 @@ def _check_metadata(owner: str, metadata: object) -> None:
 def _check_text(what: str, value: object) -> None:
     """Check that a value has a text, by which it is stored, selected and shown."""
     try:
-        f"{value!s}{value!r}"  # noqa: B018
+        f"{value!s}{value!r}"
     except Exception as error:  # noqa: BLE001 - a user's class may raise anything
         raise FairnessError(f"{what} has no text, {describe_error(error)}: give a text or a number") from None
 
@@ -284,7 +285,7 @@ class ProbeItem:
                 raise FairnessError(f"probe item {self.id!r} holds {prompt!r}: its prompts must be Prompt(...)")
 
     def __repr__(self) -> str:
-        return f"<ProbeItem {self.id!r}: {len(self.prompts)} prompts>"
+        return f"<ProbeItem {self.id!r}: {counted(len(self.prompts), 'prompt')}>"
 
     @property
     def is_counterfactual(self) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalize_reason
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.importer import Importer
 from pytest_fairness.core.json_records import Record, read_records
 from pytest_fairness.core.message_roles import TOOL
@@ -67,10 +68,8 @@ class OpenAIBatchImport(Importer):
             raise FairnessError(f"{out} cannot be written: {error.strerror}") from None
         missing = len(requests) - counts["answered"]
         notes = [f"{missing:,} of {len(requests):,} requests have no answer: they are ungraded"] if missing else []
-        return [
-            *notes,
-            f"{counts['answered']:,} answers of {model} written to {out}; test them with --fairness-model replay:{out}",
-        ]
+        written = f"{counted(counts['answered'], 'answer')} of {model} written to {out}"
+        return [*notes, f"{written}; test them with --fairness-model replay:{out}"]
 
 
 def _requests(file: Path) -> tuple[dict[str, _Request], str]:

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.importer import Importer
 from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.core.output_files import partial_file
@@ -261,7 +262,7 @@ class TableImporter(Importer):
         files = arguments.file if isinstance(arguments.file, list) else [arguments.file]
         selected = _selected(getattr(arguments, "select", ()))
         table = write_table(out, self.read(arguments, notes), _join_names(map(str, files)), selected)
-        summary = f"{table.rows:,} rows written to {out}; scores: {_join_names(table.scores)}"
+        summary = f"{counted(table.rows, 'row')} written to {out}; scores: {_join_names(table.scores)}"
         return [
             *notes,
             *table.notes,

@@ -14,6 +14,7 @@ import pytest
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.acceptance_states import ACCEPTED
 from pytest_fairness.core.attempts import SampleCounts
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.engine.errors import STOPPED
 from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
@@ -170,7 +171,7 @@ class ThresholdOutcomes:
     def shard_line(self, shard: str, run: str) -> str:
         """Return the line of a shard without verdicts."""
         counts = ((len(self._measured), "item", "measured"), (self.deferred, "threshold", "deferred"))
-        summary = ", ".join(f"{count:,} {noun}{'s' * (count != 1)} {verb}" for count, noun, verb in counts)
+        summary = ", ".join(f"{counted(count, noun)} {verb}" for count, noun, verb in counts)
         return f"fairness: shard {shard} of run {run}: {summary}"
 
     @property

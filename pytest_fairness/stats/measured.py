@@ -15,6 +15,7 @@ from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.exclusions import LeftOut
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats import custom_metrics, metric_names, table_reader
@@ -622,7 +623,7 @@ class Measured:
         comparison = GroupComparison(selection, selection.outcome_vector(outcome, equals), by, groups, to)
         members = family(kind, comparison, pair_name, partial(selection.items_of, by=by))
         if not members:
-            reason = f"{by} has {len(names)} group{'' if len(names) == 1 else 's'}: a {kind.metric.value} needs two"
+            reason = f"{by} has {counted(len(names), 'group')}: a {kind.metric.value} needs two"
             family_name = metric_names.family_name(kind.metric, outcome, equals, by)
             members = {by: selection.setting.invalid(family_name, reason, breakdown=comparison.lazy_breakdown())}
         return members, comparison

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import title_fault
+from pytest_fairness.core.formatting import counted, title_fault
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats.outcome_vectors import Outcome
 from pytest_fairness.stats.outcomes import outcome_name
@@ -105,7 +105,7 @@ def corrected_name(name: MetricName, labels: int) -> MetricName:
     >>> corrected_name(mean_name(MetricKind.RATE, "harmful"), 200).note
     " (corrected for the judge's error, 200 labels)"
     """
-    return replace(name, note=f"{name.note} (corrected for the judge's error, {labels:,} labels)")
+    return replace(name, note=f"{name.note} (corrected for the judge's error, {counted(labels, 'label')})")
 
 
 def history_name(name: MetricName, answers: int) -> MetricName:
@@ -114,7 +114,7 @@ def history_name(name: MetricName, answers: int) -> MetricName:
     >>> history_name(mean_name(MetricKind.RATE, "harmful"), 2_000).title
     'rate of harmful (adjusted by 2,000 earlier answers)'
     """
-    return replace(name, title=f"{name.title} (adjusted by {answers:,} earlier answers)")
+    return replace(name, title=f"{name.title} (adjusted by {counted(answers, 'earlier answer')})")
 
 
 def baseline_name(name: MetricName, title: str, kind: MetricKind) -> MetricName:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.stats.contrasts import contrast
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes
 
@@ -25,10 +26,11 @@ def invalid_reason(groups: Sequence[GroupOutcomes]) -> str:
         if group.invalid:
             return group.invalid
         if not group.graded.count:
-            return f"all {group.attempts:,} attempts{of} are ungraded"
+            every = f"all {group.attempts:,} attempts{of} are" if group.attempts > 1 else f"the one attempt{of} is"
+            return f"{every} ungraded"
         if group.graded.sources < FEWEST_SOURCES:
             return (
-                f"only {group.graded.sources} independent items or sources{of}: "
+                f"only {counted(group.graded.sources, 'independent item')} or sources{of}: "
                 f"an interval needs at least {FEWEST_SOURCES}"
             )
         if 0 < group.graded.levels < 2:
