@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fairness.cli.arguments import Commands, add_command
+from pytest_fairness.core import event_loops
 from pytest_fairness.core.errors import FairnessError, ModelError
 from pytest_fairness.core.extensions import MODELS
 from pytest_fairness.core.formatting import align_columns, counted
@@ -113,7 +113,7 @@ def _service_row(
         if not isinstance(service, HttpService):
             return f"  {name}", "-", f"is no service: write {_SERVICE}FILE.toml"
         service.preflight()
-        state = asyncio.run(service.reach(_SECONDS)) if is_checked else "ready"
+        state = event_loops.run(service.reach(_SECONDS)) if is_checked else "ready"
     except FairnessError as error:
         return f"  {name}", "-", str(error).removeprefix("model ").removeprefix(f"{name}: ")
     return f"  {name}", service.base_url, state
@@ -122,7 +122,7 @@ def _service_row(
 def _reached(model: HostedModel) -> str:
     """Return the answer of a server to a request for its models, in words."""
     try:
-        names = asyncio.run(model.list_models(_SECONDS))
+        names = event_loops.run(model.list_models(_SECONDS))
     except ModelError as error:
         return str(error).removeprefix(f"{model.name}: {model.base_url} ")
     shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.counterfactual.grammar import Grammar, grammar

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalize_reason
 from pytest_fairness.core.formatting import counted

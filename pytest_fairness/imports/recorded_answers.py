@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from abc import abstractmethod
 from argparse import ArgumentParser, Namespace
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import counted
@@ -133,8 +133,7 @@ class _TableBuilder:
         epoch = self._epoch(answer)
         calls = None if answer.ungraded or answer.actions is None else [call.to_json() for call in answer.actions]
         self._has_actions |= bool(calls)
-        json.dump([answer.sample, epoch, scores, attributes, calls], spool, ensure_ascii=False)
-        spool.write("\n")
+        spool.write(json.dumps([answer.sample, epoch, scores, attributes, calls], ensure_ascii=False) + "\n")
 
     def finish(self) -> ImportedTable:
         """Check what was collected, and return its size and columns."""

@@ -89,7 +89,13 @@ def write_json(settings: Settings, results: RunResults) -> list[str]:
     if settings.json is None:
         return []
     write_results(settings.json, results)
-    return [f"results: {relative_to(settings.json, settings.folders.invocation)}"]
+    return [results_line(settings)]
+
+
+def results_line(settings: Settings) -> str:
+    """Return the line that names the results file; its path is relative to the folder in which pytest was started."""
+    assert settings.json is not None  # noqa: S101 - asked for by the caller
+    return f"results: {relative_to(settings.json, settings.folders.invocation)}"
 
 
 def write_outputs(fairness: FairnessSession, results: RunResults, notify: Callable[[str], None]) -> list[str]:

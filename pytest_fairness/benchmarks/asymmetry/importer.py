@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.importer import Importer, write_lines

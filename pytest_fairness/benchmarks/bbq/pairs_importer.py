@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.benchmarks.bbq.pair_records import PairRecord, Response, read_pairs
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.importer import Importer, write_lines
 

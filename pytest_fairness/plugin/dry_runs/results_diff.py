@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.dry_run_results import FieldDifference
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted

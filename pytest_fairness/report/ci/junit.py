@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.report.escaping import escape_controls

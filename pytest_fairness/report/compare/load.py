@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.core.results import read_results
 from pytest_fairness.core.threshold_results import InfluenceResult

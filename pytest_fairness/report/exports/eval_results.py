@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import bounds_of, counted, format_level
 from pytest_fairness.core.output_files import write_text

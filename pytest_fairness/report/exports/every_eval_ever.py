@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.formatting import bounds_of, counted
 from pytest_fairness.core.metric_kind import MetricKind

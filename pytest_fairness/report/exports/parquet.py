@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted

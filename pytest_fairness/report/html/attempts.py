@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 from urllib.parse import quote
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.results import RunResults
