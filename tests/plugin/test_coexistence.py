@@ -504,6 +504,27 @@ def no_sockets(monkeypatch):
     project.run().assert_outcomes(passed=61)
 
 
+@pytest.mark.parametrize(
+    "part", ["threading.Thread", "threading.Event", "contextvars.copy_context", "concurrent.futures.Future"]
+)
+def test_replaced_threads_are_named_by_the_first_measurement(project: Project, part: str) -> None:
+    """Regression: the run waited for ever, or failed within Python's own code."""
+    mocked = f"""
+import concurrent.futures, contextvars, threading
+from unittest import mock
+
+@pytest.fixture(autouse=True)
+def mocked():
+    with mock.patch("{part}"):
+        yield
+"""
+    project.write(conftest=project_sources.application() + mocked, test_hiring=project_sources.suite())
+    result = project.run("-k", "person-0001 or women")
+    result.assert_outcomes(failed=2)
+    assert f"{part}" in shown(result)
+    assert "must put them back before it measures" in " ".join(shown(result).split())
+
+
 NO_ASYNCIO = """
 import asyncio
 import pytest
