@@ -118,8 +118,8 @@ def _open_copy(source: StoreLocation, copy: Path) -> Iterator[Database]:
     if isinstance(source, Path):
         try:
             with (
-                readable(source) as place,
-                closing(sqlite3.connect(str(place))) as old,
+                readable(source) as file,
+                closing(sqlite3.connect(str(file))) as old,
                 closing(sqlite3.connect(copy)) as new,
             ):
                 old.backup(new)

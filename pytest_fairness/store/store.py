@@ -360,7 +360,7 @@ class Store:
 @contextmanager
 def open_to_read(location: StoreLocation) -> Iterator[Store]:
     """Open a store that exists, to read it, wherever it lies."""
-    with readable(location) as place, closing(Store(place)) as store:
+    with readable(location) as file, closing(Store(file)) as store:
         yield store
 
 
