@@ -14,7 +14,7 @@ from pytest_fairness.core.extensions import MODELS
 from pytest_fairness.core.formatting import align_columns, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.http_model import HostedModel
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _SECONDS = 5.0
 """Seconds for which `--check` waits for a server."""
 _SERVICE = "http:"
+_LONGEST_NAME = 32
+"""The most characters of an alias, or of a service, in a column."""
 _SHOWN = 3
 """The most names of models that are shown."""
 
@@ -56,13 +58,21 @@ def _models(options: argparse.Namespace) -> None:
     aliases = read_aliases(Path.cwd())
     if aliases:
         print("\naliases of pyproject.toml:")
-        print(*align_columns((f"  {alias}", name) for alias, name in aliases.items()), sep="\n")
+        _print_named([(f"  {alias}", name) for alias, name in aliases.items()])
     services = [*options.services, *_services_of(Path.cwd(), aliases)]
     if services:
         print("\nservices:")
         context = ModelContext(environment=environment)
         rows = [_service_row(name, aliases, context, is_checked=options.check) for name in dict.fromkeys(services)]
-        print(*align_columns(rows), sep="\n")
+        _print_named(rows)
+
+
+def _print_named(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows in columns; a name that users have made longer than most stands above its row."""
+    long = [name if len(name) > _LONGEST_NAME else "" for name, *_ in rows]
+    lines = align_columns([("" if above else name, *cells) for above, (name, *cells) in zip(long, rows, strict=True)])
+    for above, line in zip(long, lines, strict=True):
+        print(*filter(None, (above, line)), sep="\n")
 
 
 def _row(name: str, environment: Mapping[str, str], *, is_checked: bool) -> tuple[str, ...]:
