@@ -23,7 +23,7 @@ from pytest_fairness.plugin.flips import properties as search_properties
 from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.shards import DEFERRED
 from pytest_fairness.report.ci.junit import PREFIX
-from pytest_fairness.report.release import not_judged
+from pytest_fairness.report.release import NO_RESULT, not_judged
 
 if TYPE_CHECKING:
     from pytest_fairness.core.search_results import SearchResult
@@ -188,7 +188,7 @@ class ThresholdOutcomes:
         """
         if not expected:
             return []
-        missing = not_judged(STOPPED if stopped else "its test gave no result", "not run")
+        missing = not_judged(STOPPED if stopped else NO_RESULT, "not run")
         tests: dict[tuple[object, ...], str] = {}
         if any(row.example is not None for row in self._rows.values()):
             for test, properties in self._measured.items():

@@ -20,6 +20,7 @@ STATES = ("fair", "unfair", "undecided", "invalid")
 NOT_JUDGED = "not judged"
 """The verdict of a threshold that was collected and not judged: not selected, skipped, or not run after a stop."""
 NOT_SELECTED = "not selected"
+NO_RESULT = "its test gave no result"
 _MOST_REASONS = 3
 """The most reasons of skips in the sentence on a release."""
 

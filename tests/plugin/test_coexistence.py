@@ -504,6 +504,39 @@ def no_sockets(monkeypatch):
     project.run().assert_outcomes(passed=61)
 
 
+HIDDEN_FAILURES = """
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    try:
+        return (yield)
+    except BaseException:
+        return True
+"""
+UNHEARD_TESTS = """
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    return True
+"""
+
+
+@pytest.mark.parametrize(
+    ("hook", "message"),
+    [
+        (HIDDEN_FAILURES, "is unfair, and its test passed: a conftest.py or another plugin"),
+        (UNHEARD_TESTS, "was selected and gave no result: a conftest.py or another plugin"),
+    ],
+    ids=["hidden", "unheard"],
+)
+def test_session_fails_where_a_plugin_hides_a_verdict(project: Project, hook: str, message: str) -> None:
+    """Regression: such a session ended with 0."""
+    project.write(
+        conftest=project_sources.application({"man": 0.95, "woman": 0.3}) + hook, test_hiring=project_sources.suite()
+    )
+    result = project.run()
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert message in " ".join(shown(result).split())
+
+
 @pytest.mark.parametrize(
     "part", ["threading.Thread", "threading.Event", "contextvars.copy_context", "concurrent.futures.Future"]
 )
