@@ -430,6 +430,8 @@ _NUMBERS = frozenset(
     {"value", "low", "high", "strict_low", "strict_high", "error", "groups", "count", "ends_at", "letter"}
 )
 """Numbers that a test must not decide by in place of a comparison."""
+_REASONS = frozenset({"invalid", "suspect", "sparse"})
+"""Reasons for which an estimate supports no claim: a test must not leave out a comparison where it has one."""
 
 
 class _Watched(Estimate):
@@ -439,6 +441,8 @@ class _Watched(Estimate):
 
     def __getattribute__(self, name: str) -> Any:
         numbers = super().__getattribute__(name)
+        if name in _REASONS:
+            return "" if numbers and record_read(self) else numbers
         if name not in _NUMBERS or not (added := record_read(self)):
             return numbers
         if isinstance(numbers, Mapping):

@@ -350,6 +350,13 @@ def assert_that_is_skipped(measured: Measured) -> None:
     assert measured.rate("yes") >= 0.4
 
 
+def assert_that_is_left_out_where_invalid(measured: Measured) -> None:
+    rate = measured.where(group="nobody").rate("yes")
+    if not rate.invalid:
+        assert rate >= 0.5
+    assert measured.rate("yes") >= 0.4
+
+
 def best_member(measured: Measured) -> None:
     ratios = measured.ratios("yes", by="group")
     best = max(ratios, key=lambda pair: ratios[pair].value)
@@ -368,6 +375,7 @@ def best_member(measured: Measured) -> None:
         bound_of_the_second_read,
         branch_that_is_chosen,
         assert_that_is_skipped,
+        assert_that_is_left_out_where_invalid,
         best_member,
     ],
 )
@@ -413,6 +421,7 @@ def test_numbers_that_are_only_read_change_no_verdict() -> None:
         rate = measured.rate("yes")
         difference = measured.difference("yes", by="group", of="a", to="b")
         assert f"{rate.value:.2f} {difference.groups}"
+        assert not rate.invalid
         assert math.isfinite(rate.value)
         assert rate >= 0.5, f"{rate.error}"
         assert difference <= 0.5
