@@ -44,7 +44,7 @@ class MeasurementHooks:
         self._written: list[str] = []
         """Lines that name the files with the results."""
         self._selected: frozenset[str] = frozenset()
-        """The ids of the thresholds that this process must run."""
+        """The ids of the tests, the thresholds among them, that this process or its workers must run."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -137,6 +137,11 @@ class MeasurementHooks:
         finally:
             self._state.modules.keep()
         return True
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Note the tests that the workers must run."""
+        self._selected |= frozenset(ids)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

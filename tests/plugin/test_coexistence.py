@@ -504,31 +504,34 @@ def no_sockets(monkeypatch):
     project.run().assert_outcomes(passed=61)
 
 
-HIDDEN_FAILURES = """
+HIDING_HOOKS = {
+    "swallowed": (
+        """
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem):
     try:
         return (yield)
     except BaseException:
         return True
-"""
-UNHEARD_TESTS = """
+""",
+        "is unfair, and its test passed: a conftest.py or another plugin",
+    ),
+    "unheard": (
+        """
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
-    return True
-"""
+    return True if "alike" in item.name else None
+""",
+        "was selected and gave no result: a conftest.py or another plugin",
+    ),
+}
+"""Hooks that let a session pass, and what is said of it."""
 
 
-@pytest.mark.parametrize(
-    ("hook", "message"),
-    [
-        (HIDDEN_FAILURES, "is unfair, and its test passed: a conftest.py or another plugin"),
-        (UNHEARD_TESTS, "was selected and gave no result: a conftest.py or another plugin"),
-    ],
-    ids=["hidden", "unheard"],
-)
-def test_session_fails_where_a_plugin_hides_a_verdict(project: Project, hook: str, message: str) -> None:
+@first_in_every_mode("hides", ["unheard", "swallowed"])
+def test_session_fails_where_a_plugin_hides_a_verdict(project: Project, hides: str) -> None:
     """Regression: such a session ended with 0."""
+    hook, message = HIDING_HOOKS[hides]
     project.write(
         conftest=project_sources.application({"man": 0.95, "woman": 0.3}) + hook, test_hiring=project_sources.suite()
     )
