@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from pytest_fairness.core.formatting import counted
 from pytest_fairness.stats.contrasts import contrast
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes
 
@@ -29,9 +28,9 @@ def invalid_reason(groups: Sequence[GroupOutcomes]) -> str:
             every = f"all {group.attempts:,} attempts{of} are" if group.attempts > 1 else f"the one attempt{of} is"
             return f"{every} ungraded"
         if group.graded.sources < FEWEST_SOURCES:
+            clusters = "item or source" if group.graded.sources == 1 else "items or sources"
             return (
-                f"only {counted(group.graded.sources, 'independent item')} or sources{of}: "
-                f"an interval needs at least {FEWEST_SOURCES}"
+                f"only {group.graded.sources} independent {clusters}{of}: an interval needs at least {FEWEST_SOURCES}"
             )
         if 0 < group.graded.levels < 2:
             return f"only one level of the crossed factor{of}: an interval needs at least two"
