@@ -78,8 +78,8 @@ class Columns:
         crossed: str | None = None,
         left_out: LeftOut = MappingProxyType({}),
     ) -> None:
-        if sources not in ("random", "fixed"):
-            raise FairnessError(f"sources is {sources!r}: it must be 'random' or 'fixed'")
+        if not isinstance(sources, str) or sources not in ("random", "fixed"):
+            raise FairnessError(f"sources is {short_repr(sources)}: it must be 'random' or 'fixed'")
         self.attempts = attempts
         self.count = len(attempts)
         self.crossed = crossed

@@ -96,6 +96,8 @@ class Measured:
         left_out: LeftOut = MappingProxyType({}),
         history: Sequence[GradedAttempt] = (),
     ) -> None:
+        if not isinstance(attempts, Sequence) or not all(isinstance(one, GradedAttempt) for one in attempts[:1]):
+            raise FairnessError(f"the attempts are {short_repr(attempts)}: give a list of GradedAttempt")
         columns = Columns(attempts, sources=sources, crossed=crossed, left_out=left_out)
         options: dict[str, Any] = {"extremes": extremes, "conditions": conditions, "calibration": calibration}
         self.selection = Selection(columns, confidence=confidence, **options)

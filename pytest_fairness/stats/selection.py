@@ -50,8 +50,8 @@ class Selection:
         conditions: Mapping[str, Any] | None = None,
         calibration: Sequence[Row] = (),
     ) -> None:
-        if not 0 < confidence < 1:
-            raise FairnessError(f"confidence is {confidence!r}: it must lie between 0 and 1")
+        if not isinstance(confidence, float | int | np.floating) or not 0 < confidence < 1:
+            raise FairnessError(f"confidence is {short_repr(confidence)}: it must lie between 0 and 1")
         self.conditions = conditions or {}
         self.columns = columns
         self.reader = OutcomeReader(columns, extremes or {}, Calibration(calibration, columns) if calibration else None)
