@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.helpers.fork_server import ForkedWorkers
+from tests.helpers.project_sources import PROBE, application, suite
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,18 @@ class Project:
             self._written += 1
             at = time.time() + self._written
             os.utime(file, (at, at))
+
+    def write_suite(
+        self,
+        *tests: str,
+        conftest: str = application(),
+        count: int = 60,
+        groups: Sequence[str] = ("woman", "man"),
+        probe: str = PROBE,
+        **files: str,
+    ) -> None:
+        """Write ``test_hiring`` with these tests (`project_sources.suite`), its ``conftest``, and other files."""
+        self.write(conftest=conftest, test_hiring=suite(*tests, count=count, groups=groups, probe=probe), **files)
 
     def run(self, *args: str, mode: Mode | None = None) -> pytest.RunResult:
         """Run pytest in the project, with a results file."""

@@ -107,7 +107,7 @@ def until(happened: Callable[[], bool]) -> None:
 
 
 def test_model_without_batches_is_refused_in_one_line(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=2))
+    project.write_suite(count=2)
     result = project.run("--fairness-batch=submit")
     assert "has no batches, and --fairness-batch needs them: drop the option" in unwrapped(result)
     assert project.calls().total() == 0

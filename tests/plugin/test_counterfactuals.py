@@ -70,7 +70,7 @@ def test_pair_that_differs_in_its_slots_is_measured_and_reported(project: Projec
 
 
 def test_items_without_slots_are_not_linted(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
+    project.write_suite(count=6)
     result = project.run()
     assert "counterfactual" not in shown(result)
     assert result.parseoutcomes()["passed"] >= 6
@@ -118,9 +118,7 @@ def test_same_estimate_of_two_probes_is_recorded_for_each(project: Project) -> N
     thresholds = [
         project_sources.threshold(rate, name=f"test_{name}", probe=f"test_{name}ing") for name in ("hir", "promot")
     ]
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(probe, *thresholds, count=6)
-    )
+    project.write_suite(probe, *thresholds, count=6)
     project.run()
     probes = [metric["probe"] for metric in project.results()["metrics"] if metric["metric"] == "rate(hired)"]
     assert probes == ["test_hiring.py::test_hiring", "test_hiring.py::test_promoting"]

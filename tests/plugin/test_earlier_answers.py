@@ -27,7 +27,7 @@ def write(project: Project, model: str, *tests: str, count: int = 300) -> None:
     """Write a project whose models answer alike to nine in ten profiles."""
     body = PROFILES.replace("MODEL", "version")
     application = project_sources.application(version=model, body=f"    version = {model!r}\n{body}")
-    project.write(conftest=application, test_hiring=project_sources.suite(*(tests or (RATE,)), count=count))
+    project.write_suite(*(tests or (RATE,)), conftest=application, count=count)
 
 
 def ship(project: Project, model: str = "old", *tests: str, **options: int) -> str:

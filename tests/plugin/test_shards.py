@@ -31,7 +31,7 @@ SLOW = """\
 def hiring(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     for name in ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "CI_PIPELINE_ID", "BUILD_TAG"):
         monkeypatch.delenv(name, raising=False)
-    project.write(conftest=application(NARROW, version="1"), test_hiring=suite(count=COUNT))
+    project.write_suite(conftest=application(NARROW, version="1"), count=COUNT)
     return project
 
 
