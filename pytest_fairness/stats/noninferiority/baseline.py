@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.breakdown import Breakdown, LazyBreakdown
+from pytest_fairness.core.breakdown import Breakdown
 from pytest_fairness.core.comparisons import for_threshold
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
@@ -33,8 +33,8 @@ from pytest_fairness.stats.group_estimates import (
     sparse_reason,
 )
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
-from pytest_fairness.stats.metric_names import MetricName, baseline_name
-from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group, imputations
+from pytest_fairness.stats.metric_names import baseline_name
+from pytest_fairness.stats.outcome_vectors import Outcome, OutcomeVector, group, imputations
 from pytest_fairness.stats.outcomes import outcome_name
 from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
@@ -80,15 +80,7 @@ class BaselineComparison:
         and so is 1 / 0.7 after 0.8. Where the baseline's own interval contains 1, its side is unknown,
         and the value is the distance between the two ratios, in either direction.
         """
-        name = metric_names.pair_name(MetricKind.RATIO, outcome, equals, by, of, to)
-        title = f"factor by which the {name.title}, is further from parity than the baseline's"
-        groups = self._both_pairs(outcome, equals, by, of, to)
-        reason = comparison_reason(groups[:2], log=True) or comparison_reason(groups[2:], log=True)
-        zero = next((group.name for group in groups if group.graded.value == 0), None)
-        if not reason and zero is not None:
-            reason = f"no events of {zero}: a ratio of zero is infinitely far from parity, take a difference"
-        breakdown = self._lazy_breakdown(outcome, equals, by, of, to)
-        return self._distance(baseline_name(name, title, MetricKind.RATIO), groups, reason, by, breakdown, log=True)
+        return self._compare(MetricKind.RATIO, outcome, equals, by, of, to)
 
     def difference(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
         """Return how much further from 0 the difference of two groups is than the baseline's; 0.0 is as far.
@@ -96,12 +88,7 @@ class BaselineComparison:
         In the outcome's own units. As in `ratio`, signs do not matter, and a baseline whose
         interval contains 0 gives the distance between the two differences.
         """
-        name = metric_names.pair_name(MetricKind.DIFFERENCE, outcome, equals, by, of, to)
-        title = f"increase in the size of the {name.title}, over the baseline's"
-        groups = self._both_pairs(outcome, equals, by, of, to)
-        breakdown = self._lazy_breakdown(outcome, equals, by, of, to)
-        change_name = baseline_name(name, title, MetricKind.DIFFERENCE)
-        return self._distance(change_name, groups, invalid_reason(groups), by, breakdown, log=False)
+        return self._compare(MetricKind.DIFFERENCE, outcome, equals, by, of, to)
 
     def rate(self, outcome: Outcome, *, equals: Any = None) -> Estimate:
         """Return the rate of an outcome that is true or false, less the baseline's: from -1 to 1."""
@@ -132,47 +119,38 @@ class BaselineComparison:
 
         return for_threshold(contrast_estimate(self._new.setting, change_name, groups, self._new.items, breakdown))
 
-    def _both_pairs(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> list[GroupOutcomes]:
-        """Return two groups of this sample, then the same of the baseline."""
-        for sample in (self._new, self._old):
-            _uncorrected(sample, outcome, equals)
-        new = self._new.pair(outcome, equals, by, of, to)
-        old = self._old.pair(outcome, equals, by, of, to)
-        return [*new, *(replace(group, name=_in_the_baseline(group.name)) for group in old)]
-
-    def _lazy_breakdown(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> LazyBreakdown:
-        """Return a function to the groups of both samples; in the example direction 1 is that of the new gap."""
+    def _compare(self, kind: MetricKind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> Estimate:
+        """Return how much further from parity the ratio or difference of two groups is than the baseline's."""
+        samples, setting, log = (self._new, self._old), self._new.setting, kind is MetricKind.RATIO
+        vectors = [_uncorrected(sample, outcome, equals) for sample in samples]
+        pairs = [sample.pair(outcome, equals, by, of, to) for sample in samples]
+        new, old = (
+            GroupComparison(*compared, None) for compared in zip(samples, vectors, (by, by), pairs, strict=True)
+        )
+        groups = [*new.groups, *(replace(group, name=_in_the_baseline(group.name)) for group in old.groups)]
 
         def breakdown() -> Breakdown:
-            pairs = [(sample, sample.pair(outcome, equals, by, of, to)) for sample in (self._new, self._old)]
-            new, old = (
-                GroupComparison(sample, sample.outcome_vector(outcome, equals), by, pair, None)
-                for sample, pair in pairs
-            )
             earlier = {_in_the_baseline(name): estimate for name, estimate in old.estimates().items()}
             example, (first, second) = new.example(of, to), new.groups
-            direction = 1 if first.graded.value > second.graded.value else -1
+            direction = 1 if first.graded.value > second.graded.value else -1  # 1 is the direction of the new gap
             return Breakdown(None, new.estimates() | earlier, lambda towards: example(direction * towards))
 
-        return breakdown
-
-    def _distance(
-        self,
-        name: MetricName,
-        groups: Sequence[GroupOutcomes],
-        reason: str,
-        by: str,
-        breakdown: LazyBreakdown,
-        *,
-        log: bool,
-    ) -> Estimate:
-        setting = self._new.setting
-        counts = group_counts(groups, self._new.items_of(groups[:2], by)) | {"breakdown": breakdown}
+        name = metric_names.pair_name(kind, outcome, equals, by, of, to)
+        if log:
+            title = f"factor by which the {name.title}, is further from parity than the baseline's"
+            reason = comparison_reason(new.groups, log=True) or comparison_reason(groups[2:], log=True)
+            zero = next((group.name for group in groups if group.graded.value == 0), None)
+            if not reason and zero is not None:
+                reason = f"no events of {zero}: a ratio of zero is infinitely far from parity, take a difference"
+        else:
+            title, reason = f"increase in the size of the {name.title}, over the baseline's", invalid_reason(groups)
+        change_name = baseline_name(name, title, kind)
+        counts = group_counts(groups, self._new.items_of(new.groups, by)) | {"breakdown": breakdown}
         if reason:
-            return for_threshold(setting.invalid(name, reason, **counts))
+            return for_threshold(setting.invalid(change_name, reason, **counts))
         estimates = [distance(parts, setting.tail, log=log) for parts in imputations(groups)]
         counts |= {"suspect": suspect_reason(groups, setting.tail), "sparse": sparse_reason(groups, log=log)}
-        return for_threshold(setting.estimate(name, estimates, **counts))
+        return for_threshold(setting.estimate(change_name, estimates, **counts))
 
 
 def distance(parts: Sequence[ClusterSums], tail: float, *, log: bool) -> LinearEstimate:
