@@ -106,11 +106,13 @@ class Project:
         conftest: str = application(),
         count: int = 60,
         groups: Sequence[str] = ("woman", "man"),
+        people: str = "",
         probe: str = PROBE,
         **files: str,
     ) -> None:
         """Write ``test_hiring`` with these tests (`project_sources.suite`), its ``conftest``, and other files."""
-        self.write(conftest=conftest, test_hiring=suite(*tests, count=count, groups=groups, probe=probe), **files)
+        source = suite(*tests, count=count, groups=groups, people=people, probe=probe)
+        self.write(conftest=conftest, test_hiring=source, **files)
 
     def run(self, *args: str, mode: Mode | None = None) -> pytest.RunResult:
         """Run pytest in the project, with a results file."""

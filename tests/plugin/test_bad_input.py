@@ -90,8 +90,7 @@ def people(data):
     folder = data.folder("hiring")
     yield ProbeItem("a", [Prompt(f"Should a man in {folder} be hired?")])
 """
-    source = "\n".join((project_sources.HEAD, items, project_sources.PROBE, project_sources.THRESHOLD))
-    project.write(conftest=project_sources.application(), test_hiring=source)
+    project.write_suite(people=items)
     assert "--fairness-data hiring=nowhere: there is no such folder" in usage_error(
         project.run("--fairness-data=hiring=nowhere")
     )

@@ -60,10 +60,7 @@ def people():
 
 
 def write(project: Project, body: str) -> None:
-    source = "\n".join(
-        (project_sources.HEAD, GENERATOR.format(body=body), project_sources.PROBE, project_sources.THRESHOLD)
-    )
-    project.write(conftest=project_sources.application(), test_hiring=source, test_other="def test_other(): pass\n")
+    project.write_suite(people=GENERATOR.format(body=body), test_other="def test_other(): pass\n")
 
 
 @first_in_every_mode("body", BAD_ITEMS)
@@ -89,8 +86,7 @@ def test_sources_and_groups_may_be_numbers(project: Project) -> None:
         yield ProbeItem(f"a{number}", prompts, number)
     """
     threshold = project_sources.threshold("assert measured.ratio('hired', by='age', of='30', to='60') >= 0.5")
-    source = "\n".join((project_sources.HEAD, GENERATOR.format(body=body), project_sources.PROBE, threshold))
-    project.write(conftest=project_sources.application(), test_hiring=source)
+    project.write_suite(threshold, people=GENERATOR.format(body=body))
     result = project.run("--fairness-report=report.html")
     result.assert_outcomes(passed=81)
     assert "bug" not in shown(result)

@@ -77,8 +77,7 @@ def people():
     for name in ("é a::b [c]", "x" * 200, "x" * 199 + "y", "Zoë", "Zoé"):
         yield ProbeItem(name, [Prompt(f"a man called {name} ")])
 """
-    tests = (project_sources.HEAD, items, project_sources.PROBE)
-    project.write(conftest=project_sources.application(), test_hiring="\n".join(tests))
+    project.write_suite("", people=items)
     ids = [line.partition("::test_hiring")[2] for line in collected(project)]
     assert len(set(ids)) == len(ids) == 5
     for test in ids:
@@ -96,10 +95,7 @@ def people():
     for name in ("医生", "护士", "教师", "a b", "a_b", "x" * 70, "x" * 70 + "y", "x" * 69 + "z"):
         yield ProbeItem(name, [Prompt(f"a man called {name} ")])
 """
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring="\n".join((project_sources.HEAD, items, project_sources.PROBE)),
-    )
+    project.write_suite("", people=items)
     ids = collected(project)
     assert len(set(ids)) == 8
     assert "test_hiring.py::test_hiring[a_b]" in ids
@@ -115,10 +111,7 @@ def people():
     for name in ("b", "c", "a"):
         yield ProbeItem(name, [Prompt(f"a man called {name} ")])
 """
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring="\n".join((project_sources.HEAD, items, project_sources.PROBE)),
-    )
+    project.write_suite("", people=items)
     assert [line.partition("::")[2] for line in collected(project)] == [f"test_hiring[{name}]" for name in "abc"]
 
 

@@ -38,11 +38,7 @@ def write(project: Project, first: str, second: str, slots: str) -> None:
     if slots == "mixed":
         emily = {"name": "Emily Walsh", "they": "she", "their": "his"}
     items = ITEMS.format(first=first, second=second, emily=emily, james=james)
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring="\n".join((project_sources.HEAD, items, project_sources.PROBE, project_sources.THRESHOLD)),
-        test_other="def test_other(): pass\n",
-    )
+    project.write_suite(people=items, test_other="def test_other(): pass\n")
 
 
 @first_in_every_mode("case", PAIRS)
@@ -97,16 +93,15 @@ def people({signature}):
 def test_builder_with_a_count_makes_as_many_items_as_the_sample(
     project: Project, signature: str, sample: int | None, measured: int
 ) -> None:
-    source = "\n".join((project_sources.HEAD, BUILDER.format(signature=signature), project_sources.PROBE))
-    project.write(conftest=project_sources.application(), test_hiring=source)
+    project.write_suite("", people=BUILDER.format(signature=signature))
     result = project.run(*([f"--fairness-sample={sample}"] if sample else []))
     assert result.parseoutcomes() == {"passed": measured}
     assert project.calls().total() == measured
 
 
 def test_larger_sample_contains_the_smaller(project: Project) -> None:
-    source = "\n".join((project_sources.HEAD, BUILDER.format(signature="count=5"), project_sources.PROBE))
-    project.write(conftest=project_sources.application(version="1"), test_hiring=source)
+    people = BUILDER.format(signature="count=5")
+    project.write_suite("", conftest=project_sources.application(version="1"), people=people)
     project.run("--fairness-sample=3")
     project.run("--fairness-sample=9")
     assert project.calls().total() == 9

@@ -82,10 +82,7 @@ FIELDS = ("art", "law", "law", "law")
 def test_slice_selects_by_item_and_prompt_attributes(project: Project) -> None:
     where = "gender='woman', tone='now', field='law', level=1"
     test = project_sources.threshold(f'assert measured.where({where}).rate("hired") >= 0.1')
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring="\n".join((project_sources.HEAD, SLICED, project_sources.PROBE, test)),
-    )
+    project.write_suite(test, people=SLICED)
     project.run("-k", "test_threshold").assert_outcomes(passed=1, deselected=40)
     assert (project.row()["items"], project.row()["attempts"]) == (20, 20)
     assert project.row()["slice"] == {"gender": "woman", "tone": "now", "field": "law", "level": "1"}
