@@ -16,6 +16,7 @@ from contextlib import closing
 import pytest
 
 from tests.helpers import project_sources
+from tests.helpers.deadlines import wait_until
 from tests.helpers.project import N2, NO_XDIST, Project, distributed, first_in_every_mode, shown
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
@@ -117,10 +118,7 @@ def start(project: Project, *args: str) -> subprocess.Popen[bytes]:
 
 def wait_for(project: Project, count: int) -> None:
     """Wait until the callable was asked so often."""
-    end = time.monotonic() + 60
-    while sum(project.calls().values()) < count:
-        assert time.monotonic() < end, "it asks nothing"
-        time.sleep(0.02)
+    wait_until(lambda: project.calls().total() >= count)
 
 
 @pytest.mark.slow
