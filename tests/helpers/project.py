@@ -162,6 +162,18 @@ class Project:
         judged = [row for row in self.rows() if row["verdict"] != "not judged"]
         return {row["id"].partition("::")[2]: row["verdict"] for row in judged}
 
+    def judged_estimates(self) -> dict[str, tuple[str, float, float, float]]:
+        """Return the verdict of each threshold, with its estimate and interval, by id."""
+        return {row["id"]: (row["verdict"], row["estimate"], row["low"], row["high"]) for row in self.rows()}
+
+    def task_estimates(self) -> dict[str, dict[str, float]]:
+        """Return the values of all metrics of other harnesses' tasks, by task."""
+        values: dict[str, dict[str, float]] = {}
+        for metric in self.results()["metrics"]:
+            if "task" in metric["slice"]:
+                values.setdefault(metric["slice"]["task"], {})[metric["metric"]] = metric["estimate"]
+        return values
+
 
 def shown(result: pytest.RunResult) -> str:
     """Return all output of a run."""
