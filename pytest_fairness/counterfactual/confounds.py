@@ -330,7 +330,7 @@ def _strata(rows: Sequence[_Row]) -> Iterator[tuple[str, list[_Row]]]:
 def _group_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
     for by in sorted({name for row in rows for name in row.prompt.groups}):
         with_group = [row for row in rows if by in row.prompt.groups]
-        if not 1 < len({row.prompt.groups[by] for row in with_group}) <= MOST_LEVELS:
+        if not 1 < len({str(row.prompt.groups[by]) for row in with_group}) <= MOST_LEVELS:
             continue
         for value in sorted({value for row in with_group for value in row.order}):
             relevant = [row for row in with_group if value in row.order]
@@ -358,7 +358,7 @@ def _attribute_names(rows: Sequence[_Row]) -> list[str]:
 def _attribute_confounds(rows: Sequence[_Row], by: str, name: str) -> Iterator[Confound]:
     groups_by_level: dict[Any, set[str]] = defaultdict(set)
     for row in rows:
-        groups_by_level[row.attributes[name]].add(row.prompt.groups[by])
+        groups_by_level[row.attributes[name]].add(str(row.prompt.groups[by]))
     are_numbers = all(is_number(level) for level in groups_by_level)
     if are_numbers and len(groups_by_level) > 2:
         numbers = [float(row.attributes[name]) for row in rows]
@@ -417,7 +417,7 @@ def _widest_gap(rows: Sequence[_Row], by: str, values: Sequence[float]) -> _Gap 
     """
     values_by_group: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for row, value in zip(rows, values, strict=True):
-        values_by_group[row.prompt.groups[by]].append((row.item, value))
+        values_by_group[str(row.prompt.groups[by])].append((row.item, value))
     if len(values_by_group) < 2:
         return None
     means = {
