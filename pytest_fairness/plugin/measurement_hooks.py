@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.garbage_collection import MANY_TESTS, search_rarely
 from pytest_fairness.core.results import RunResults
@@ -159,7 +158,7 @@ class MeasurementHooks:
         """
         for row in self._results.thresholds if self._results else ():
             is_lost = row.id in self._selected and row.verdict == NOT_JUDGED and reason_of(row) == NO_RESULT
-            if is_lost or (row.outcome == "passed" and row.verdict != Verdict.FAIR):
+            if is_lost or (row.outcome == "passed" and row.verdict != "fair"):
                 fault = "was selected and gave no result" if is_lost else f"is {row.verdict}, and its test passed"
                 raise FairnessError(
                     f"{row.id} {fault}: a conftest.py or another plugin keeps it from running, or changes its report; "
