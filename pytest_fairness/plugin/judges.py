@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_objects import finite
+from pytest_fairness.plugin.collection import get_item_parameter
 from pytest_fairness.plugin.markers import check_grader, check_graders
 from pytest_fairness.plugin.probe import DEFAULT_GRADERS
 from pytest_fairness.plugin.session import SESSION
@@ -115,12 +116,17 @@ def _resolve_judge_models(grader: Judge | JudgeFallback, request: pytest.Fixture
     judge = judge_of(grader)
     models = judge.models if judge else ()
     if models is None:
+        fixture: Any = []
         try:
             fixture = request.getfixturevalue("judge")
+            is_missing = False
         except pytest.fail.Exception as error:
-            if judge is grader or str(error) != NO_JUDGE:
+            if str(error) != NO_JUDGE:
                 raise
-            fixture = []
+            is_missing = judge is grader
+        if is_missing:  # outside of the block, so that the report has one line
+            test = cast("pytest.Function", fairness.test)
+            fairness.causes.end(test, NO_JUDGE, fairness.work.count_attempts(get_item_parameter(test)))
         models = fixture if isinstance(fixture, Sequence) and not isinstance(fixture, str) else [fixture]
     return [
         fairness.models.resolve(model) if isinstance(model, str) else fairness.models.wrap(model, None)
