@@ -53,6 +53,11 @@ def _refuse_unknown_attributes(where: Mapping[str, Sequence[str]], probes: Seque
     attributes = {name for probe in probes for name in probe.attributes}
     for name in where:
         if probes and name not in attributes and not any(probe.error for probe in probes):
+            if any(name in prompt.groups for probe in probes for item in probe.items for prompt in item.prompts):
+                raise FairnessError(
+                    f"--fairness-where: {name!r} is a group of prompts, and an item is measured with all its groups: "
+                    f"name an attribute of items; known: {', '.join(sorted(attributes)) or 'none'}"
+                )
             raise FairnessError(
                 f"--fairness-where: no item of the selected probes has an attribute {name!r}; "
                 f"{did_you_mean(name, attributes)}"

@@ -66,7 +66,8 @@ class WorkSummary:
         names = [str(name) for name in fairness.models.names() if str(name) in self._model_names]
         if not names or None in self._model_names:
             calls = fairness.settings.application_concurrency
-            names.append(f"the `model` fixture ({calls} call{'s' if calls > 1 else ''} of an application at a time)")
+            number = f"{calls} call{'s' if calls > 1 else ''} at a time"
+            names.append(f"the `model` fixture (an application's `fairness_concurrency`, else {number})")
         models = ", ".join(names)
         sizes = [
             f"{count:,} {noun if count != 1 else noun.removesuffix('s')}" for noun, count in self._counts().items()
