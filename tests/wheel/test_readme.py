@@ -55,6 +55,15 @@ def test_yaml_probe_works_as_written(newcomer: Newcomer) -> None:
     assert "women and men are let in alike" in result.stdout
 
 
+@pytest.mark.slow
+def test_plan_of_a_new_suite_is_the_one_shown(newcomer: Newcomer) -> None:
+    command, table = section("Choose sample sizes")[""]
+    (new,) = (block for block in section("Write a probe")[""] if block.startswith("pytest-fairness new"))
+    newcomer.run(new)
+    result = newcomer.run(command, COLUMNS="80")
+    assert table in result.stdout, result.stdout + result.stderr
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_to_existing_targets(page: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
