@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -85,6 +85,27 @@ def judge_of(grader: Any) -> Judge | None:
     """Return the `Judge` that a grader of a mark is, or that of a `JudgeFallback`; None for any other grader."""
     judge: Judge | None = getattr(grader, "judge", grader) if hasattr(grader, "graders") else None
     return judge
+
+
+def judge_models(probe: Probe) -> Iterator[Model | str]:
+    """Yield the models that the judges of a probe's mark name."""
+    graders = probe.arguments.get("grade")
+    for grader in graders.values() if isinstance(graders, Mapping) else ():
+        judge = judge_of(grader)
+        yield from (judge.models or ()) if judge else ()
+
+
+def may_use_judge_fixture(probe: Probe) -> bool:
+    """Return whether a grader of a probe may ask the model of the `judge` fixture."""
+    graders = probe.arguments.get("grade", DEFAULT_GRADERS)
+    if not isinstance(graders, Mapping):
+        return True
+    return any(
+        isinstance(grader, str)
+        or hasattr(grader, "bind_models")
+        or ((judge := judge_of(grader)) is not None and judge.models is None)
+        for grader in graders.values()
+    )
 
 
 def judge_hint(probe: Probe, graders: Mapping[str, object], reasons: Iterable[str]) -> str:

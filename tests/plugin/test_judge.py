@@ -18,6 +18,7 @@ from tests.helpers.project import (
     NO_XDIST,
     Mode,
     Project,
+    every_mode,
     failures,
     in_one_process,
     shown,
@@ -234,6 +235,21 @@ def test_judge_fixture_may_be_several_and_self_judging_is_named(project: Project
     assert f"{names[0]} judged its own" not in unwrapped(result)
     assert message in page.read_text(encoding="utf-8")
     assert "Krippendorff&#39;s alpha: harm 1.00" in page.read_text(encoding="utf-8")
+
+
+@every_mode
+def test_judge_without_a_key_is_refused_before_any_answer(
+    project: Project, judges: JudgeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("JUDGE_KEY", raising=False)
+    write(project)
+    keyless = f"--fairness-judge={judges.name('judge')}&key_env=JUDGE_KEY"
+    result = run(project, judges, keyless, judge=None)
+    assert result.ret == 4
+    assert shown(result).count("no API key: set JUDGE_KEY in the environment") == 1
+    assert not judges.bodies
+    assert run(project, judges).ret == 0
+    assert run(project, judges, keyless, judge=None).ret == 0  # stored judgments need no key
 
 
 @in_one_process
