@@ -146,8 +146,8 @@ class Selection:
         """Return the sums of a custom metric, each the sum of an outcome."""
         if not sums:
             raise FairnessError("a metric needs sums: metric(function, name=outcome, ...)")
-        functions = [self.reader.function(outcome) for outcome in sums.values()]
-        return read_sample(self.columns, self.reader, tuple(sums.values()), functions, self.rows)
+        clusterings = [clustering[self.rows] for clustering in self.clusterings]
+        return read_sample(self.columns, self.reader, tuple(sums.values()), self.rows, clusterings)
 
     def pair(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> tuple[GroupOutcomes, GroupOutcomes]:
         """Return two groups of an attribute.
@@ -272,10 +272,6 @@ class Selection:
         """Return which option of the run left out these kinds of prompts; empty for no kinds."""
         return f"{self.columns.left_out_by(int(left_out[0]))} left them out" if len(left_out) else ""
 
-    def selected_clusterings(self) -> list[Clustering]:
-        """Return the clusters of the selected attempts."""
-        return [clustering[self.rows] for clustering in self.clusterings]
-
     def items_of(self, groups: Sequence[GroupOutcomes], by: str) -> int:
         """Return the number of items with an attempt of one of these groups."""
         attribute = self.columns.attribute(by)
@@ -329,9 +325,7 @@ class SampleHistory:
 
     def sums(self, sums: Mapping[str, Outcome]) -> EarlierSamples:
         """Return the sums of a custom metric over these answers."""
-        whole, part = self.bank.sample(sums), self.part.sample(sums)
-        clusterings = self.bank.selected_clusterings()[0], self.part.selected_clusterings()[0]
-        return EarlierSamples(self.clusters, whole, part, clusterings)
+        return EarlierSamples(self.clusters, self.bank.sample(sums), self.part.sample(sums))
 
 
 def _check_values(name: str, values: Sequence[str], labels: Sequence[str]) -> None:

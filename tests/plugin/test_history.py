@@ -18,11 +18,9 @@ FLAKY = f"@pytest.mark.flaky_threshold(reason='new model', until='{project_sourc
 
 
 def write(project: Project) -> None:
-    project.write(
+    project.write_suite(
+        project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", marks=FLAKY),
         conftest=project_sources.application(RATES, version="1"),
-        test_hiring=project_sources.suite(
-            project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", marks=FLAKY)
-        ),
     )
 
 
@@ -82,11 +80,9 @@ def test_stored_answers_are_no_new_evidence(project: Project) -> None:
 
 def test_point_beyond_the_bound_predicts_a_failing_rerun(project: Project) -> None:
     """Predict a rerun beyond the bound, where the point estimate lies beyond it."""
-    project.write(
+    project.write_suite(
+        project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", marks=FLAKY),
         conftest=project_sources.application({"woman": 0.62, "man": 0.95}),
-        test_hiring=project_sources.suite(
-            project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", marks=FLAKY)
-        ),
     )
     result = project.run("-m", "threshold")
     row = project.row()

@@ -17,9 +17,7 @@ REPORT = Path("reports") / "fairness.html"
 def project(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """Return a project with reports on, as users have it."""
     monkeypatch.delenv("PYTEST_ADDOPTS")
-    project.write(
-        conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite(count=40)
-    )
+    project.write_suite(conftest=project_sources.application(project_sources.UNEVEN), count=40)
     return project
 
 
@@ -87,9 +85,7 @@ def test_report_may_be_another_file(project: Project) -> None:
 @pytest.mark.slow
 def test_unwritable_report_fails_only_if_it_was_requested(project: Project) -> None:
     (project.path / "reports").write_text("a file", encoding="utf-8")
-    project.write(
-        conftest=project_sources.application(project_sources.EVEN), test_hiring=project_sources.suite(count=200)
-    )
+    project.write_suite(conftest=project_sources.application(project_sources.EVEN), count=200)
     result = project.run()
     assert result.ret == pytest.ExitCode.OK
     assert "no report: the file" in shown(result)

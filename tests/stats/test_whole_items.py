@@ -44,7 +44,9 @@ def test_each_item_counts_once_per_repetition() -> None:
 
 def test_example_shows_all_prompts_of_an_item_that_counts_once() -> None:
     def keys(sample: Measured) -> list[str]:
-        example = sample.rate("agree").breakdown().example_towards(1)
+        breakdown = sample.rate("agree").breakdown
+        assert breakdown is not None
+        example = breakdown().example_towards(1)
         assert example is not None
         return list(example.sides[0].keys)
 

@@ -170,7 +170,7 @@ def _fair(rows: Sequence[ThresholdResult]) -> Iterator[str]:
 
 
 def _outcome(row: ThresholdResult) -> str:
-    return f" ({row.outcome})" if row.outcome in ("flaky", "accepted", "xfailed", "xpassed") else ""
+    return f" ({row.special_outcome})" if row.special_outcome else ""
 
 
 def _numbers(row: ThresholdResult) -> str:

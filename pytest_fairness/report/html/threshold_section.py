@@ -79,7 +79,7 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         ". ".join([*phrases.remarks(row), *_decision(row)]),
         row.advice,
         row.message.removeprefix("invalid: "),
-        row.outcome if row.outcome in ("flaky", "accepted", "xfailed", "xpassed") else "",
+        row.special_outcome,
         _level(row),
         threshold_chart(row, f"{anchor}-value"),
         groups_chart(row, f"{anchor}-groups") if by_group else Markup(""),
