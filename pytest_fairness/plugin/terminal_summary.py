@@ -58,7 +58,7 @@ def write_summary(
         last: Texts to write last, in yellow.
     """
     width = reporter.config.get_terminal_writer().fullwidth
-    if not results.thresholds:
+    if not results.thresholds and not results.searches:
         reporter.write_sep("=", "fairness")
     releases = {line.model: line for line in results.release}
     for model, rows in group_by_model(results.thresholds).items():

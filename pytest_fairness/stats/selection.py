@@ -61,6 +61,8 @@ class Selection:
         self.history: SampleHistory | None = None
         """The answers of earlier models to all items that the sample was drawn from."""
         self.rows, self.left_out = np.arange(columns.count), np.arange(columns.left_out)
+        self.reads_whole_items = False
+        """Whether the rows are those of each item's first prompt, for grades that all of its prompts share."""
         self._forget()
 
     def _forget(self) -> None:
@@ -84,7 +86,8 @@ class Selection:
         """Return the selection of all attempts, with other values of some settings."""
         history = self._history_as(lambda bank: bank.whole())
         setting_of_all = replace(self.setting, slice={}, **setting)
-        return self.replaced(rows=np.arange(self.columns.count), setting=setting_of_all, history=history)
+        rows = np.arange(self.columns.count)
+        return self.replaced(rows=rows, setting=setting_of_all, history=history, reads_whole_items=False)
 
     def first(self, sources: int, repetitions: int, confidence: float) -> Selection:
         """Return the first sources and repetitions, at another confidence."""
@@ -137,7 +140,7 @@ class Selection:
             raise FairnessError("this sample holds no attempts, so nobody knows which are of one item")
         rows = [row for row in self.rows.tolist() if attempts[row].prompt is attempts[row].item.prompts[0]]
         history = self._history_as(lambda bank: bank.whole_items())
-        return self.replaced(rows=np.array(rows, dtype=np.int64), history=history)
+        return self.replaced(rows=np.array(rows, dtype=np.int64), history=history, reads_whole_items=True)
 
     def sample(self, sums: Mapping[str, Outcome]) -> MetricSample:
         """Return the sums of a custom metric, each the sum of an outcome."""

@@ -48,6 +48,13 @@ def test_unknown_attributes_are_refused_before_any_request(project: Project) -> 
     assert not {"failed", "errors", "passed"} & result.parseoutcomes().keys()
 
 
+def test_groups_of_prompts_select_no_items(project: Project) -> None:
+    result = project.run("--fairness-where=group=woman")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    says = "--fairness-where: 'group' is a group of prompts, and an item is measured with all its groups"
+    assert f"{says}: name an attribute of items; known: kind" in unwrapped(result)
+
+
 @every_mode
 def test_probes_without_the_attribute_are_measured_whole_and_named(project: Project) -> None:
     other = project_sources.items(count=5).replace("people", "others") + project_sources.PROBE.replace(

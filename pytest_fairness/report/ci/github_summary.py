@@ -227,7 +227,7 @@ def _side(side: SideView) -> str:
         answers += f"\n\n{counted(len(side.attempts) - len(shown), 'more answer')}"
     prompt_label = "Prompt" if len(side.attempts) == side.numbers.attempts else "One of its prompts"
     subject = f"Group **{escape(side.group)}** in this item: " if side.group else "This item: "
-    heading = f"{subject}{phrases.tally(side.numbers)}. {prompt_label}:"
+    heading = f"{side.label.capitalize() or f'{subject}{phrases.tally(side.numbers)}. {prompt_label}'}:"
     return "\n\n".join([heading, fenced(_shorten(prompt)), "Answers:", fenced(answers)])
 
 

@@ -199,8 +199,8 @@ def _example(example: ExampleView, row: ThresholdResult) -> dict[str, Any]:
         "command": example.command,
         "sides": [
             {
-                "group": side.group,
-                "counts": phrases.tally(side.numbers),
+                "heading": side.group or side.label.capitalize(),
+                "counts": "" if side.label else phrases.tally(side.numbers),
                 "messages": [
                     {"role": role, "text": text} for (role, _), text in zip(messages, texts, strict=True)
                 ],
