@@ -202,7 +202,7 @@ class Columns:
         """
         if not isinstance(name, str):
             raise FairnessError(
-                f"{name!r} is not the name of an attribute: name one; a combination needs a group of its own"
+                f"{short_repr(name)} is not the name of an attribute: name one; a combination needs a group of its own"
             )
         if name not in self._attributes:
             if self.count and name not in self.known_attributes:

@@ -181,7 +181,7 @@ def test_empty_sample_is_invalid() -> None:
         (lambda m: m.rate("answer", equals=m.rate("answer", equals="biased")), "equals is <rate of answer"),
         (lambda m: m.rates("answer", equals=3), "equals is 3: name the values"),
         (lambda m: m.ratio("score", by="gender", of=np.array(["male"]), to="male"), "gender has no group array"),
-        (lambda m: m.groups(Unprintable()), "attribute <Unprintable, whose repr raised ZeroDivisionError>: known"),
+        (lambda m: m.groups(Unprintable()), "<Unprintable, whose repr raised ZeroDivisionError> is not the name"),
         (lambda m: m.ratios("score", by="gender")["male"], "the family has no member 'male': did you mean"),
         (lambda m: m.mean("score").marked("A"), "the scale is 'A': write MarkScale"),
         (lambda m: m.against(m.mean("score")), "the baseline is <mean of score"),
