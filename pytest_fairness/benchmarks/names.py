@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.shipped_files import shipped_file
 
 GENDERS = ("female", "male")
@@ -93,7 +94,8 @@ class NameList:
             number = len(used[group])
             if not unused:
                 raise FairnessError(
-                    f"{self.origin} has {number} {' '.join(group)} names: a profile takes more, so add some"
+                    f"{self.origin} has {counted(number, ' '.join((*group, 'name')))}: "
+                    "a profile takes more, so add some"
                 )
             has_counts = unused[0].count is not None
             rank = ranks[number] if has_counts else random.Random(f"{key}/{group}/{number}").random()

@@ -72,16 +72,13 @@ def secret_redactor() -> Callable[[str], str]:
 
 @contextmanager
 def open_store(location: StoreLocation) -> Iterator[Store]:
-    """Open a store that exists. Raises `StoreError`, in one line, where it does not."""
-    from pytest_fairness.store.store import Store
+    """Open a store that exists, to read it. Raises `StoreError`, in one line, where it does not exist."""
+    from pytest_fairness.store.store import open_to_read
 
     if not location.exists():
         raise StoreError(f"there is no store {location}: name it with --store")
-    store = Store(location)
-    try:
+    with open_to_read(location) as store:
         yield store
-    finally:
-        store.close()
 
 
 def view_of(options: argparse.Namespace) -> View:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fairness.cli.arguments import Commands, add_command
+from pytest_fairness.core import json_text as json
 
 if TYPE_CHECKING:
     from pytest_fairness.benchmarks.audits.audit import Audit

@@ -67,7 +67,7 @@ def _write(history: RunHistory, options: argparse.Namespace) -> None:
 
         write_text(options.html, history_page(history))
     if options.json:
-        import json
+        from pytest_fairness.core import json_text as json
 
         print(json.dumps(history.to_json(), allow_nan=False))  # an indent needs the slow encoder
     else:

@@ -28,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.run(options) or 0)
     except FairnessError as error:
-        print(f"pytest-fairness: {escape_controls(str(error))}", file=sys.stderr)
+        # Messages on stores name the option of pytest.
+        message = str(error).replace("--fairness-store", "--store") if hasattr(options, "store") else str(error)
+        print(f"pytest-fairness: {escape_controls(message)}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader has closed the pipe, such as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pytest_fairness.cli.arguments import Commands, add_command, store_location
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 
 
 def add(commands: Commands) -> None:
@@ -23,10 +24,6 @@ def add(commands: Commands) -> None:
     merge.set_defaults(run=_merge)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
 def _merge(options: argparse.Namespace) -> None:
     from pytest_fairness.store.merge import LEFT_BEHIND, merge
 
@@ -37,7 +34,7 @@ def _merge(options: argparse.Namespace) -> None:
         print(f"there is no run in {empty}: {LEFT_BEHIND}")
     if merged.conflicts:
         print(
-            f"{_count(merged.conflicts, 'attempt')} had another answer in an earlier store: the first is kept. Runs "
+            f"{counted(merged.conflicts, 'attempt')} had another answer in an earlier store: the first is kept. Runs "
             "judged by another answer can no longer be verified here"
         )
-    print(f"written: {options.out} ({_count(merged.attempts, 'attempt')}, {_count(merged.runs, 'run')})")
+    print(f"written: {options.out} ({counted(merged.attempts, 'attempt')}, {counted(merged.runs, 'run')})")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fairness.cli.arguments import Commands, add_command
+from pytest_fairness.core import event_loops
 from pytest_fairness.core.errors import FairnessError, ModelError
 from pytest_fairness.core.extensions import MODELS
-from pytest_fairness.core.formatting import align_columns
+from pytest_fairness.core.formatting import align_columns, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.http_model import HostedModel
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _SECONDS = 5.0
 """Seconds for which `--check` waits for a server."""
 _SERVICE = "http:"
+_LONGEST_NAME = 32
+"""The most characters of an alias, or of a service, in a column."""
 _SHOWN = 3
 """The most names of models that are shown."""
 
@@ -56,13 +58,21 @@ def _models(options: argparse.Namespace) -> None:
     aliases = read_aliases(Path.cwd())
     if aliases:
         print("\naliases of pyproject.toml:")
-        print(*align_columns((f"  {alias}", name) for alias, name in aliases.items()), sep="\n")
+        _print_named([(f"  {alias}", name) for alias, name in aliases.items()])
     services = [*options.services, *_services_of(Path.cwd(), aliases)]
     if services:
         print("\nservices:")
         context = ModelContext(environment=environment)
         rows = [_service_row(name, aliases, context, is_checked=options.check) for name in dict.fromkeys(services)]
-        print(*align_columns(rows), sep="\n")
+        _print_named(rows)
+
+
+def _print_named(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows in columns; a name that users have made longer than most stands above its row."""
+    long = [name if len(name) > _LONGEST_NAME else "" for name, *_ in rows]
+    lines = align_columns([("" if above else name, *cells) for above, (name, *cells) in zip(long, rows, strict=True)])
+    for above, line in zip(long, lines, strict=True):
+        print(*filter(None, (above, line)), sep="\n")
 
 
 def _row(name: str, environment: Mapping[str, str], *, is_checked: bool) -> tuple[str, ...]:
@@ -113,7 +123,7 @@ def _service_row(
         if not isinstance(service, HttpService):
             return f"  {name}", "-", f"is no service: write {_SERVICE}FILE.toml"
         service.preflight()
-        state = asyncio.run(service.reach(_SECONDS)) if is_checked else "ready"
+        state = event_loops.run(service.reach(_SECONDS)) if is_checked else "ready"
     except FairnessError as error:
         return f"  {name}", "-", str(error).removeprefix("model ").removeprefix(f"{name}: ")
     return f"  {name}", service.base_url, state
@@ -122,8 +132,8 @@ def _service_row(
 def _reached(model: HostedModel) -> str:
     """Return the answer of a server to a request for its models, in words."""
     try:
-        names = asyncio.run(model.list_models(_SECONDS))
+        names = event_loops.run(model.list_models(_SECONDS))
     except ModelError as error:
         return str(error).removeprefix(f"{model.name}: {model.base_url} ")
     shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-    return f"reachable, {len(names)} model{'s' * (len(names) != 1)}" + (f" ({shown})" if names else "")
+    return f"reachable, {counted(len(names), 'model')}" + (f" ({shown})" if names else "")

@@ -6,7 +6,7 @@ import argparse
 
 from pytest_fairness.cli.arguments import Commands, add_command, add_store
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.core.formatting import age
+from pytest_fairness.core.formatting import age, counted
 
 
 def add(commands: Commands) -> None:
@@ -47,7 +47,7 @@ def _prune(options: argparse.Namespace) -> None:
     selection = PruneSelection(options.older_than, options.runs, options.model, options.keep)
     pruned = prune(options.store, selection, dry=options.dry_run)
     counts = (pruned.runs, "run"), (pruned.attempts, "answer"), (pruned.prompts, "prompt"), (pruned.grades, "grade")
-    summary = ", ".join(f"{count:,} {name}{'s' * (count != 1)}" for count, name in counts)
+    summary = ", ".join(counted(count, name) for count, name in counts)
     print(f"{'would be removed' if options.dry_run else 'removed'}: {summary} ({pruned.size:,} bytes of contents)")
     if not options.dry_run:
         print(f"the store {options.store}: {pruned.before:,} bytes before, {pruned.after:,} now")

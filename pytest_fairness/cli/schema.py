@@ -15,8 +15,7 @@ def add(commands: Commands) -> None:
 
 
 def _schema(arguments: argparse.Namespace) -> None:
-    import json
-
+    from pytest_fairness.core import json_text as json
     from pytest_fairness.core.results import results_schema
     from pytest_fairness.declarative.validation import editor_schema
 

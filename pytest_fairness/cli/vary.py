@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from pytest_fairness.cli.arguments import Commands, add_command
+from pytest_fairness.core import json_text as json
 
 
 def add(commands: Commands) -> None:

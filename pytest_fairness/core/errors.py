@@ -111,7 +111,7 @@ def did_you_mean(word: object, words: Iterable[str]) -> str:
     known: a\x1b]0;bell\x07
     """
     names = sorted(name if name.isprintable() else repr(name)[1:-1] for name in words)
-    close = difflib.get_close_matches(str(word), names, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(word if isinstance(word, str) else short_repr(word), names, n=3, cutoff=0.5)
     known_names = ", ".join(names)
     if close:
         return f"did you mean {' or '.join(repr(name) for name in close)}? Known: {known_names}"
@@ -123,6 +123,19 @@ def describe_error(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {' '.join(text_of(error).split())}{where}"
+
+
+def short_repr(value: object, most: int = 60) -> str:
+    """Return a value of foreign code in one line of at most ``most`` characters; its class may fail to give it.
+
+    >>> short_repr("gender"), short_repr(range(1_000_000)), short_repr(b"\\n" * 40, 12)
+    ("'gender'", 'range(0, 1000000)', "b'\\\\n\\\\n\\\\n\\\\n\\\\n")
+    """
+    try:
+        text = repr(value)
+    except Exception as unprintable:  # noqa: BLE001 - a user's class may raise anything
+        text = f"<{type(value).__name__}, whose repr raised {type(unprintable).__name__}>"
+    return " ".join(text.split())[:most]
 
 
 def text_of(error: BaseException) -> str:

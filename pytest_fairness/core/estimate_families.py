@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from pytest_fairness.core.decisions import Decision
+from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.estimates import ComparableNumber, Estimate, Mark
 from pytest_fairness.core.formatting import checked_title
 
@@ -35,6 +36,8 @@ class EstimateFamily(ComparableNumber):
         return len(self._members)
 
     def __getitem__(self, name: str) -> Estimate:
+        if not isinstance(name, str) or name not in self._members:
+            raise FairnessError(f"the family has no member {short_repr(name)}: {did_you_mean(name, self._members)}")
         return self._members[name]
 
     def items(self) -> Iterator[tuple[str, Estimate]]:

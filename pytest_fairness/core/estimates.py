@@ -11,8 +11,8 @@ from typing import Any
 
 from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.decisions import OPERATORS, Comparable, Decision, Verdict, current_recorder, record_read
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import checked_title, decimals, format_level, format_subject, number
+from pytest_fairness.core.errors import FairnessError, short_repr
+from pytest_fairness.core.formatting import checked_title, counted, decimals, format_level, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED, RANKS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 
@@ -86,7 +86,7 @@ def _finite(bound: object) -> float:
         if math.isfinite(number):
             return number
     raise TypeError(
-        f"an estimate is compared with a finite number, not with {given or repr(bound)}; "
+        f"an estimate is compared with a finite number, not with {given or short_repr(bound)}; "
         "for two estimates take their difference or ratio as a metric of its own"
     )
 
@@ -210,7 +210,12 @@ class Estimate(ComparableNumber):
 
         Args:
             scale: The ranges of the marks, in the units of the estimate.
+
+        Raises:
+            FairnessError: The scale is no `MarkScale`.
         """
+        if not isinstance(scale, MarkScale):
+            raise FairnessError(f"the scale is {short_repr(scale)}: write MarkScale(A=..., B=..., C=...)")
         return replace(self, scale=scale)
 
     def titled(self, title: str) -> Estimate:
@@ -382,7 +387,7 @@ class Estimate(ComparableNumber):
     def counts(self) -> str:
         """The sizes of its sample: ``100 items, 3,000 attempts, 5 ungraded``."""
         ungraded = sum(self.ungraded.values())
-        counts = f"{self.items:,} items, {self.attempts:,} attempts"
+        counts = f"{counted(self.items, 'item')}, {counted(self.attempts, 'attempt')}"
         return f"{counts}, {ungraded:,} ungraded" if ungraded else counts
 
     def __abs__(self) -> Estimate:
@@ -428,6 +433,8 @@ _NUMBERS = frozenset(
     {"value", "low", "high", "strict_low", "strict_high", "error", "groups", "count", "ends_at", "letter"}
 )
 """Numbers that a test must not decide by in place of a comparison."""
+_REASONS = frozenset({"invalid", "suspect", "sparse"})
+"""Reasons for which an estimate supports no claim: a test must not leave out a comparison where it has one."""
 
 
 class _Watched(Estimate):
@@ -437,6 +444,8 @@ class _Watched(Estimate):
 
     def __getattribute__(self, name: str) -> Any:
         numbers = super().__getattribute__(name)
+        if name in _REASONS:
+            return "" if numbers and record_read(self) else numbers
         if name not in _NUMBERS or not (added := record_read(self)):
             return numbers
         if isinstance(numbers, Mapping):
@@ -448,7 +457,7 @@ class _Watched(Estimate):
     def __format__(self, spec: str) -> str:
         return Estimate.__format__(self._moved(record_read(self)), spec)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return Estimate.__repr__(self._moved(record_read(self)))
 
     def text(self, bounds: Iterable[float] = ()) -> str:
@@ -518,7 +527,7 @@ class Mark(Comparable):
 
     def _answer(self, op: str, bound: object) -> bool:
         if not isinstance(bound, str) or bound not in ("A", "B", "C", "D"):
-            raise TypeError(f"a mark is compared with one of the letters A to D, not with {bound!r}")
+            raise TypeError(f"a mark is compared with one of the letters A to D, not with {short_repr(bound)}")
         index = "ABCD".index(bound) - (op in (">", "<="))
         if not 0 <= index < 3:
             always = "always" if op in (">=", "<=") else "never"

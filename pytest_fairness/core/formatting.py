@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 from unicodedata import category, normalize
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, short_repr
 
 LONGEST_TITLE = 100
 """The most characters of the title of a threshold or metric."""
@@ -32,6 +32,17 @@ def age(text: str) -> float:
     if not 0 < seconds <= 36_525 * DAY:
         raise ValueError("write days, hours or weeks, as in 30d, 12h or 4w")
     return seconds
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: of one thing in the singular.
+
+    >>> counted(1, "item"), counted(1200, "earlier answer"), counted(0, "reply")
+    ('1 item', '1,200 earlier answers', '0 replies')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun[:-1]}ies" if noun.endswith("ly") else f"{number:,} {noun}s"
 
 
 def one_line(text: str, most: int) -> str:
@@ -150,7 +161,7 @@ def title_fault(title: object) -> str:
     ("is ''", "is 'a\\\\nb', with a line break or a control character", '')
     """
     if not isinstance(title, str) or not title.strip():
-        return f"is {title!r:.60}"
+        return f"is {short_repr(title)}"
     if len(title.strip()) > LONGEST_TITLE:
         return f"has {len(title.strip()):,} characters"
     return "" if is_plain_line(title.strip()) else f"is {title!r:.60}, with a line break or a control character"

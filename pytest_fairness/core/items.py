@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.digests import digest, to_json
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, describe_error
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.message_roles import CONTINUATIONS, TOOL, TOOL_CALLS, TOOLS
 
@@ -30,6 +31,7 @@ MOST_PROMPTS = 100_000
 _MOST_LEVELS = 100
 """Largest number of levels of containers in metadata, which are read by functions that call themselves."""
 _CONTAINERS = (dict, list, tuple, set, frozenset, MappingProxyType)
+_PLAIN_TYPES = (str, bool, int, float, type(None))
 _ROLES = ("system", "user", "assistant")
 _TOOL_ROLES = (TOOL_CALLS, TOOL)
 _NOTHING: Mapping[str, Any] = {}
@@ -179,6 +181,7 @@ def _check_groups(groups: object) -> None:
         is_several = isinstance(group, Collection) and not isinstance(group, str)
         if is_several or group is None or _is_missing(group):
             raise FairnessError(f"the {name} of a prompt is {group!r:.60}: write one group as a text, or leave it out")
+        _check_text(f"the {name} of a prompt", group)
 
 
 def _is_missing(group: object) -> bool:
@@ -200,6 +203,16 @@ def _check_metadata(owner: str, metadata: object) -> None:
                 f"the metadata {name!r:.60} of {owner} holds itself, or more than {_MOST_LEVELS} levels: no report "
                 "could show it"
             )
+        if type(value) not in _PLAIN_TYPES:
+            _check_text(f"the metadata {name!r:.60} of {owner}", value)
+
+
+def _check_text(what: str, value: object) -> None:
+    """Check that a value has a text, by which it is stored, selected and shown."""
+    try:
+        f"{value!s}{value!r}"
+    except Exception as error:  # noqa: BLE001 - a user's class may raise anything
+        raise FairnessError(f"{what} has no text, {describe_error(error)}: give a text or a number") from None
 
 
 def _is_deep(value: object) -> bool:
@@ -272,7 +285,7 @@ class ProbeItem:
                 raise FairnessError(f"probe item {self.id!r} holds {prompt!r}: its prompts must be Prompt(...)")
 
     def __repr__(self) -> str:
-        return f"<ProbeItem {self.id!r}: {len(self.prompts)} prompts>"
+        return f"<ProbeItem {self.id!r}: {counted(len(self.prompts), 'prompt')}>"
 
     @property
     def is_counterfactual(self) -> bool:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, short_repr
 
 NOT_MARKED = "-"
 RANKS = {mark: rank for rank, mark in enumerate(("A", "B", "C", NOT_MARKED, "D"))}
@@ -86,6 +86,8 @@ class MarkScale:
 
 
 def _ranges(mark: str, given: Range | Sequence[Range]) -> tuple[tuple[float, float], ...]:
+    if not isinstance(given, Iterable) or not hasattr(given, "__len__"):
+        raise FairnessError(f"scale: {mark} is {short_repr(given)}: give it one range, (low, high), or a list of them")
     is_single = len(given) == 2 and not any(isinstance(end, Sequence) for end in given)
     spans: Sequence[Range] = [given] if is_single else given  # type: ignore[list-item, assignment]
     if not spans:

@@ -11,6 +11,7 @@ from itertools import combinations, pairwise, permutations
 from typing import Any, NamedTuple, TypeVar
 
 from pytest_fairness.core.choices import AnswerOptions
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_objects import is_number
 
@@ -223,7 +224,7 @@ def _most_unequal_pair(
     if unequal:
         one, other, most = max(unequal, key=lambda share: share[2])
         omitted = len(unequal) - 1
-        remainder = f" (and {omitted} more pair{'s' if omitted > 1 else ''})" if omitted else ""
+        remainder = f" (and {counted(omitted, 'more pair')})" if omitted else ""
         yield Confound(kind, f"{finding.format(repr(one), repr(other), f'{most:.0%}')}{remainder}: {remark}")
 
 

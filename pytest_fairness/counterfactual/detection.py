@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.counterfactual.grammar import Grammar, grammar
 from pytest_fairness.counterfactual.lint import begins_with_vowel
 from pytest_fairness.counterfactual.slots import counterfactuals, names
@@ -361,8 +362,8 @@ def report(path: Path, texts: list[PromptText]) -> Iterator[str]:
     complete = sum(not text.trouble for text in texts)
     shown = "; ".join(f"{name} can be varied in {count:,}" for name, count in attributes.items())
     yield (
-        f"{path}: {len(texts):,} texts; {shown}; {complete:,} can be written out as they are; "
-        f"{breaks:,} places to look at, where grammar could break"
+        f"{path}: {counted(len(texts), 'text')}; {shown}; {complete:,} can be written out as they are; "
+        f"{counted(breaks, 'place')} to look at, where grammar could break"
     )
 
 

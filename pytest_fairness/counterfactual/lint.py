@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 
@@ -130,7 +131,7 @@ class LintReport:
         if not self.items:
             return ""
         lengths = [(self.characters, "character"), (self.tokens, "token")]
-        by = " and ".join(f"{number} {what}{'' if number == 1 else 's'}" for number, what in lengths)
+        by = " and ".join(counted(number, what) for number, what in lengths)
         differ = "items differ" if self.items > 1 else "item differs"
         sentence = f"{self.items:,} counterfactual {differ} in slots alone, in length by up to {by}"
         if self.pronouns:

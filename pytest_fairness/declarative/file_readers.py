@@ -6,12 +6,12 @@ first line declares the probe, and every further line is an item.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.declarative.source import DeclarationError, LocatedValue, located_error
 
 DEPTH = 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.errors import did_you_mean
 from pytest_fairness.core.extensions import GRADERS

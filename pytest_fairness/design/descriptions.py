@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,9 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.design.closed_form import value_means
 from pytest_fairness.design.environment import EMOTIONS, VALUES, Group, thirds
@@ -207,6 +208,7 @@ class TextStudent:
         answers = self.ask(questions)
         if len(answers) != len(questions):
             raise FairnessError(
-                f"{len(questions)} prompts got {len(answers)} answers: each needs one, None if it failed"
+                f"{counted(len(questions), 'prompt')} got {counted(len(answers), 'answer')}: "
+                "each needs one, None if it failed"
             )
         return reading_of(questions, answers, self.grade_answer, verification=verification)

@@ -9,6 +9,7 @@ from typing import Any
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.errors import FairnessError, UngradedError, describe_error, text_of
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.core.protocols import Grader
@@ -41,7 +42,9 @@ def check_grades(grades: object, attempts: int) -> Sequence[Grade]:
         if not isinstance(grade, Grade):
             raise GraderError(f"returned a list that holds {type(grade).__name__}: it must hold Grade(...) only")
     if len(grades) != attempts:
-        raise GraderError(f"returned a list of {len(grades)} for {attempts} attempts: it must hold one Grade for each")
+        raise GraderError(
+            f"returned a list of {len(grades)} for {counted(attempts, 'attempt')}: it must hold one Grade for each"
+        )
     return [check_grade(grade) for grade in grades]
 
 

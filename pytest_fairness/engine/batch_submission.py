@@ -7,7 +7,6 @@ ended, its answers are stored, and requests without an answer are queued again.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,7 +18,7 @@ from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.batch_api import BatchInterface, BatchState, batches_of
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
-from pytest_fairness.core.event_loops import gather, get_running_loop, sleep, wait
+from pytest_fairness.core.event_loops import Task, gather, get_running_loop, sleep, wait
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.engine.answer_checks import check_answer, format_error
 from pytest_fairness.engine.batch_mode import SUBMITTING, BatchMode, batch_size
@@ -65,8 +64,8 @@ class BatchSubmitter:
         """The number of batches that each request was part of."""
         self._problems: dict[str, str] = {}
         """The problem of an earlier batch, by model."""
-        self._submitting: set[asyncio.Task[None]] = set()
-        self._following: set[asyncio.Task[None]] = set()
+        self._submitting: set[Task[None]] = set()
+        self._following: set[Task[None]] = set()
 
     # Called by the dispatcher.
 
@@ -314,7 +313,7 @@ class BatchSubmitter:
         self._context.scheduler.put_back(back)
         self._context.wake()
 
-    def _start(self, work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None], tasks: set[Task[None]]) -> None:
         async def guarded() -> None:
             try:
                 await work

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import FairnessError, TransientError
-from pytest_fairness.core.event_loops import CancelledError, gather, get_running_loop, timeout
+from pytest_fairness.core.event_loops import CancelledError, Task, gather, get_running_loop, timeout
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.engine.batch_mode import BatchMode, batch_size
 from pytest_fairness.engine.context import EngineContext
@@ -44,7 +43,7 @@ class Dispatcher:
         """The keys of the requests that are claimed and were not sent."""
         self._context, self._mode, self._offline = context, mode, offline
         self._runners: dict[str, RequestRunner] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._tasks: dict[str, Task[None]] = {}
         self._existing_batches: BatchSubmitter | None = None
 
     def __contains__(self, key: str) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import threading
 from selectors import DefaultSelector, SelectorKey
 
 from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.event_loops import SelectorEventLoop, make_loop
+from pytest_fairness.core.event_loops import AbstractEventLoop, SelectorEventLoop, make_loop
 
 _SWITCH_INTERVAL = 2e-6
 """The interpreter's switch interval while the loop waits for connections, in seconds: one that no test sets.
@@ -53,7 +52,7 @@ class _Loop(SelectorEventLoop):
     time = Clock.monotonic
 
 
-def new_event_loop(is_idle: threading.Event) -> asyncio.AbstractEventLoop:
+def new_event_loop(is_idle: threading.Event) -> AbstractEventLoop:
     """Return an event loop that sets an event while it has nothing to do.
 
     Args:

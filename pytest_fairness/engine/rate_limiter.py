@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -10,7 +9,7 @@ from dataclasses import replace
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.event_loops import Event, Semaphore, get_running_loop, sleep
+from pytest_fairness.core.event_loops import Event, Future, Semaphore, get_running_loop, sleep
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.engine.requests import Request
 from pytest_fairness.store.rates import Rates, burst
@@ -82,9 +81,9 @@ class RateLimiter:
         self._reported = (0, 0)
         """The numbers of requests in flight and of waiting retries by the last exchange with the store."""
         self._closed_until = 0.0
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._waiting: set[Future[None]] = set()
         """The retries that wait: requests in flight that have failed."""
-        self._due_retries: deque[asyncio.Future[None]] = deque()
+        self._due_retries: deque[Future[None]] = deque()
         """The retries whose wait is over: they are sent as soon as there is a slot."""
 
     def free(self, now: float) -> int:
@@ -150,7 +149,7 @@ class RateLimiter:
                 calls = self._most * _CLAIMED_AHEAD / max(seconds, 1e-6)
                 self._ahead = min(_MOST_AHEAD, int(calls)) if seconds < _FAST else 0
 
-    def _queue(self, slot: asyncio.Future[None]) -> None:
+    def _queue(self, slot: Future[None]) -> None:
         self._due_retries.append(slot)
         self._wake()
 
@@ -238,7 +237,7 @@ class RateLimiter:
             _release(slot)
 
 
-def _release(slot: asyncio.Future[None]) -> None:
+def _release(slot: Future[None]) -> None:
     if not slot.done():
         slot.set_result(None)
 

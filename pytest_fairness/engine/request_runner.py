@@ -17,6 +17,7 @@ from pytest_fairness.core.errors import (
 )
 from pytest_fairness.core.event_loops import CancelledError, current_task
 from pytest_fairness.core.finish_reasons import unfinished
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.message_roles import STATE, TOOL_CALLS
 from pytest_fairness.core.propensities import WAY_OUT, NoLikelihoodsError, context_of, continuations_of, likelihoods_of
 from pytest_fairness.core.protocols import Model, is_likelihood_model
@@ -100,7 +101,7 @@ class RequestRunner:
             if self._answered or len(self._forbidden) < _MOST_LOST or self._early > is_early:
                 self._context.scheduler.bring_forward(self.model)
                 return Attempt(request.key, request.repetition, error=message)
-            message += f" (so were {len(self._forbidden)} prompts, and none was answered)"
+            message += f" (so were {counted(len(self._forbidden), 'prompt')}, and none was answered)"
             return self._give_up(request, message)
         finally:
             self._early -= is_early

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import signal
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from pytest_fairness.core import event_loops as asyncio
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, ModelError, TransientError
 from pytest_fairness.core.items import Prompt
@@ -121,7 +121,7 @@ class Cluster:
                 ) from error
 
     def _start_loop(self, handles: Sequence[Any]) -> None:
-        self._loop = asyncio.new_event_loop()
+        self._loop = asyncio.make_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="fairness-ray", daemon=True)
         self._thread.start()
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from pytest_fairness.core import event_loops as asyncio
 from pytest_fairness.core.errors import FatalError, TransientError
 from pytest_fairness.core.version import __version__
 

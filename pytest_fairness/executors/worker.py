@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core import event_loops as asyncio
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError
 from pytest_fairness.core.items import Message, Prompt

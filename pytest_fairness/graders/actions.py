@@ -11,6 +11,7 @@ from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.digests import canonical
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.grader_declarations import GraderDeclaration
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.json_objects import is_number
@@ -301,13 +302,13 @@ class ToolCallCount(DeclarativeGrader):
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
         offered = _offered_tools(prompt, (self.tool,) if self.tool else ())
-        counted = [call for call in answer.actions if self.tool in (None, call.name)]
-        if len(counted) > self.most:
+        calls = [call for call in answer.actions if self.tool in (None, call.name)]
+        if len(calls) > self.most:
             return Grade.none(
-                "unparsed", f"{len(counted)} calls, and {self.most} is the most: {_format_calls(counted)}"
+                "unparsed", f"{counted(len(calls), 'call')}, and {self.most} is the most: {_format_calls(calls)}"
             )
         return (None if answer.actions else _grade_missing_call(offered, answer)) or Grade(
-            len(counted), detail=_format_calls(counted) if counted else ""
+            len(calls), detail=_format_calls(calls) if calls else ""
         )
 
 

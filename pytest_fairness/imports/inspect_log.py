@@ -7,7 +7,6 @@ inspect_ai.
 from __future__ import annotations
 
 import importlib
-import json
 import zlib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, normalize_reason
 from pytest_fairness.core.json_records import read_document

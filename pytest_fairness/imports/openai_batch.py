@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalize_reason
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.importer import Importer
 from pytest_fairness.core.json_records import Record, read_records
 from pytest_fairness.core.message_roles import TOOL
@@ -67,10 +68,8 @@ class OpenAIBatchImport(Importer):
             raise FairnessError(f"{out} cannot be written: {error.strerror}") from None
         missing = len(requests) - counts["answered"]
         notes = [f"{missing:,} of {len(requests):,} requests have no answer: they are ungraded"] if missing else []
-        return [
-            *notes,
-            f"{counts['answered']:,} answers of {model} written to {out}; test them with --fairness-model replay:{out}",
-        ]
+        written = f"{counted(counts['answered'], 'answer')} of {model} written to {out}"
+        return [*notes, f"{written}; test them with --fairness-model replay:{out}"]
 
 
 def _requests(file: Path) -> tuple[dict[str, _Request], str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from abc import abstractmethod
 from argparse import ArgumentParser, Namespace
@@ -12,8 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.importer import Importer
 from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.core.output_files import partial_file
@@ -132,8 +133,7 @@ class _TableBuilder:
         epoch = self._epoch(answer)
         calls = None if answer.ungraded or answer.actions is None else [call.to_json() for call in answer.actions]
         self._has_actions |= bool(calls)
-        json.dump([answer.sample, epoch, scores, attributes, calls], spool, ensure_ascii=False)
-        spool.write("\n")
+        spool.write(json.dumps([answer.sample, epoch, scores, attributes, calls], ensure_ascii=False) + "\n")
 
     def finish(self) -> ImportedTable:
         """Check what was collected, and return its size and columns."""
@@ -261,7 +261,7 @@ class TableImporter(Importer):
         files = arguments.file if isinstance(arguments.file, list) else [arguments.file]
         selected = _selected(getattr(arguments, "select", ()))
         table = write_table(out, self.read(arguments, notes), _join_names(map(str, files)), selected)
-        summary = f"{table.rows:,} rows written to {out}; scores: {_join_names(table.scores)}"
+        summary = f"{counted(table.rows, 'row')} written to {out}; scores: {_join_names(table.scores)}"
         return [
             *notes,
             *table.notes,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, PermanentError, did_you_mean

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import contextvars
 import queue
@@ -13,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from pytest_fairness.core.event_loops import (
+    AbstractEventLoop,
     all_tasks,
     current_task,
     gather,
@@ -61,7 +61,7 @@ class LoopThread:
     """An event loop in its own thread, which is started on demand: code that blocks it blocks no other loop."""
 
     def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop: AbstractEventLoop | None = None
 
     async def run(self, function: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run a coroutine function in the loop; must be called from one event loop."""
@@ -78,7 +78,7 @@ class LoopThread:
             run_coroutine_threadsafe(_end(loop), loop)
 
 
-def _run_forever(loop: asyncio.AbstractEventLoop) -> None:
+def _run_forever(loop: AbstractEventLoop) -> None:
     has_ended = False
     while not has_ended:  # sys.exit() in a background task of the application is raised here
         with contextlib.suppress(BaseException):
@@ -87,7 +87,7 @@ def _run_forever(loop: asyncio.AbstractEventLoop) -> None:
     loop.close()
 
 
-async def _end(loop: asyncio.AbstractEventLoop) -> None:
+async def _end(loop: AbstractEventLoop) -> None:
     tasks = all_tasks() - {current_task()}
     for task in tasks:
         task.cancel()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -14,7 +13,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.digests import sampled_digest
 from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, install
-from pytest_fairness.core.event_loops import get_running_loop, sleep
+from pytest_fairness.core.event_loops import Future, Task, get_running_loop, sleep
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Continuations
 from pytest_fairness.core.secrets import redacted, secrets_in
@@ -195,12 +194,12 @@ class Batcher(Generic[_Job, _Result]):
 
     def __init__(self, run: Callable[[Sequence[_Job]], Sequence[_Result]], size: int, threads: DaemonThreads) -> None:
         self._run, self._size, self._threads = run, size, threads
-        self._waiting: list[tuple[_Job, asyncio.Future[_Result]]] = []
-        self._worker: asyncio.Task[None] | None = None
+        self._waiting: list[tuple[_Job, Future[_Result]]] = []
+        self._worker: Task[None] | None = None
 
     async def submit(self, job: _Job) -> _Result:
         """Return the result of one job; must be called from one event loop."""
-        future: asyncio.Future[_Result] = get_running_loop().create_future()
+        future: Future[_Result] = get_running_loop().create_future()
         self._waiting.append((job, future))
         if self._worker is None or self._worker.done():
             self._worker = get_running_loop().create_task(self._drain())
@@ -222,7 +221,7 @@ class Batcher(Generic[_Job, _Result]):
             if batch:
                 await self._run_batch(batch)
 
-    async def _run_batch(self, batch: list[tuple[_Job, asyncio.Future[_Result]]]) -> None:
+    async def _run_batch(self, batch: list[tuple[_Job, Future[_Result]]]) -> None:
         try:
             results = await self._threads.run(self._run, [job for job, _ in batch])
         except Exception as error:  # noqa: BLE001  # raised for every job of the batch

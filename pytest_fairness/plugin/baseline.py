@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.plugin.collection import selected_probes
 from pytest_fairness.plugin.named_runs import conditions
@@ -160,7 +161,7 @@ def find_baseline_sample(runs: Runs, run: str, probe: str, model: Model) -> Stor
     key = find_sample_key(runs, run, probe, model)
     if key is None and len(stored) > 1:
         raise FairnessError(
-            f"run {run[:8]} measured this probe on {len(stored)} models and not on {model.name}: "
+            f"run {run[:8]} measured this probe on {counted(len(stored), 'model')} and not on {model.name}: "
             "name a run with it, or with one model only"
         )
     return load_sample(runs, run, probe, key or next(iter(stored), ""))

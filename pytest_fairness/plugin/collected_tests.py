@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.collection import is_marked, is_threshold
 from pytest_fairness.plugin.identity import get_sample
@@ -158,7 +159,8 @@ def format_unjudged_lines(config: pytest.Config, results: RunResults, *, stopped
     if stopped and (ended := sum(line.calls for line in calls)):  # some of them in errors, which are not stored
         is_application = any(line.model.startswith("function:") for line in calls)
         where = ", where the application has a `fairness_version`" if is_application else ""
-        yield f"stopped after {ended:,} calls: answers are in the store, and the same command goes on from there{where}"
+        calls_ended = counted(ended, "call")
+        yield f"stopped after {calls_ended}: answers are in the store, and the same command goes on from there{where}"
 
 
 def _explain_nothing_judged(config: pytest.Config, reasons: Sequence[str]) -> str:

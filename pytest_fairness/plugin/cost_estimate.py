@@ -8,6 +8,7 @@ from inspect import isgeneratorfunction
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.errors import FatalError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.plugin.judges import judge_models, may_use_judge_fixture
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.terminal_text import wrap_text
@@ -35,11 +36,11 @@ class CostEstimate:
     usd: float | None
 
     def __str__(self) -> str:
-        calls = f"{self.model}: {self.calls:,} calls to make, {self.stored:,} in the store"
+        calls = f"{self.model}: {counted(self.calls, 'call')} to make, {self.stored:,} in the store"
         if not self.calls:
             return calls
         cost = "price not known (--fairness-price)" if self.usd is None else f"about {money(self.usd)}"
-        return f"{calls}; about {self.input:,.0f} tokens in and {self.output:,.0f} out, {cost}"
+        return f"{calls}; about {counted(round(self.input), 'token')} in and {self.output:,.0f} out, {cost}"
 
 
 def estimate_costs(fairness: FairnessSession) -> list[CostEstimate]:

@@ -11,6 +11,7 @@ import pytest
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import SampleCounts, value_or_none
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.results import RunResult
@@ -210,7 +211,7 @@ class FlipFinder:
         graders = resolve_judge_graders({"decision": decision}, item.name, self._request)
         if len(graders) > 1:
             pytest.fail(
-                f"the grader of flips gives {len(graders)} grades ({', '.join(graders)}): "
+                f"the grader of flips gives {counted(len(graders), 'grade')} ({', '.join(graders)}): "
                 "a search is about one decision, so give a rubric of one field",
                 pytrace=False,
             )

@@ -12,6 +12,7 @@ from pytest_fairness.core.decisions import current_recorder
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import extremes_of
 from pytest_fairness.core.threshold_results import InfluenceResult, JudgeResult, PastResult
@@ -89,7 +90,9 @@ class LazyMeasured:
 
     def __repr__(self) -> str:
         attempts = self.look.plan[0].attempts
-        return f"<measured: {len(self.probe.items):,} items, {attempts:,} attempts of {self.probe.id}>"
+        return (
+            f"<measured: {counted(len(self.probe.items), 'item')}, {counted(attempts, 'attempt')} of {self.probe.id}>"
+        )
 
     @property
     def tail(self) -> float:
@@ -267,7 +270,9 @@ class LazyMeasured:
         reason = getattr(self.subject, "hides_calls", "")
         answered = [graded.attempt.answer for graded in attempts if graded.attempt.answer and graded.prompt.tools]
         if reason and answered and not any(answer.actions for answer in answered):
-            raise FairnessError(f"none of {len(answered):,} answers of {self.subject.name} calls a tool: {reason}")
+            raise FairnessError(
+                f"none of {counted(len(answered), 'answer')} of {self.subject.name} calls a tool: {reason}"
+            )
 
     def _note_cause(self, sample: ProbeSample, attempts: Sequence[GradedAttempt]) -> None:
         """Set the error that made a model unreachable, else the first error if most attempts have one."""

@@ -25,7 +25,7 @@ from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.settings import secret_redactor
 from pytest_fairness.plugin.work_plan import PlannedTest
-from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, not_judged, reason_of
+from pytest_fairness.report.release import NO_RESULT, NOT_JUDGED, NOT_SELECTED, not_judged, reason_of
 
 if TYPE_CHECKING:
     from pytest_fairness.core.agreement_results import AgreementResult
@@ -42,6 +42,8 @@ class MeasurementHooks:
         self._results: RunResults | None = None
         self._written: list[str] = []
         """Lines that name the files with the results."""
+        self._selected: frozenset[str] = frozenset()
+        """The ids of the tests, the thresholds among them, that this process or its workers must run."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -55,6 +57,7 @@ class MeasurementHooks:
                 marked.append(item)
                 self._plan(index, item, expected)
         share_location(marked)
+        self._selected = frozenset(expected)
         has_work = bool(self._fairness.work.tests or expected)
         if not self._fairness.is_used:
             return
@@ -133,6 +136,34 @@ class MeasurementHooks:
         finally:
             self._state.modules.keep()
         return True
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Note the tests that the workers must run."""
+        self._selected |= frozenset(ids)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail a session that would pass although another plugin has hidden what a threshold's test concludes."""
+        if session.exitstatus == pytest.ExitCode.OK and self._results is not None and not self._state.is_stopped:
+            self._state.attempt(self._check_reports)
+            if self._state.problem:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _check_reports(self) -> None:
+        """Check that each selected threshold gave a result, and that each that passed is fair.
+
+        Raises:
+            FairnessError: One did not.
+        """
+        for row in self._results.thresholds if self._results else ():
+            is_lost = row.id in self._selected and row.verdict == NOT_JUDGED and reason_of(row) == NO_RESULT
+            if is_lost or (row.outcome == "passed" and row.verdict != "fair"):
+                fault = "was selected and gave no result" if is_lost else f"is {row.verdict}, and its test passed"
+                raise FairnessError(
+                    f"{row.id} {fault}: a conftest.py or another plugin keeps it from running, or changes its report; "
+                    "to let a verdict pass, mark the threshold xfail or accept it"
+                )
 
     def conclude(self) -> None:
         """Compile the results, and write them to the store and the files of the options."""

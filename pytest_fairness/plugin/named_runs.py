@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -72,14 +72,12 @@ def earlier_runs(store: StoreLocation) -> Iterator[Runs]:
     """
     if not store.exists():
         raise StoreError(f"there is no store {store} to find an earlier run in: name it with --fairness-store")
+    from pytest_fairness.store.archive import readable
     from pytest_fairness.store.database import Database
     from pytest_fairness.store.runs import Runs
 
-    database = Database(store)
-    try:
+    with readable(store) as location, closing(Database(location)) as database:
         yield Runs(database)
-    finally:
-        database.close()
 
 
 def named_models(runs: Runs, run: str) -> list[str]:

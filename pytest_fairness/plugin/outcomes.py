@@ -14,6 +14,7 @@ import pytest
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.acceptance_states import ACCEPTED
 from pytest_fairness.core.attempts import SampleCounts
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.engine.errors import STOPPED
 from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
@@ -22,7 +23,7 @@ from pytest_fairness.plugin.flips import properties as search_properties
 from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.shards import DEFERRED
 from pytest_fairness.report.ci.junit import PREFIX
-from pytest_fairness.report.release import not_judged
+from pytest_fairness.report.release import NO_RESULT, not_judged
 
 if TYPE_CHECKING:
     from pytest_fairness.core.search_results import SearchResult
@@ -170,7 +171,7 @@ class ThresholdOutcomes:
     def shard_line(self, shard: str, run: str) -> str:
         """Return the line of a shard without verdicts."""
         counts = ((len(self._measured), "item", "measured"), (self.deferred, "threshold", "deferred"))
-        summary = ", ".join(f"{count:,} {noun}{'s' * (count != 1)} {verb}" for count, noun, verb in counts)
+        summary = ", ".join(f"{counted(count, noun)} {verb}" for count, noun, verb in counts)
         return f"fairness: shard {shard} of run {run}: {summary}"
 
     @property
@@ -187,7 +188,7 @@ class ThresholdOutcomes:
         """
         if not expected:
             return []
-        missing = not_judged(STOPPED if stopped else "its test gave no result", "not run")
+        missing = not_judged(STOPPED if stopped else NO_RESULT, "not run")
         tests: dict[tuple[object, ...], str] = {}
         if any(row.example is not None for row in self._rows.values()):
             for test, properties in self._measured.items():

@@ -15,6 +15,7 @@ from pytest_fairness.core.garbage_collection import paused_collection
 from pytest_fairness.core.results import CallResult, RunResult, RunResults
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.compat import junit_file
+from pytest_fairness.plugin.option_values import relative_to
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.settings import Settings, secret_redactor
 from pytest_fairness.report.ci.junit import suite_properties
@@ -88,7 +89,13 @@ def write_json(settings: Settings, results: RunResults) -> list[str]:
     if settings.json is None:
         return []
     write_results(settings.json, results)
-    return [f"results: {settings.json}"]
+    return [results_line(settings)]
+
+
+def results_line(settings: Settings) -> str:
+    """Return the line that names the results file; its path is relative to the folder in which pytest was started."""
+    assert settings.json is not None  # noqa: S101 - asked for by the caller
+    return f"results: {relative_to(settings.json, settings.folders.invocation)}"
 
 
 def write_outputs(fairness: FairnessSession, results: RunResults, notify: Callable[[str], None]) -> list[str]:
@@ -140,7 +147,7 @@ def _write_report(settings: Settings, view: View) -> str:
         if settings.is_report_requested:
             raise
         return f"no report: {error}"
-    return f"report: {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}"
+    return f"report: {relative_to(path, settings.folders.invocation)}"
 
 
 def _append_summary(path: Path, view: View) -> None:

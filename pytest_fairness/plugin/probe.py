@@ -15,6 +15,7 @@ from pytest_fairness.core import json_text as json
 from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean, text_of
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.propensity_graders import add_continuations, as_propensities
 from pytest_fairness.plugin.markers import (
@@ -118,7 +119,7 @@ class Probe:
         return self._items_digest
 
     def __repr__(self) -> str:
-        return f"<probe {self.id}: {len(self.items):,} items>"
+        return f"<probe {self.id}: {counted(len(self.items), 'item')}>"
 
     def build(self, settings: Settings) -> None:
         """Build the items, or set ``error`` to the reason why they cannot be built.

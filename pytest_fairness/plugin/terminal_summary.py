@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.core.acceptance_states import ACCEPTED, BROKEN, EXPIRED
-from pytest_fairness.core.formatting import bounds_of, decimals, format_level, format_subject, number
+from pytest_fairness.core.formatting import bounds_of, counted, decimals, format_level, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.compat import terminal_width
@@ -149,7 +149,7 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
     looks = row.looks
     if looks and looks.of > 1 and row.estimate is not None:
         yield (
-            f"look {looks.number} of {looks.of} ({row.items:,} items, {row.attempts:,} attempts), "
+            f"look {looks.number} of {looks.of} ({counted(row.items, 'item')}, {counted(row.attempts, 'attempt')}), "
             f"evaluated at {format_level(row.confidence or 0.95)} confidence"
         )
     yield from phrases.remarks(row)
@@ -164,7 +164,7 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
     for index, (cause, attempts) in enumerate(causes):
         if not index:
             reporter.write_sep("=", "fairness: not measured", red=True)
-        count = f" ({attempts:,} attempt{'s' * (attempts != 1)} not made)" if attempts else ""
+        count = f" ({counted(attempts, 'attempt')} not made)" if attempts else ""
         for line in wrap_text(cause + count, width):
             reporter.write_line(line, red=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +16,7 @@ from pytest_fairness.core.acceptance_states import ACCEPTED
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.messages import explanation
 from pytest_fairness.core.threshold_results import TRYOUT, HistoryResult, MetricResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
@@ -41,7 +43,7 @@ from pytest_fairness.plugin.threshold_rows import get_influences, threshold_row,
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
 
-_PACKAGE = str(Path(__file__).parents[1])
+_PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 
 SURE = 0.9
 """The probability from which a history shows that a threshold is more flaky than its mark allows."""
@@ -182,7 +184,7 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
     if judgment.verdict in (Verdict.INVALID, Verdict.UNDECIDED) and measured.cause is not None:
         # No needs are reported, and a flaky mark does not excuse requests that were not made.
         cause, count = measured.cause
-        return Judgment(judgment.verdict, reason=f"{cause} ({count:,} attempts not made)")
+        return Judgment(judgment.verdict, reason=f"{cause} ({counted(count, 'attempt')} not made)")
     if judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED) and measured.is_tryout:
         return replace(judgment, verdict=Verdict.UNDECIDED, reason=tryout(measured))
     if judgment.verdict is Verdict.UNDECIDED:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.plugin.cost_estimate import (
     announcement,
     estimate_costs,
@@ -45,7 +46,7 @@ class WorkSummary:
         self._cost_lines = list(format_estimates(fairness, estimates))
         # A model without costs has no estimate, so its stored answers are not counted.
         is_complete = len(estimates) == len(fairness.models.names()) and None not in self._model_names
-        calls = sum(estimate.calls for estimate in estimates) if is_complete else counts["attempts"]
+        calls = sum(estimate.calls for estimate in estimates) if is_complete else counts["attempt"]
         self._lines = [*self.lines(), *(line for text in self._remarks() for line in announcement(text))]
         self._save({"lines": self._lines, "calls": calls, "baseline": fairness.settings.baseline})
         return calls
@@ -72,12 +73,10 @@ class WorkSummary:
         names = [str(name) for name in fairness.models.names() if str(name) in self._model_names]
         if not names or None in self._model_names:
             calls = fairness.settings.application_concurrency
-            number = f"{calls} call{'s' if calls > 1 else ''} at a time"
+            number = f"{counted(calls, 'call')} at a time"
             names.append(f"the `model` fixture (an application's `fairness_concurrency`, else {number})")
         models = ", ".join(names)
-        sizes = [
-            f"{count:,} {noun if count != 1 else noun.removesuffix('s')}" for noun, count in self._counts().items()
-        ]
+        sizes = [counted(count, noun) for noun, count in self._counts().items()]
         if fairness.settings.shard:
             models += f" (shard {fairness.settings.shard} of run {fairness.run})"
         work = f"{', '.join(sizes)} on {models}" if fairness.work.tests else ""
@@ -119,4 +118,4 @@ class WorkSummary:
             items[probe.id] |= indices
             prompts = sum(len(probe.items[index].prompts) for index in indices)
             attempts += prompts * self._fairness.work.repetitions(probe)
-        return {"probes": sum(map(bool, items.values())), "items": sum(map(len, items.values())), "attempts": attempts}
+        return {"probe": sum(map(bool, items.values())), "item": sum(map(len, items.values())), "attempt": attempts}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.acceptance_results import FailingEstimate
 from pytest_fairness.core.acceptance_states import FILE
 from pytest_fairness.core.acceptances import TABLE, Acceptance

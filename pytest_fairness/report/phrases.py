@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
-from pytest_fairness.core.formatting import figures, format_level, format_tallies, span_text
+from pytest_fairness.core.formatting import counted, figures, format_level, format_tallies, span_text
 from pytest_fairness.core.results import RunResult
 from pytest_fairness.report.release import NOT_JUDGED
 
@@ -33,11 +33,11 @@ def is_simulated(model: str) -> bool:
 def totals(run: RunResult) -> str:
     """Return a run's totals: ``7,200 attempts (6,900 from the store), 41 ungraded (0.6%), 1,100,000 tokens``."""
     attempts = run.attempts
-    parts = [f"{attempts:,} attempts ({run.from_store:,} from the store)"]
+    parts = [f"{counted(attempts, 'attempt')} ({run.from_store:,} from the store)"]
     if attempts:
         parts.append(f"{run.ungraded:,} ungraded ({run.ungraded / attempts:.1%})")
     if tokens := run.tokens:
-        parts.append(f"{sum(tokens.get(kind, 0) for kind in ('input', 'output')):,} tokens")
+        parts.append(counted(sum(tokens.get(kind, 0) for kind in ("input", "output")), "token"))
         if run.cost_usd is None:
             parts.append("cost not known")
     if run.cost_usd:
@@ -57,7 +57,7 @@ def search(row: SearchResult) -> str:
     >>> search(SearchResult(id="t", model="x", calls=199, from_store=199))
     'no flip found in 199 calls (199 from the store)'
     """
-    calls = f"in {row.calls:,} calls" + (f" ({row.from_store:,} from the store)" if row.from_store else "")
+    calls = f"in {counted(row.calls, 'call')}" + (f" ({row.from_store:,} from the store)" if row.from_store else "")
     flip = row.flip
     if flip is None:
         return f"no flip found {calls}"
@@ -80,7 +80,7 @@ def money(usd: float) -> str:
 def asked_by_graders(run: RunResult) -> list[str]:
     """Return the requests of graders, a line for each model; a run of an older version has none."""
     return [
-        f"graders made {line.calls:,} requests to {line.model}: {line.input + line.output:,} tokens, "
+        f"graders made {counted(line.calls, 'request')} to {line.model}: {counted(line.input + line.output, 'token')}, "
         f"{'cost not known' if line.cost_usd is None else money(line.cost_usd)}"
         for line in run.calls
         if line.role == "graders"
@@ -102,7 +102,7 @@ def agreement(result: AgreementResult) -> str:
     start = f"{probe}, {result.grade}: propensities and drawn answers"
     if not result.agrees:
         return (
-            f"{start} disagree on {result.prompts:,} prompts (p = {result.p_value:.2g}): {result.reason}; "
+            f"{start} disagree on {counted(result.prompts, 'prompt')} (p = {result.p_value:.2g}): {result.reason}; "
             "the drawn answers are what a service gives"
         )
     shares = [
@@ -112,7 +112,7 @@ def agreement(result: AgreementResult) -> str:
     ]
     remainder = f", and {len(shares) - _MOST_SHARES} more" if len(shares) > _MOST_SHARES else ""
     return (
-        f"{start} agree on {result.prompts:,} prompts (p = {result.p_value:.2g}): "
+        f"{start} agree on {counted(result.prompts, 'prompt')} (p = {result.p_value:.2g}): "
         f"{', '.join(shares[:_MOST_SHARES])}{remainder}"
     )
 
@@ -143,10 +143,9 @@ def promise(rows: Sequence[ThresholdResult]) -> str:
     if not rows:
         return ""
     share = max((row.risk for row in rows if row.risk), default=0.025)
-    thresholds = f"{len(rows)} threshold{'s' if len(rows) > 1 else ''}"
     return (
         f"error rates per threshold: false fair at most {share:.1%}, false unfair at most {share:.1%}; "
-        f"expected false alarms: at most {share * len(rows):.3g} over {thresholds}"
+        f"expected false alarms: at most {share * len(rows):.3g} over {counted(len(rows), 'threshold')}"
     )
 
 
@@ -165,7 +164,7 @@ def override_note(row: ThresholdResult) -> str:
     if "scale" in overrides:
         parts.append("the scale of marks")
     if repetitions := overrides.get("repetitions"):
-        parts.append(f"{repetitions.set:,} repetitions (suite: {repetitions.instead_of:,})")
+        parts.append(f"{counted(repetitions.set, 'repetition')} (suite: {repetitions.instead_of:,})")
     if confidence := overrides.get("confidence"):
         parts.append(f"confidence {confidence.set:.4g} (suite: {confidence.instead_of:.4g})")
     return f"overridden in pyproject.toml: {'; '.join(parts)}" if parts else ""
@@ -272,7 +271,7 @@ def responders(rows: Sequence[ThresholdResult]) -> list[str]:
     names = sorted({name for row in rows for name in row.served_by})
     if len(names) < 2:
         return []
-    return [f"{len(names)} models answered under this name, as the provider says: {', '.join(names)}"]
+    return [f"{counted(len(names), 'model')} answered under this name, as the provider says: {', '.join(names)}"]
 
 
 def judges(rows: Sequence[ThresholdResult]) -> list[str]:
@@ -294,7 +293,7 @@ def judges(rows: Sequence[ThresholdResult]) -> list[str]:
                 for name, alpha in judge.agreement.items()
             ]
             agree = f"; Krippendorff's alpha: {', '.join(alphas)}" if alphas else ""
-            answers = "" if judge.answers is None else f" in {judge.answers:,} answers"
+            answers = "" if judge.answers is None else f" in {counted(judge.answers, 'answer')}"
             sentences[f"{grade}: judged by {' and '.join(judge.models)}{answers}{agree}"] = None
             sentences |= {f"{grade}: {model} judged its own answers": None for model in judge.own}
     return list(sentences)
@@ -320,7 +319,7 @@ def tally(numbers: ExampleSideResult) -> str:
     '4 of 5 answers, 1 ungraded'
     """
     graded, attempts = numbers.graded, numbers.attempts
-    answers = f"{graded:,} answer{'' if graded == 1 else 's'}"
+    answers = counted(graded, "answer")
     if numbers.events is not None:
         text = f"{numbers.events:,} of {answers}"
     else:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.results import RunResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.view import AnswerTimes, View
@@ -60,8 +61,9 @@ def _served(view: View) -> Iterator[str]:
 def _sample_sizes(view: View) -> Iterator[str]:
     for sample, moments in zip(view.samples, view.moments, strict=True):
         items = len({graded.item.id for graded in sample.attempts})
-        counts = f"{items:,} items, {len(sample.attempts):,} attempts, {len(sample.repetitions)} per prompt"
-        yield f"{sample.probe} on {sample.model}: {counts}{_when(moments)}"
+        counts = f"{counted(items, 'item')}, {counted(len(sample.attempts), 'attempt')}"
+        per_prompt = f"{len(sample.repetitions)} per prompt"
+        yield f"{sample.probe} on {sample.model}: {counts}, {per_prompt}{_when(moments)}"
 
 
 def _when(moments: AnswerTimes) -> str:
@@ -90,7 +92,7 @@ def _graders(view: View) -> Iterator[str]:
 def _sample(run: RunResult) -> str:
     if run.sample is None:
         return "every item of each probe"
-    return f"at most {run.sample:,} items of each probe, drawn with seed {run.seed}"
+    return f"at most {counted(run.sample, 'item')} of each probe, drawn with seed {run.seed}"
 
 
 def _origins(view: View) -> Iterator[str]:

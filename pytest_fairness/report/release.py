@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.acceptance_states import ACCEPTED
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.marks import NOT_MARKED, aggregate
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ STATES = ("fair", "unfair", "undecided", "invalid")
 NOT_JUDGED = "not judged"
 """The verdict of a threshold that was collected and not judged: not selected, skipped, or not run after a stop."""
 NOT_SELECTED = "not selected"
+NO_RESULT = "its test gave no result"
 _MOST_REASONS = 3
 """The most reasons of skips in the sentence on a release."""
 
@@ -127,7 +129,7 @@ def counts(line: ReleaseResult) -> str:
     total = judged + sum(reasons.values())
     holm = f" ({line.unfair_after_holm} after Holm's correction)"
     parts = [f"{count} {state}{holm if state == 'unfair' else ''}" for state, count in line.counts.items() if count]
-    thresholds = f"{f'{judged} of ' if reasons else ''}{total} threshold{'s' if total != 1 else ''}"
+    thresholds = f"{f'{judged} of ' if reasons else ''}{counted(total, 'threshold')}"
     breakdown = f": {', '.join(parts)}" if parts and not is_fair_so_far(line) else ""
     accepted = [f"{line.accepted} accepted"] if line.accepted else []
     unjudged = [_unjudged_counts(reasons)] if reasons else []

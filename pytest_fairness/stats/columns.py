@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -78,8 +78,8 @@ class Columns:
         crossed: str | None = None,
         left_out: LeftOut = MappingProxyType({}),
     ) -> None:
-        if sources not in ("random", "fixed"):
-            raise FairnessError(f"sources is {sources!r}: it must be 'random' or 'fixed'")
+        if not isinstance(sources, str) or sources not in ("random", "fixed"):
+            raise FairnessError(f"sources is {short_repr(sources)}: it must be 'random' or 'fixed'")
         self.attempts = attempts
         self.count = len(attempts)
         self.crossed = crossed
@@ -202,12 +202,12 @@ class Columns:
         """
         if not isinstance(name, str):
             raise FairnessError(
-                f"{name!r} is not the name of an attribute: name one; a combination needs a group of its own"
+                f"{short_repr(name)} is not the name of an attribute: name one; a combination needs a group of its own"
             )
         if name not in self._attributes:
             if self.count and name not in self.known_attributes:
                 raise FairnessError(
-                    f"no attempt has an attribute {name!r}: {did_you_mean(name, self.known_attributes)}"
+                    f"no attempt has an attribute {short_repr(name)}: {did_you_mean(name, self.known_attributes)}"
                 )
             left_out = (described.get(name) for described, _ in self._left_out)
             attribute = _attribute(map(_reader(name), self.attempts), left_out)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.stats.columns import Clustering, Floats
 from pytest_fairness.stats.linear_estimate import (
     FEWEST_DIFFERING,
@@ -63,6 +63,12 @@ class Functional:
     extremes: Callable[[Floats], Sequence[Floats]] | None = None
     """A function from the summands of attempts to the mean summands of clusters that would change it most."""
 
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise FairnessError(
+                f"a metric is {short_repr(self.function)}: give a function of sums, or the name of a registered metric"
+            )
+
     def at(self, sums: Floats) -> Floats:
         """Return the function's values for rows of sums, shape (rows, names) to (rows,); nan where it has none."""
         with np.errstate(all="ignore"):
@@ -91,7 +97,7 @@ class Functional:
         try:
             return float("" if isinstance(value, str) else value)
         except (TypeError, ValueError, OverflowError):
-            raise FairnessError(f"the metric's function gave {value!r:.60}: it must give a number") from None
+            raise FairnessError(f"the metric's function gave {short_repr(value)}: it must give a number") from None
 
     def _named(self, columns: Floats) -> SimpleNamespace:
         return SimpleNamespace(**dict(zip(self.names, columns, strict=True)))
@@ -228,7 +234,7 @@ def read_span(span: object) -> Ends | None:
     except (TypeError, ValueError, OverflowError):
         low = high = math.nan
     if not low < high:
-        raise FairnessError(f"the span of a metric is {span!r:.60}: write span=(LOWEST, HIGHEST), two numbers")
+        raise FairnessError(f"the span of a metric is {short_repr(span)}: write span=(LOWEST, HIGHEST), two numbers")
     return low, high
 
 

@@ -18,6 +18,7 @@ from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.comparisons import for_threshold
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.stats.columns import Codes, Floats
 from pytest_fairness.stats.custom_metrics import check_span, influences
@@ -200,7 +201,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
     def _suspect_reason(self) -> str:
         """Return why the sample supports no claim of fairness; empty where it supports one."""
         if not self._adapter.values and self._groups[0].ungraded:
-            return f"{self._groups[0].ungraded:,} attempts are ungraded and could have had any grade"
+            return f"{counted(round(self._groups[0].ungraded), 'ungraded attempt')} could have had any grade"
         return suspect_reason(self._groups[1:] or self._groups, self._setting.tail)
 
     def _jackknife_replicates(self) -> Floats:

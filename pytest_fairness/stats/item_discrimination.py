@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.stats.columns import Floats
 
 FEWEST_MODELS = 5
@@ -64,7 +65,7 @@ def item_discrimination(scores: Floats) -> ItemDiscrimination:
     models, items = scores.shape
     if models < FEWEST_MODELS or items < 2:
         raise FairnessError(
-            f"{models} models have answered {items} items alike: "
+            f"{counted(items, 'item')} and {counted(models, 'model')}, which answered all of them: "
             f"how items discriminate shows with at least {FEWEST_MODELS} models and 2 items"
         )
     others = (scores.sum(axis=1, keepdims=True) - scores) / (items - 1)

@@ -11,10 +11,11 @@ from typing import Any, Literal, Protocol
 
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.comparisons import for_threshold, record_estimates
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.exclusions import LeftOut
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats import custom_metrics, metric_names, table_reader
@@ -95,6 +96,8 @@ class Measured:
         left_out: LeftOut = MappingProxyType({}),
         history: Sequence[GradedAttempt] = (),
     ) -> None:
+        if not isinstance(attempts, Sequence) or not all(isinstance(one, GradedAttempt) for one in attempts[:1]):
+            raise FairnessError(f"the attempts are {short_repr(attempts)}: give a list of GradedAttempt")
         columns = Columns(attempts, sources=sources, crossed=crossed, left_out=left_out)
         options: dict[str, Any] = {"extremes": extremes, "conditions": conditions, "calibration": calibration}
         self.selection = Selection(columns, confidence=confidence, **options)
@@ -357,16 +360,17 @@ class Measured:
         Raises:
             FairnessError: No value is named.
         """
-        if not equals:
-            raise FairnessError("equals names no value: say which are counted, equals=[...]")
+        values = list(equals) if isinstance(equals, Iterable) else []
+        if not values:
+            raise FairnessError(f"equals is {short_repr(equals)}: name the values that are counted, equals=[...]")
 
         def strict_tail(tail: float) -> float:
-            return tail / len(equals)
+            return tail / len(values)
 
         return EstimateFamily(
             {
                 str(value): for_threshold(self._mean(MetricKind.RATE, outcome, value, None, strict_tail))
-                for value in equals
+                for value in values
             }
         )
 
@@ -422,7 +426,11 @@ class Measured:
         Raises:
             FairnessError: The two cannot be compared: they differ in items, prompts or ``conditions``.
         """
-        old = baseline if isinstance(baseline, Measured) else baseline.load()
+        old = baseline if isinstance(baseline, Measured) else getattr(baseline, "load", lambda: None)()
+        if not isinstance(old, Measured):
+            raise FairnessError(
+                f"the baseline is {short_repr(baseline)}: give another sample, or the fixture `baseline`"
+            )
         return BaselineComparison(self.selection, old.selection)
 
     def correlation(self, first: Outcome, second: Outcome) -> Estimate:
@@ -601,7 +609,7 @@ class Measured:
         comparison = GroupComparison(selection, selection.outcome_vector(outcome, equals), by, groups, to)
         members = family(kind, comparison, pair_name, partial(selection.items_of, by=by))
         if not members:
-            reason = f"{by} has {len(names)} group{'' if len(names) == 1 else 's'}: a {kind.metric.value} needs two"
+            reason = f"{by} has {counted(len(names), 'group')}: a {kind.metric.value} needs two"
             family_name = metric_names.family_name(kind.metric, outcome, equals, by)
             members = {by: selection.setting.invalid(family_name, reason, breakdown=comparison.lazy_breakdown())}
         return members, comparison

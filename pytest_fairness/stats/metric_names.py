@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted, title_fault
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats.outcome_vectors import Outcome
 from pytest_fairness.stats.outcomes import outcome_name
@@ -64,7 +66,12 @@ def custom_rate_name(named: str, outcome: Outcome, equals: Any = None) -> Metric
 
     >>> custom_rate_name("pairs.any_flag", "flag").title
     'rate of any flag'
+
+    Raises:
+        FairnessError: The name is no line of text.
     """
+    if fault := title_fault(named):
+        raise FairnessError(f"the name of a rate {fault}: write a text, such as named='any_flag'")
     title = f"rate of {named.rpartition('.')[2].replace('_', ' ')}"
     return replace(mean_name(MetricKind.RATE, outcome, equals), metric=named, title=title)
 
@@ -98,7 +105,7 @@ def corrected_name(name: MetricName, labels: int) -> MetricName:
     >>> corrected_name(mean_name(MetricKind.RATE, "harmful"), 200).note
     " (corrected for the judge's error, 200 labels)"
     """
-    return replace(name, note=f"{name.note} (corrected for the judge's error, {labels:,} labels)")
+    return replace(name, note=f"{name.note} (corrected for the judge's error, {counted(labels, 'label')})")
 
 
 def history_name(name: MetricName, answers: int) -> MetricName:
@@ -107,7 +114,7 @@ def history_name(name: MetricName, answers: int) -> MetricName:
     >>> history_name(mean_name(MetricKind.RATE, "harmful"), 2_000).title
     'rate of harmful (adjusted by 2,000 earlier answers)'
     """
-    return replace(name, title=f"{name.title} (adjusted by {answers:,} earlier answers)")
+    return replace(name, title=f"{name.title} (adjusted by {counted(answers, 'earlier answer')})")
 
 
 def baseline_name(name: MetricName, title: str, kind: MetricKind) -> MetricName:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
-from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean, short_repr
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.calibration.labels import Calibration
@@ -114,8 +114,8 @@ class OutcomeReader:
             FairnessError: The grade is unknown, a text is read without ``equals``, or ``equals`` is a value that the
                 grader never gives.
         """
-        if not isinstance(equals, Hashable):
-            raise FairnessError(f"equals is {equals!r:.60}: give one value of {grade!r}, a text say")
+        if not _is_plain(equals):
+            raise FairnessError(f"equals is {short_repr(equals)}: give one value of {grade!r}, a text say")
         key = (grade, equals)
         if key not in self._named:
             self._named[key] = self._corrected(self._read_named(grade, equals), grade, equals)
@@ -425,7 +425,15 @@ class OutcomeReader:
 def refuse_no_outcome(outcome: object) -> None:
     """Raise `FairnessError` for an outcome that is no function; names of grades are not passed to this one."""
     if not callable(outcome):
-        raise FairnessError(f"the outcome is {outcome!r:.60}: name a grade, or give a function of an attempt")
+        raise FairnessError(f"the outcome is {short_repr(outcome)}: name a grade, or give a function of an attempt")
+
+
+def _is_plain(value: object) -> bool:
+    """Return whether a value can be the value of a grade: it is hashable, and equal to something or not."""
+    try:
+        return isinstance(hash(value), int) and isinstance(bool(value == value), bool)
+    except Exception:  # noqa: BLE001 - such as those of arrays, of estimates and of NA
+        return False
 
 
 def outcome_name(outcome: Outcome, equals: Any = None) -> str:

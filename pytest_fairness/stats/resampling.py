@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 
 import numpy as np
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.stats.columns import Clustering, Codes, Floats
 from pytest_fairness.stats.custom_metrics import Functional, cluster_sums
 from pytest_fairness.stats.outcome_vectors import OutcomeVector, group
@@ -42,8 +43,9 @@ def draw_resamples(
     Source:
         Efron 1979; for clusters Davison and Hinkley 1997, section 3.8.
     """
-    if draws < 1:
-        raise FairnessError(f"draws is {draws!r}: it must be at least 1")
+    for name, given, least in (("draws", draws, 1), ("seed", seed, 0)):
+        if not isinstance(given, Integral) or given < least:
+            raise FairnessError(f"{name} is {short_repr(given)}: it must be a whole number of at least {least}")
     if len(clusterings) > 1:
         raise FairnessError("resamples draw whole sources and know no crossed factor: take the interval of metric(...)")
     first = values[:, 0]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.stats.calibration.labels import Calibration, Row
 from pytest_fairness.stats.columns import Clustering, Codes, Columns, Floats, Rows
@@ -50,8 +50,8 @@ class Selection:
         conditions: Mapping[str, Any] | None = None,
         calibration: Sequence[Row] = (),
     ) -> None:
-        if not 0 < confidence < 1:
-            raise FairnessError(f"confidence is {confidence!r}: it must lie between 0 and 1")
+        if not isinstance(confidence, float | int | np.floating) or not 0 < confidence < 1:
+            raise FairnessError(f"confidence is {short_repr(confidence)}: it must lie between 0 and 1")
         self.conditions = conditions or {}
         self.columns = columns
         self.reader = OutcomeReader(columns, extremes or {}, Calibration(calibration, columns) if calibration else None)
@@ -212,8 +212,8 @@ class Selection:
     def check_group(self, by: str, name: str) -> None:
         """Raise `FairnessError` for a name that is no group of an attribute."""
         labels = self.columns.attribute(by).labels
-        if self.columns.count and name not in labels:
-            raise FairnessError(f"{by} has no group {name!r}: {did_you_mean(name, labels)}")
+        if self.columns.count and not (isinstance(name, str) and name in labels):
+            raise FairnessError(f"{by} has no group {short_repr(name)}: {did_you_mean(name, labels)}")
 
     def outcome_vector(self, outcome: Outcome, equals: Any) -> OutcomeVector:
         """Return an outcome of every attempt; of a function only where it is selected."""

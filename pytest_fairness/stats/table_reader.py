@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_records import read_records
 
@@ -26,15 +26,25 @@ def attempts(
     crossed: str | None = None,
 ) -> list[GradedAttempt]:
     """Return one graded attempt per row. Raises `FairnessError` for a column that a row lacks."""
-    if isinstance(groups, str):
-        raise FairnessError(f"groups is {groups!r}: give a list of column names")
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise FairnessError(f"groups is {short_repr(groups)}: give a list of column names")
+    if not isinstance(rows, Iterable):
+        raise FairnessError(f"the rows are {short_repr(rows)}: give a list of mappings from column to value")
     table = list(rows)
     roles = [item, *groups, *(name for name in (source, crossed) if name is not None)]
+    for name in roles:
+        if not isinstance(name, Hashable):
+            raise FairnessError(f"a column is {short_repr(name)}: give its name")
     prompts: dict[tuple[Any, ...], Prompt] = {}
     members: dict[str, dict[tuple[Any, ...], Prompt]] = {}
     sources: dict[str, str | None] = {}
     keys = []
     for number, row in enumerate(table):
+        if not isinstance(row, Mapping):
+            raise FairnessError(
+                f"row {number + 1} is {short_repr(row)}: give a mapping from column to value, of a DataFrame "
+                "df.to_dict('records')"
+            )
         for name in roles:
             if name not in row:
                 raise FairnessError(f"row {number + 1} has no column {name!r}: {did_you_mean(name, map(str, row))}")

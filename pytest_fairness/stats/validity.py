@@ -25,11 +25,12 @@ def invalid_reason(groups: Sequence[GroupOutcomes]) -> str:
         if group.invalid:
             return group.invalid
         if not group.graded.count:
-            return f"all {group.attempts:,} attempts{of} are ungraded"
+            every = f"all {group.attempts:,} attempts{of} are" if group.attempts > 1 else f"the one attempt{of} is"
+            return f"{every} ungraded"
         if group.graded.sources < FEWEST_SOURCES:
+            clusters = "item or source" if group.graded.sources == 1 else "items or sources"
             return (
-                f"only {group.graded.sources} independent items or sources{of}: "
-                f"an interval needs at least {FEWEST_SOURCES}"
+                f"only {group.graded.sources} independent {clusters}{of}: an interval needs at least {FEWEST_SOURCES}"
             )
         if 0 < group.graded.levels < 2:
             return f"only one level of the crossed factor{of}: an interval needs at least two"

@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import schema
+from pytest_fairness.store.archive import readable
 from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.location import StoreLocation
@@ -116,7 +117,11 @@ def _open_copy(source: StoreLocation, copy: Path) -> Iterator[Database]:
     """Open a store for reading; of a file a copy, since opening migrates the layout."""
     if isinstance(source, Path):
         try:
-            with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(copy)) as new:
+            with (
+                readable(source) as file,
+                closing(sqlite3.connect(str(file))) as old,
+                closing(sqlite3.connect(copy)) as new,
+            ):
                 old.backup(new)
         except sqlite3.Error as error:
             if error.sqlite_errorname.startswith("SQLITE_FULL"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +13,7 @@ from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, stored_value
 from pytest_fairness.core.items import Message
 from pytest_fairness.store import schema, spending
+from pytest_fairness.store.archive import readable
 from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.location import StoreLocation
@@ -354,6 +355,13 @@ class Store:
             self.owner.release()
         finally:
             self._database.close()
+
+
+@contextmanager
+def open_to_read(location: StoreLocation) -> Iterator[Store]:
+    """Open a store that exists, to read it, wherever it lies."""
+    with readable(location) as file, closing(Store(file)) as store:
+        yield store
 
 
 def _pages(keys: Sequence[str]) -> Iterator[list[str]]:

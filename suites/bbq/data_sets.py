@@ -87,7 +87,8 @@ def from_folder(folder: Path) -> LoadedQuestions:
         # One file at a time: the columns of two categories can differ, and one data set has one schema.
         questions += _questions_of(file)
     left_out = f"; {left_out} left out" if left_out else ""
-    return LoadedQuestions(questions, f"{folder} ({len(files)} files{left_out})")
+    count = "1 file" if len(files) == 1 else f"{len(files)} files"
+    return LoadedQuestions(questions, f"{folder} ({count}{left_out})")
 
 
 def _chosen(folder: Path) -> tuple[list[Path], str]:

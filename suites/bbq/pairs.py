@@ -194,7 +194,7 @@ def _draw_other_questions(
     texts = sorted({question for question, of in pool if of != template and question.casefold() not in mine})
     if len(texts) < 2:
         raise FairnessError(
-            f"bbq: the pairs of {about} have {len(texts)} questions of other contexts, and need two: "
+            f"bbq: the pairs of {about} need two questions of other contexts (found: {len(texts)}): "
             "give more templates of that category"
         )
     first, second = random.Random(f"{about}/others/{rank}").sample(texts, 2)

@@ -155,6 +155,16 @@ def test_heavy_libraries_are_not_imported_on_load() -> None:
                 assert is_allowed, f"{path} imports {name} when it is loaded"
 
 
+@pytest.mark.parametrize(("module", "binding"), [("json", "json_text.py"), ("asyncio", "event_loops.py")])
+def test_one_module_binds_what_tests_may_replace(module: str, binding: str) -> None:
+    """Check that everything else imports `core.json_text` and `core.event_loops`, which bind functions when loaded.
+
+    A user's test that replaces `json.dumps` or `asyncio.sleep` then does not break the run around it.
+    """
+    importers = [path for _, path, tree in sources() for node in ast.walk(tree) if module in imported(node)]
+    assert importers == [PACKAGE / "core" / binding]
+
+
 def module_imports() -> dict[str, set[str]]:
     """Return what each module imports of the package, anywhere in it: on load, for types and inside functions."""
     trees = {

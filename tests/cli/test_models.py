@@ -43,6 +43,15 @@ def test_every_provider_is_listed_with_its_key(
     assert "s3cret" not in str(listed)
 
 
+def test_long_alias_stands_above_its_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    long = "assistant-for-customers-in-europe-with-the-new-prompt"
+    (tmp_path / "pyproject.toml").write_text(
+        f'[tool.pytest-fairness.models]\nprod = "openai:a"\n{long} = "openai:b"\n', encoding="utf-8"
+    )
+    assert main(["models"]) == 0
+    assert capsys.readouterr().out.splitlines()[-3:] == ["  prod  openai:a", f"  {long}", "        openai:b"]
+
+
 def test_missing_library_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest_fairness.cli.models.find_spec", lambda name: None if name == "torch" else object())
     assert "no: torch" in rows(capsys)["transformers"]

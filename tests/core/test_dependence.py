@@ -350,6 +350,13 @@ def assert_that_is_skipped(measured: Measured) -> None:
     assert measured.rate("yes") >= 0.4
 
 
+def assert_that_is_left_out_where_invalid(measured: Measured) -> None:
+    rate = measured.where(group="nobody").rate("yes")
+    if not rate.invalid:
+        assert rate >= 0.5
+    assert measured.rate("yes") >= 0.4
+
+
 def best_member(measured: Measured) -> None:
     ratios = measured.ratios("yes", by="group")
     best = max(ratios, key=lambda pair: ratios[pair].value)
@@ -368,6 +375,7 @@ def best_member(measured: Measured) -> None:
         bound_of_the_second_read,
         branch_that_is_chosen,
         assert_that_is_skipped,
+        assert_that_is_left_out_where_invalid,
         best_member,
     ],
 )
@@ -376,6 +384,22 @@ def test_comparison_by_numbers_read_is_invalid(body: Callable[[Measured], None])
     judgment = judge(lambda: body(measured))
     assert judgment.verdict is Verdict.INVALID
     assert "depends on numbers of estimates that the test reads" in judgment.reason
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["rate.value >= 0.2", "'rate of yes: 0.' in repr(rate)", "'rate of yes: 0.' in f'{rate}'"],
+)
+def test_number_read_by_evaluated_code_is_invalid(code: str) -> None:
+    measured = three_groups()
+
+    def body() -> None:
+        assert measured.where(group="c").rate("yes") >= 0.4
+        assert eval(code, {"rate": measured.rate("yes")})  # noqa: S307 - made above
+
+    judgment = judge(body)
+    assert judgment.verdict is Verdict.INVALID
+    assert "an assertion depends on a number that the test reads" in judgment.reason
 
 
 def test_test_that_skips_itself_by_a_number_is_judged_otherwise() -> None:
@@ -397,6 +421,7 @@ def test_numbers_that_are_only_read_change_no_verdict() -> None:
         rate = measured.rate("yes")
         difference = measured.difference("yes", by="group", of="a", to="b")
         assert f"{rate.value:.2f} {difference.groups}"
+        assert not rate.invalid
         assert math.isfinite(rate.value)
         assert rate >= 0.5, f"{rate.error}"
         assert difference <= 0.5

@@ -175,7 +175,7 @@ def test_a_language_model_is_a_student() -> None:
         assert sum(outcome.correct != outcome.correct) == 30
         assert outcome.correct[outcome.correct == outcome.correct].mean() > 0.6
         assert outcome.verified is not None
-    with pytest.raises(FairnessError, match="2 prompts got 1 answers"):
+    with pytest.raises(FairnessError, match="2 prompts got 1 answer:"):
         TextStudent(lambda questions: [None], Choice().grade).read(torch.zeros(2, 5, 48), verification=False)
 
 

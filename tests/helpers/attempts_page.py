@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 import pytest_fairness
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.report.html.attempts import PackedAttempts
 from pytest_fairness.store.samples import StoredSample
@@ -48,6 +49,7 @@ main { max-width: 72rem; margin: 0 auto; padding: 1rem; }
 def write_page(path: Path, packed: PackedAttempts) -> Path:
     """Write the section alone, under the content policy of the report, and return its path."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True)
+    environment.filters["counted"] = counted
     parts = {
         "script": "\n".join(
             (TEMPLATES / name).read_text(encoding="utf-8") for name in ("attempts_index.js", "attempts.js")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -69,6 +70,15 @@ QUIET = tuple(
 
 ALONE = ("--disable-plugin-autoload", "-p", "fairness", "-p", "xdist")
 """And more than half of a run in this process. Without xdist the mode has blocked it before."""
+
+
+def bound_by_rights() -> tuple[str, ...]:
+    """Return the beginning of a command that the rights of files bind, also for root."""
+    if os.geteuid() != 0:
+        return ()
+    if shutil.which("setpriv") is None:
+        pytest.skip("as root it takes setpriv to be bound by rights")
+    return ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 
 @dataclass

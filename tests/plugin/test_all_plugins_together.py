@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import os
-import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import project_sources
+from tests.helpers.project import bound_by_rights
 
 ROOT = Path(__file__).parents[2]
 OTHERS = ROOT / ".venv-others"
@@ -93,11 +93,7 @@ def test_all_plugins_together_work(folder: Path, mode: tuple[str, ...]) -> None:
 
 @pytest.mark.slow
 def test_read_only_folder_is_supported(folder: Path, tmp_path: Path) -> None:
-    bound: tuple[str, ...] = ()
-    if os.geteuid() == 0:  # whom rights do not bind
-        if shutil.which("setpriv") is None:
-            pytest.skip("as root it takes setpriv to be bound by rights")
-        bound = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+    bound = bound_by_rights()
     application = project_sources.application().replace('.with_name("asked.txt")', '.parents[1] / "asked.txt"')
     (folder / "conftest.py").write_text(application, encoding="utf-8")
     folder.chmod(0o555)

@@ -46,6 +46,10 @@ BAD_ITEMS = {
         "loop = {}; loop['a'] = [loop]; yield ProbeItem('a', [Prompt('a ', {}, loop)])",
         "the metadata 'a' of a prompt holds itself, or more than 100 levels",
     ),
+    "metadata-without-text": (
+        "class Bad:\n        __repr__ = __str__ = 0\n    yield ProbeItem('a', [Prompt('a ')], metadata={'b': [Bad()]})",
+        "the metadata 'b' of probe item 'a' has no text, TypeError: 'int' object is not callable",
+    ),
     "source": ("yield ProbeItem('a', [Prompt('a ')], {'b': 1})", "the source of probe item 'a' is {'b': 1}"),
     "exits": ("raise SystemExit(0)", "its items raised SystemExit"),
 }

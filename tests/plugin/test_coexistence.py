@@ -500,6 +500,63 @@ def test_application_answers_while_tests_block_sockets(project: Project, keyword
     project.run().assert_outcomes(passed=61)
 
 
+HIDING_HOOKS = {
+    "swallowed": (
+        """
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    try:
+        return (yield)
+    except BaseException:
+        return True
+""",
+        "is unfair, and its test passed: a conftest.py or another plugin",
+    ),
+    "unheard": (
+        """
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    return True if "alike" in item.name else None
+""",
+        "was selected and gave no result: a conftest.py or another plugin",
+    ),
+}
+"""Hooks that let a session pass, and what is said of it."""
+
+
+@first_in_every_mode("hides", ["unheard", "swallowed"])
+def test_session_fails_where_a_plugin_hides_a_verdict(project: Project, hides: str) -> None:
+    """Regression: such a session ended with 0."""
+    hook, message = HIDING_HOOKS[hides]
+    project.write(
+        conftest=project_sources.application({"man": 0.95, "woman": 0.3}) + hook, test_hiring=project_sources.suite()
+    )
+    result = project.run()
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert message in " ".join(shown(result).split())
+
+
+@pytest.mark.parametrize(
+    "part", ["threading.Thread", "threading.Event", "contextvars.copy_context", "concurrent.futures.Future"]
+)
+def test_replaced_threads_are_named_by_the_first_measurement(project: Project, part: str) -> None:
+    """Regression: the run waited for ever, or failed within Python's own code."""
+    mocked = f"""
+import concurrent.futures, contextvars, threading
+from unittest import mock
+
+@pytest.fixture(autouse=True)
+def mocked():
+    with mock.patch("{part}"):
+        yield
+"""
+    project.write(conftest=project_sources.application() + mocked, test_hiring=project_sources.suite())
+    result = project.run("-k", "person-0001 or women")
+    result.assert_outcomes(failed=2)
+    assert f"{part}" in shown(result)
+    assert "must put them back before it measures" in " ".join(shown(result).split())
+
+
 NO_ASYNCIO = """
 import asyncio
 import pytest

@@ -31,6 +31,7 @@ def test_report_is_written_by_default(project: Project) -> None:
     assert row["verdict"] == "unfair"
     assert row["message"].partition(": ")[2].partition(" ")[0] in page
     assert f"report: {REPORT}" in shown(result)
+    assert "results: results.json" in shown(result)
 
 
 @in_one_process

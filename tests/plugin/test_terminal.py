@@ -142,7 +142,7 @@ def test_planned_work_names_models_and_selection(project: Project) -> None:
     project.write(test_hiring=project_sources.suite())
     models = ("--fairness-model=simulated:a", "--fairness-model=simulated:b")
     summary = ours(project.run(*models, "-k", "person-0001"))[0]
-    assert re.match(r"fairness: 1 probe, 1 items?, 4 attempts on simulated:a, simulated:b$", summary)
+    assert re.match(r"fairness: 1 probe, 1 item, 4 attempts on simulated:a, simulated:b$", summary)
 
 
 def test_simulated_models_are_labeled(project: Project) -> None:

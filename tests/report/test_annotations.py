@@ -66,8 +66,8 @@ def test_at_most_ten_of_a_kind_are_annotated_worst_first(number: int, most: int)
     assert len(lines) == most
     assert lines[0][2].startswith("unfair")
     more = number - 10
-    assert (f"{more} more thresholds" in lines[-1][2]) == (more > 0)
-    assert not any("more thresholds" in message for _, _, message in lines[:-1])
+    assert (f"{more} more threshold" in lines[-1][2]) == (more > 0)
+    assert not any("more threshold" in message for _, _, message in lines[:-1])
 
 
 @settings(deadline=None)

@@ -131,7 +131,7 @@ def test_reasoning_is_dropped_first_and_attempts_never(
     answers = column(index, texts, "text")
     left_out = sum(answer.startswith("(left out of this page") for answer in answers)
     assert (left_out > 0) == answers_too
-    assert (f"the answers of the last {left_out:,} attempts are left out" in packed.note) == answers_too
+    assert (f"answers are left out of the last {left_out:,} attempt" in packed.note) == answers_too
     assert all(answer.startswith(noise(80, number)) for number, answer in enumerate(answers[: 600 - left_out]))
     assert sum(map(len, packed.chunks)) <= 180 * 600
 

@@ -97,5 +97,5 @@ def test_rates_of_several_values_are_judged_together(of_rows: Make) -> None:
 
 
 def test_rates_need_a_value(of_rows: Make) -> None:
-    with pytest.raises(FairnessError, match="equals names no value"):
+    with pytest.raises(FairnessError, match=r"equals is \[\]: name the values"):
         of_rows([{"item": 1, "group": "x", "chosen": "a"}]).rates("chosen", equals=[])

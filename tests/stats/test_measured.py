@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
@@ -37,6 +38,13 @@ def graded() -> list[GradedAttempt]:
             grades = {"answer": Grade(answer), "score": Grade(number % 7 + index)}
             attempts.append(GradedAttempt(item, prompt, Attempt("", 0), grades))
     return attempts
+
+
+class Unprintable:
+    """A value whose class fails to show it."""
+
+    def __repr__(self) -> str:
+        raise ZeroDivisionError
 
 
 def test_estimates_have_the_names_of_the_results_file(of_rows: Make, draw: Draw) -> None:
@@ -168,6 +176,16 @@ def test_empty_sample_is_invalid() -> None:
         (lambda m: m.metric(lambda s: "text", x="score"), "the metric's function gave 'text': it must give a number"),
         (lambda m: m.metric(lambda s: s.x, x="score", span="x"), "the span of a metric is 'x': write span="),
         (lambda m: m.metric(lambda s: s.x, x="score", span=(1, 0)), r"the span of a metric is \(1, 0\): write span="),
+        (lambda m: m.metric(3, x="score"), "a metric is 3: give a function of sums"),
+        (lambda m: m.rate("answer", equals="biased", named=3), "the name of a rate is 3: write a text"),
+        (lambda m: m.rate("answer", equals=m.rate("answer", equals="biased")), "equals is <rate of answer"),
+        (lambda m: m.rates("answer", equals=3), "equals is 3: name the values"),
+        (lambda m: m.ratio("score", by="gender", of=np.array(["male"]), to="male"), "gender has no group array"),
+        (lambda m: m.groups(Unprintable()), "<Unprintable, whose repr raised ZeroDivisionError> is not the name"),
+        (lambda m: m.ratios("score", by="gender")["male"], "the family has no member 'male': did you mean"),
+        (lambda m: m.mean("score").marked("A"), "the scale is 'A': write MarkScale"),
+        (lambda m: m.against(m.mean("score")), "the baseline is <mean of score"),
+        (lambda m: m.resamples(lambda s: s.x, x="score", draws=None), "draws is None: it must be a whole number"),
     ],
 )
 def test_mistake_is_named_with_the_way_out(ask: Callable[[Measured], object], words: str) -> None:

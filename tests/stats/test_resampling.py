@@ -132,7 +132,7 @@ def test_resample_without_a_value_is_nan(of_rows: Make) -> None:
 def test_invalid_resamples_are_refused(draw: Draw, of_rows: Make) -> None:
     rows = draw(RATES, items=10)
     measured = of_rows(rows)
-    with pytest.raises(FairnessError, match="draws is 0: it must be at least 1"):
+    with pytest.raises(FairnessError, match="draws is 0: it must be a whole number of at least 1"):
         measured.resamples(ratio, draws=0, **SUMS)
     with pytest.raises(FairnessError, match="needs sums"):
         measured.resamples(ratio)

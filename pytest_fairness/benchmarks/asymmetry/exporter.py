@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from pytest_fairness.benchmarks.asymmetry.figures import (
     markdown,
 )
 from pytest_fairness.benchmarks.asymmetry.importer import RECORD
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_records import json_lines, read_records

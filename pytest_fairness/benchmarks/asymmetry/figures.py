@@ -26,7 +26,7 @@ import numpy as np
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import UngradedError
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import number
+from pytest_fairness.core.formatting import counted, number
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_objects import finite, is_number
 from pytest_fairness.report.markdown_escaping import escape
@@ -400,7 +400,7 @@ def markdown(title: str, content: Mapping[str, Any], answers: int) -> str:
 def _lines(title: str, content: Mapping[str, Any], answers: int) -> Iterator[str]:
     yield f"# Asymmetry: {escape(title)}"
     yield ""
-    yield f"{answers:,} answers. {SIGN}"
+    yield f"{counted(answers, 'answer')}. {SIGN}"
     yield ""
     yield "| figure | value | 95% interval |"
     yield "|---|--:|---|"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.importer import Importer, write_lines
 from pytest_fairness.core.json_records import read_records
 
@@ -87,6 +88,6 @@ class AsymmetryImport(Importer):
 
     def convert(self, out: Path, arguments: Namespace) -> list[str]:
         imported = convert(arguments.folder, out)
-        summary = f"{imported.answers:,} answers, {imported.graded:,} of them graded, written to {out}"
+        summary = f"{counted(imported.answers, 'answer')}, {imported.graded:,} of them graded, written to {out}"
         options = f"--fairness-data asymmetry={arguments.folder} --fairness-model replay:{out}"
         return [*imported.notes, f"{summary}; test them with {options}"]

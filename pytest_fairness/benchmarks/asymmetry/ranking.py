@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_fairness.benchmarks.asymmetry.figures import MARGINALISED, POWER, SIGN, shown
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import number
 from pytest_fairness.core.json_objects import is_number

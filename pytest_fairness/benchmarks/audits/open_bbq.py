@@ -23,6 +23,7 @@ from pytest_fairness.benchmarks.audits.open_bbq_records import (
 )
 from pytest_fairness.benchmarks.audits.recorded_files import folder_of
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.stats.measured import Measured
 
 BOUND = 0.1
@@ -64,7 +65,7 @@ def audit_open_bbq(
             accuracies.append(math.isclose(accuracy, row[1], rel_tol=1e-9, abs_tol=1e-9))
         unclear = sum(sum(digit in reply.text for digit in DIGITS) != 1 for reply in replies)
         notes.append(
-            f"{figure.name}: {len(replies):,} answers, {unclear:,} hold no digit of an option or several; "
+            f"{figure.name}: {counted(len(replies), 'answer')}, {unclear:,} hold no digit of an option or several; "
             f"read strictly {sum(reply.choice is None for reply in replies):,} are ungraded"
         )
     return Audit(

@@ -19,6 +19,7 @@ from pytest_fairness.benchmarks.audits.recorded_files import LINES, RECORD, fiel
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.json_records import read_document, read_records
 from pytest_fairness.stats.measured import Measured
 
@@ -177,7 +178,7 @@ def _note(cell: Cell, rankings: Sequence[Ranking]) -> str:
     names_shown = sum(len(ranking.names) for ranking in rankings) / total
     missing = sum(ranking.missing > 0 for ranking in rankings)
     return (
-        f"{', '.join(cell)}: {total:,} runs; whoever is shown first is ranked first in {shown_first:,} "
+        f"{', '.join(cell)}: {counted(total, 'run')}; whoever is shown first is ranked first in {shown_first:,} "
         f"({total / names_shown:,.0f} would be chance); {missing:,} answers lack a name, which is then last"
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.benchmarks.bbq.pair_records import PairRecord, Response, read_pairs
+from pytest_fairness.core import json_text as json
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.importer import Importer, write_lines
 
 _BEFORE = re.compile(r'^\W*reasoning"?\s*:\s*"?', re.IGNORECASE)
@@ -129,6 +130,6 @@ class PairsImport(Importer):
 
     def convert(self, out: Path, arguments: Namespace) -> list[str]:
         imported = convert(arguments.folder, out)
-        summary = f"{imported.pairs:,} pairs, {imported.replies:,} recorded replies written to {out}"
+        summary = f"{counted(imported.pairs, 'pair')}, {counted(imported.replies, 'recorded reply')} written to {out}"
         options = f"--fairness-data bbq_pairs={arguments.folder} --fairness-model replay:{out}"
         return [*imported.notes, f"{summary}; test them with {options}"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.importer import Importer, write_lines
 from pytest_fairness.core.json_records import read_records
 
@@ -132,4 +133,4 @@ class PredictionsImport(Importer):
 
     def convert(self, out: Path, arguments: Namespace) -> list[str]:
         count = convert(arguments.predictions, arguments.column, out)
-        return [f"{count:,} recorded answers written to {out}; test them with --fairness-model replay:{out}"]
+        return [f"{counted(count, 'recorded answer')} written to {out}; test them with --fairness-model replay:{out}"]

@@ -7,7 +7,6 @@ the solver alone, not on which answer came first, and a later run makes the same
 
 from __future__ import annotations
 
-import asyncio
 import random
 import selectors
 from collections.abc import Callable, Mapping
@@ -25,6 +24,7 @@ from pytest_fairness.benchmarks.inspect_ai.package import (
     load_task,
     scorer_name,
 )
+from pytest_fairness.core import event_loops as asyncio
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.threads import DaemonExecutor
 

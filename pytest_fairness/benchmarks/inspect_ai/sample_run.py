@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +23,7 @@ from pytest_fairness.benchmarks.inspect_ai.package import (
     note_state,
     tools_of,
 )
+from pytest_fairness.core import event_loops as asyncio
 from pytest_fairness.core.attempts import Attempt, Grade
 from pytest_fairness.core.errors import FairnessError, describe_error
 from pytest_fairness.core.finish_reasons import ungradable

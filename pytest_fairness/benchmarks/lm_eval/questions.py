@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Attempt, Grade
 from pytest_fairness.core.errors import FairnessError, UngradedError
 from pytest_fairness.core.finish_reasons import LENGTH, normalize_reason, ungradable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -10,6 +9,7 @@ from string import Template
 
 import numpy as np
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import one_line

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
 import pytest
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.results import RunResult, RunResults
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.plugin.collection import is_threshold
@@ -109,5 +109,7 @@ class DryRun(Generic[Row]):
 
     def write_file_name(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the name of the results file, if one was requested."""
+        from pytest_fairness.plugin.outputs import results_line
+
         if self.state.fairness.settings.json is not None:
-            terminalreporter.write_line(f"results: {self.state.fairness.settings.json}")
+            terminalreporter.write_line(results_line(self.state.fairness.settings))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from pytest_fairness.core.dry_run_results import AdjustedPlan, CallCost, ModelPlan, PlannedThreshold
-from pytest_fairness.core.formatting import align_columns
+from pytest_fairness.core.formatting import align_columns, counted
 from pytest_fairness.plugin.cost_estimate import format_grader_calls
 from pytest_fairness.plugin.dry_runs.pilot import CHARACTERS
 from pytest_fairness.plugin.profiles import CONCLUSIONS, GATE
@@ -94,15 +94,16 @@ def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
             yield f"{name}: {row.narrow}"
         if row.needed and row.needed.repetitions:
             yield (
-                f"{name}: {row.needed.items:,} items, or {row.needed.repetitions:,} repetitions of "
+                f"{name}: {counted(row.needed.items, 'item')}, or {counted(row.needed.repetitions, 'repetition')} of "
                 f"{row.items:,}, make it fair in 80% of runs"
             )
         if row.drawn and row.needed:
             calls = math.ceil(row.needed.items * row.cost.calls / row.items)
             yield (
-                f"{name}: fair in 80% of runs takes {calls:,} calls of one token ({row.needed.items:,} items); drawn "
-                f"answers take {row.drawn.calls:,} calls ({row.drawn.items:,} items, "
-                f"{row.drawn.repetitions:,} repetition{'s' * (row.drawn.repetitions != 1)})"
+                f"{name}: fair in 80% of runs takes {counted(calls, 'call')} of one token "
+                f"({counted(row.needed.items, 'item')}); drawn "
+                f"answers take {counted(row.drawn.calls, 'call')} ({counted(row.drawn.items, 'item')}, "
+                f"{counted(row.drawn.repetitions, 'repetition')})"
             )
         if row.adjusted and row.needed:
             yield f"{name}: {_format_adjustment(row.adjusted)}"
@@ -111,7 +112,7 @@ def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
             yield (
                 f"{name}: no number of labels is enough for 80% power ({has}): it needs more items"
                 if row.labels.needed is None
-                else f"{name}: needs about {row.labels.needed:,} labels a group for 80% power ({has})"
+                else f"{name}: needs about {counted(row.labels.needed, 'label')} a group for 80% power ({has})"
             )
         if row.detectable:
             values = (("below", row.detectable.below), ("above", row.detectable.above))
@@ -124,7 +125,7 @@ def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
             if len(row.looks) > 1:
                 first, last = row.looks[0][2], row.looks[-1][2]
                 mean = f"{scenario.attempts:,.0f} on average ({scenario.truth})"
-                yield f"{name}: {len(row.looks)} looks, at {first:,} to {last:,} attempts; {mean}"
+                yield f"{name}: {counted(len(row.looks), 'look')}, at {first:,} to {last:,} attempts; {mean}"
             if scenario.invalid:
                 yield f"{name}: invalid in {scenario.invalid:.0%} of runs ({scenario.truth})"
 
@@ -134,7 +135,7 @@ def _format_adjustment(plan: AdjustedPlan) -> str:
     options = " ".join(f"--fairness-adjust {run[:8]}" for run in plan.runs)
     if plan.models < 2:
         return f"{options} may take fewer calls; the saving is known with two earlier models"
-    models = f"by {plan.models} earlier models, each adjusted by the others (the least gain)"
+    models = f"by {counted(plan.models, 'earlier model')}, each adjusted by the others (the least gain)"
     if plan.items is None:
         return f"{options} saves less than a tenth, or nothing, {models}"
     return (
@@ -145,7 +146,7 @@ def _format_adjustment(plan: AdjustedPlan) -> str:
 
 def _format_basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:
     draws = [scenario.draws for row in rows for scenario in row.scenarios]
-    runs = f"{min(draws, default=0)} runs" if len(set(draws)) < 2 else f"{min(draws)} to {max(draws)} runs"
+    runs = f"{counted(min(draws, default=0), 'run')}" if len(set(draws)) < 2 else f"{min(draws)} to {max(draws)} runs"
     rate, icc = (settings.assume.get(name, default) for name, default in (("rate", 0.5), ("icc", 0.2)))
     simulated = (
         f"assumptions, no measurement: groups alike, base rate {rate:g} (of several values, each equally often), "
@@ -168,10 +169,11 @@ def _run_notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Set
     condition = " under these assumptions" if any(row.basis == "assumptions" for row in rows) else ""
     yield f"{f'all {len(rows)} fair' if len(rows) > 1 else 'fair'}: in {share} of runs{condition}"
     new_calls = total.calls - total.stored
-    yield f"{total.calls:,} calls, {total.stored:,} of them in the store: {new_calls:,} to make"
+    yield f"{counted(total.calls, 'call')}, {total.stored:,} of them in the store: {new_calls:,} to make"
     if total.propensities:
         yield (
-            f"--fairness-propensity makes {total.propensities:,} calls of one token in place of {total.drawn:,}, "
+            f"--fairness-propensity makes {counted(total.propensities, 'call')} of one token in place of "
+            f"{total.drawn:,}, "
             "of a model that gives probabilities; add it to plan them, and to compare what both need"
         )
     if new_calls and total.stored:
@@ -187,7 +189,7 @@ def _format_cost(total: ModelPlan, settings: Settings) -> Iterator[str]:
     if total.tokens_from != "stored answers":
         output = f"{settings.assume.get('output', 100):g}"
         source = f"prompts at {CHARACTERS} characters a token, answers at {output}: --fairness-assume output={output}"
-    yield f"about {total.input_tokens:,} tokens in and {total.output_tokens:,} out ({source})"
+    yield f"about {counted(total.input_tokens, 'token')} in and {total.output_tokens:,} out ({source})"
     price = total.price
     if price is None:
         yield "price not known: --fairness-price IN/OUT (USD per million tokens)"

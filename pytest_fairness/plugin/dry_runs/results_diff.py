@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.dry_run_results import FieldDifference
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.results import READABLE
@@ -171,7 +172,7 @@ def format_differences(differences: Sequence[FieldDifference]) -> str:
         for difference in differences[:MOST_DIFFERENCES]
     ]
     more = len(differences) - MOST_DIFFERENCES
-    return "; ".join(parts) + (f"; and {more} more field{'s' if more > 1 else ''}" if more > 0 else "")
+    return "; ".join(parts) + (f"; and {counted(more, 'more field')}" if more > 0 else "")
 
 
 def _format_field(name: str, value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_fairness.core.acceptance_states import ACCEPTED
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
@@ -43,7 +44,7 @@ def _line(command: str, row: ThresholdResult, hidden: int) -> str:
     title = escape_controls(f"{word}: {row.threshold} ({row.model or 'no model'})")[:MOST_TITLE]
     message = escape_controls(row.message or row.flaky or effective_verdict(row), lines=True)[:MOST_MESSAGE]
     if hidden > 0:
-        message += f"\n{hidden} more thresholds like this one are not shown here: see the summary of the job"
+        message += f"\nnot shown here: {counted(hidden, 'more threshold')} like this one; see the summary of the job"
     properties = {"title": title}
     path, line = row.location
     if line:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.formatting import bounds_phrase, figures, format_level, format_subject
+from pytest_fairness.core.formatting import bounds_phrase, counted, figures, format_level, format_subject
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.search_results import SearchResult
@@ -224,7 +224,7 @@ def _side(side: SideView) -> str:
     shown = side.attempts[:MOST_ANSWERS]
     answers = "\n\n".join(f"{number}. {_answer(graded)}" for number, graded in enumerate(shown, start=1))
     if len(side.attempts) > len(shown):
-        answers += f"\n\n{len(side.attempts) - len(shown)} more answers"
+        answers += f"\n\n{counted(len(side.attempts) - len(shown), 'more answer')}"
     prompt_label = "Prompt" if len(side.attempts) == side.numbers.attempts else "One of its prompts"
     subject = f"Group **{escape(side.group)}** in this item: " if side.group else "This item: "
     heading = f"{side.label.capitalize() or f'{subject}{phrases.tally(side.numbers)}. {prompt_label}'}:"
@@ -237,7 +237,7 @@ def _answer(graded: GradedAttempt) -> str:
 
 def _shorten(text: str) -> str:
     excess = len(text) - MOST_TEXT
-    return text if excess <= 0 else f"{text[:MOST_TEXT]} ... ({excess:,} more characters)"
+    return text if excess <= 0 else f"{text[:MOST_TEXT]} ... ({counted(excess, 'more character')})"
 
 
 def _method(view: View) -> Iterator[str]:

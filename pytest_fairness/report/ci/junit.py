@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
+from pytest_fairness.core import json_text as json
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, reason_of
@@ -51,5 +51,5 @@ def _clean_property(entry: tuple[str, object]) -> tuple[str, object]:
     text = escape_controls(value, lines=True)
     excess = len(text) - MOST
     if excess > 0:
-        return name, f"{text[:MOST]} ... ({excess:,} more characters)"
+        return name, f"{text[:MOST]} ... ({counted(excess, 'more character')})"
     return entry if text == value else (name, text)

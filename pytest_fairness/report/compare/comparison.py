@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.threshold_results import InfluenceResult, ReleaseResult, ThresholdResult
 from pytest_fairness.report.compare.changes import RowComparison, against, apply_holm
@@ -77,7 +78,7 @@ class RunComparison:
     def title(self) -> str:
         """The numbers of models and runs: ``2 models``, or ``2 models in 3 runs``."""
         models, runs = (len({getattr(column, name) for column in self.columns}) for name in ("model", "run"))
-        shown = f"{models} model{'s' if models > 1 else ''}"
+        shown = counted(models, "model")
         return f"{shown} in {runs} runs" if runs > 1 else shown
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.core.results import read_results
 from pytest_fairness.core.threshold_results import InfluenceResult
 from pytest_fairness.report.compare.comparison import LoadedRun, RunComparison, compare
 from pytest_fairness.report.results import redacted
 from pytest_fairness.store.location import StoreLocation
-from pytest_fairness.store.store import Store
+from pytest_fairness.store.store import Store, open_to_read
 
 FILE = ".json"
 """The ending of a results file's name; everything else names a run of the store."""
@@ -35,7 +34,7 @@ def read_comparison(
         return compare([files[name] for name in runs], to)
     if not store.exists():
         raise StoreError(f"there is no store {store}: name it with --store, or name results files ({FILE})")
-    with closing(Store(store)) as opened:
+    with open_to_read(store) as opened:
         return compare([files.get(name) or _stored(opened, name, redact) for name in runs], to)
 
 
@@ -45,7 +44,7 @@ def read_run(name: str, store: StoreLocation, redact: Callable[[str], str] = str
         return _read(Path(name), redact)
     if not store.exists():
         raise StoreError(f"there is no store {store}: name it with --store, or name results files ({FILE})")
-    with closing(Store(store)) as opened:
+    with open_to_read(store) as opened:
         return _stored(opened, name, redact)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.formatting import bounds_of, format_level
+from pytest_fairness.core.formatting import bounds_of, counted, format_level
 from pytest_fairness.core.output_files import write_text
 from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report import phrases
@@ -73,7 +73,7 @@ def _notes(row: ThresholdResult) -> str:
         interval,
         f"accepted: {bounds_of(row)}",
         f"verdict: {row.verdict}",
-        f"{row.items:,} items, {row.attempts:,} attempts, {sum(row.ungraded.values()):,} ungraded",
+        f"{counted(row.items, 'item')}, {counted(row.attempts, 'attempt')}, {sum(row.ungraded.values()):,} ungraded",
         *([phrases.override_note(row)] if phrases.override_note(row) else []),
         *([phrases.SIMULATED] if phrases.is_simulated(row.model) else []),
         *row.restricted,
@@ -132,7 +132,7 @@ class EvalResultsExport(Exporter):
         if not entries:
             raise FairnessError("the run has no threshold with an estimate")
         write_text(out, _yaml(entries))
-        return f"{len(entries)} results written to {out}"
+        return f"{counted(len(entries), 'result')} written to {out}"
 
 
 def _task(text: str) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,8 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.formatting import bounds_of
+from pytest_fairness.core.formatting import bounds_of, counted
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.output_files import write_text
 from pytest_fairness.core.threshold_results import ReleaseResult, ThresholdResult
@@ -211,4 +211,4 @@ class EveryEvalEverExport(Exporter):
     def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:
         log = evaluation_log(run.read(), arguments.model, arguments.organization, arguments.relationship)
         write_text(out, json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-        return f"{len(log['evaluation_results'])} results written to {out}"
+        return f"{counted(len(log['evaluation_results']), 'result')} written to {out}"

@@ -13,6 +13,7 @@ from typing import Any
 
 from pytest_fairness.core.attempts import JUDGED_BY, GradedAttempt, judged_values
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.json_records import json_lines
 from pytest_fairness.core.output_files import write_text
 from pytest_fairness.report.exports.exporter import Exporter, RunReference
@@ -177,4 +178,4 @@ class LabelsExport(Exporter):
         chosen = {"by": arguments.by, "count": arguments.count, "seed": arguments.seed}
         rows = drawn_labels(samples, arguments.grade, by_doubt=arguments.by_doubt, **chosen)
         write_labels(out, rows)
-        return f'{len(rows):,} answers written to {out}: put what is true into each "value"'
+        return f'{counted(len(rows), "answer")} written to {out}: put what is true into each "value"'

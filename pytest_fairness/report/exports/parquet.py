@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.output_files import partial_file, refuse_others
 from pytest_fairness.report.exports.exporter import Exporter, RunReference
 from pytest_fairness.report.view import View
@@ -162,4 +163,4 @@ class ParquetExport(Exporter):
     out = "the Parquet file to write"
 
     def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:  # noqa: ARG002 - none of its own
-        return f"{write_parquet(run.read(), out):,} attempts written to {out}"
+        return f"{counted(write_parquet(run.read(), out), 'attempt')} written to {out}"

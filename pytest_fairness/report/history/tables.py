@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_fairness.core.formatting import figures, one_line
+from pytest_fairness.core.formatting import counted, figures, one_line
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
@@ -92,7 +92,7 @@ def summary_of(history: RunHistory) -> str:
     """Return the numbers of runs, thresholds and models, with the runs that are not in the history."""
     count = len({name_of(series) for series in history.series})
     models = {series.last.model for series in history.series}
-    parts = [f"{history.runs:,} run{'s' * (history.runs != 1)}, {count:,} threshold{'s' * (count != 1)}"]
+    parts = [f"{counted(history.runs, 'run')}, {counted(count, 'threshold')}"]
     parts[0] += f" on {len(models):,} models" if len(models) > 1 else ""
     if history.unfinished:
         parts.append(f"without results, not shown: {history.unfinished:,}")

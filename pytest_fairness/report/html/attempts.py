@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,9 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 from urllib.parse import quote
 
+from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.store.samples import StoredSample
@@ -257,7 +258,7 @@ def _chunks(texts: Sequence[str], longest: int) -> Iterator[list[str]]:
     for text in texts:
         excess = len(text) - longest
         shown = escape_controls(text if excess <= 0 else text[:longest], lines=True)
-        chunk.append(shown if excess <= 0 else f"{shown}… ({excess:,} more characters)")
+        chunk.append(shown if excess <= 0 else f"{shown}… ({counted(excess, 'more character')})")
         size += len(shown)
         if size >= _CHUNK:
             yield chunk
@@ -285,7 +286,7 @@ def _note(index: _Index, longest: int, *, reasoning: bool, texts_kept: int, tota
     if not reasoning:
         parts.append("reasoning is left out")
     if texts_kept < total:
-        parts.append(f"the answers of the last {total - texts_kept:,} attempts are left out")
+        parts.append(f"answers are left out of the last {counted(total - texts_kept, 'attempt')}")
     if not parts:
         return ""
     summary = ", and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.formatting import figures
+from pytest_fairness.core.formatting import counted, figures
 from pytest_fairness.core.output_files import write_text
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.report import phrases
@@ -158,7 +158,7 @@ def _agreement(check: AgreementResult, model: str) -> dict[str, Any]:
         "name": f"{check.suite}: {phrases.probe_name(check.probe)}, {check.grade}",
         "model": model,
         "agrees": check.agrees,
-        "sentence": f"On {check.prompts:,} prompts they {verdict} (p = {check.p_value:.2g}).",
+        "sentence": f"On {counted(check.prompts, 'prompt')} they {verdict} (p = {check.p_value:.2g}).",
         "groups": [
             {
                 "group": group.group,

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUn
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.escaping import escape_controls
 
@@ -65,6 +66,7 @@ def _environment() -> Environment:
         bytecode_cache=_compiled_templates(),
     )
     environment.filters["sentence"] = sentence
+    environment.filters["counted"] = counted
     return environment
 
 

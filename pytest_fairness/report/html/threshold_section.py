@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from pytest_fairness.core.formatting import bounds_phrase, figures, format_level, format_subject
+from pytest_fairness.core.formatting import bounds_phrase, counted, figures, format_level, format_subject
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.threshold_results import GroupResult, MetricResult, PastResult, ThresholdResult
 from pytest_fairness.report import phrases
@@ -230,7 +230,9 @@ def _answers(side: SideView) -> list[dict[str, Any]]:
 
 def _cut(text: str) -> str:
     return (
-        text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}… ({len(text) - LONGEST_TEXT:,} more characters)"
+        text
+        if len(text) <= LONGEST_TEXT
+        else f"{text[:LONGEST_TEXT]}… ({counted(len(text) - LONGEST_TEXT, 'more character')})"
     )
 
 

@@ -15,6 +15,7 @@ from operator import mul
 
 import numpy as np
 
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.stats.calibration.estimators import CorrectedSums, JudgeAccuracy, LabelPairs, LabelSums
 from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering, Codes, Floats, Rows
@@ -211,7 +212,7 @@ class LabelCorrection(ABC):
         """Return why a stratum has too few labels; empty where it has enough."""
         if labels >= FEWEST_LABELS:
             return ""
-        number = f"{labels:.0f} labels{self._of_stratum(stratum)}"
+        number = f"{counted(round(labels), 'label')}{self._of_stratum(stratum)}"
         return f"{number}: a correction for the judge's error needs at least {FEWEST_LABELS}"
 
     def _unseen_errors(
@@ -362,7 +363,7 @@ class ExternalLabels(LabelCorrection):
         for part, truth in ((sensitivity, "true"), (specificity, "false")):
             if part.count < FEWEST_OF_CLASS:
                 return (
-                    f"{part.count} labels{self._of_stratum(stratum)} are {truth}: "
+                    f"{counted(round(part.count), f'{truth} label')}{self._of_stratum(stratum)}: "
                     f"the judge's error needs at least {FEWEST_OF_CLASS}"
                 )
         if reason := pairs.chance_reason(self._of_stratum(stratum)):

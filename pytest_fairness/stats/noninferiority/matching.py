@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import one_line
+from pytest_fairness.core.formatting import counted, one_line
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.stats.columns import Clustering, Columns, Rows
 from pytest_fairness.stats.selection import Selection
@@ -113,8 +113,7 @@ def _difference(new: Selection, old: Selection, ours: Mapping[Key, int], theirs:
     for _, own, other, run in runs:
         extra = sorted({key[0] for key in own} - {key[0] for key in other})
         if extra:
-            count = f"{len(extra):,} item{'' if len(extra) == 1 else 's'}"
-            return f"{count} only in {run}, {extra[0]!r} for one: measure the same items"
+            return f"{counted(len(extra), 'item')} only in {run}, {extra[0]!r} for one: measure the same items"
     for sample, own, other, run in runs:
         prompts = {key[:2] for key in other}
         key = next((key for key in own if key[:2] not in prompts), None)

@@ -89,7 +89,7 @@ def test_ungraded_answers_without_a_closed_set_are_suspect() -> None:
     attempts = list(measured.selection.columns.attempts)
     attempts[0] = replace(attempts[0], grades={"evaluation": Grade.none("error")})
     estimate = probe.metrics(Measured(attempts))["mean_diff"]
-    assert estimate.suspect == "1 attempts are ungraded and could have had any grade"
+    assert estimate.suspect == "1 ungraded attempt could have had any grade"
 
 
 def test_absolute_difference_has_the_interval_of_the_difference() -> None:

@@ -111,7 +111,7 @@ def test_repeated_context_gives_a_pair_each_time() -> None:
 
 
 def test_too_few_questions_of_other_contexts_are_refused() -> None:
-    with pytest.raises(FairnessError, match="the pairs of Religion/ambig have 0 questions of other contexts"):
+    with pytest.raises(FairnessError, match="the pairs of Religion/ambig need two questions of other contexts"):
         items(*questions()[:2])
 
 
