@@ -24,6 +24,7 @@ from pytest_fairness.stats.linear_estimate import (
     degrees,
     differing,
     effective_number,
+    negligible,
 )
 from pytest_fairness.stats.quantiles import unseen_share
 
@@ -129,9 +130,7 @@ def linearize(
         raise UndefinedError(f"it has no value without {undefined:,} of its items or sources: a division by zero?")
     sources = len(without[0])
     deviations = [influences(values_without, value, scale) for values_without in without]
-    # Where few differ by their size, an unseen share is that of as many sources of equal size.
-    few = differing(deviations[0], sums[0][1]) < FEWEST_DIFFERING
-    number = effective_number(sums[0][1]) if few else float(sources)
+    number = unseen_number(deviations[0], sums[0][1], sums[0][1])
     unseen: EndsAt | None = None
     if functional.extremes is not None:
         unseen = partial(unseen_ends, functional, values, number, functional.extremes(values))
@@ -186,6 +185,22 @@ def influences(without: Floats, value: float, scale: Scale) -> Floats:
         scaled = without * scale.slope(value)
     influence: Floats = (scaled.mean() - scaled) * math.sqrt(max(number - 1, 0) / number)
     return influence
+
+
+def unseen_number(deviations: Floats, counts: Floats, sizes: Floats) -> float:
+    """Return the number of clusters from which an unseen share is computed.
+
+    Where few differ by their size, it is that of clusters of equal size. If all agree, sizes make no difference: then a
+    share of clusters of any size is as likely to be unseen.
+
+    Args:
+        deviations: The influence of each group of clusters that is left out.
+        counts: The number of attempts of each group.
+        sizes: The number of attempts of each cluster.
+    """
+    if negligible(float(np.square(deviations).sum()), len(sizes)):
+        return float(len(sizes))
+    return effective_number(sizes) if differing(deviations, counts) < FEWEST_DIFFERING else float(len(sizes))
 
 
 def unseen_ends(
