@@ -21,6 +21,7 @@ from pytest_fairness.stats.linear_estimate import (
     EndsAt,
     LinearEstimate,
     Scale,
+    SecondOrder,
     degrees,
     differing,
     effective_number,
@@ -40,6 +41,10 @@ apart.
 """
 NEAR_STEP = 0.25
 """Step of the second difference that gives the second-order term, in standard errors of the value."""
+END_STEP = 2.0
+"""Distance at which the bias at an end of the interval is computed, in standard errors of the value."""
+NEGLIGIBLE_BIAS = 0.1
+"""Bias in standard errors up to which error rates hardly change (Cochran 1977, Sampling Techniques, section 1.8)."""
 LARGEST_DEPARTURE = 0.15
 """Largest departure of second differences from those of a smooth function, in standard errors."""
 
@@ -136,6 +141,7 @@ def linearize(
         unseen = partial(unseen_ends, functional, values, number, functional.extremes(values))
     elif span is not None and all(map(math.isfinite, span)):
         unseen = partial(unseen_span_ends, value, number, span)
+    terms = SecondOrder() if functional.symmetric else second_order(functional, *sums[0], deviations[0], scale)
     return LinearEstimate(
         value,
         deviations,
@@ -143,19 +149,21 @@ def linearize(
         sources,
         scale,
         span,
-        curvature=(0.0, 0.0) if functional.symmetric else curvature(functional, *sums[0], deviations[0], scale),
+        curvature=(terms.constant, terms.square),
+        second_order=terms,
         symmetric=functional.symmetric,
         size=abs(value) if scale == Scale() else 1.0,
         unseen=unseen,
     )
 
 
-def curvature(functional: Functional, sums: Floats, counts: Floats, deviations: Floats, scale: Scale) -> Ends:
-    """Return the shift of the ends by a functional's curvature: a constant, and a factor of the squared quantile.
+def second_order(functional: Functional, sums: Floats, counts: Floats, deviations: Floats, scale: Scale) -> SecondOrder:
+    """Return the second-order terms of a functional; zeros where it has no value so near.
 
-    They are c - b and c (DiCiccio and Efron 1992, Biometrika 79, 231-245): c is its second-order term one error along
-    its own influences, b is its bias, half the sum of its second differences by cluster. Both are 0 where it has no
-    value so near.
+    DiCiccio and Efron 1992, Biometrika 79, 231-245: c is its second-order term one error along its own influences, b
+    is its bias, half the sum of its second differences by cluster. Both ends move by c - b and by c times the squared
+    quantile. A bias that matters is computed at either end as well: an end is the value at which the estimate would
+    just be rejected, so the bias there counts.
 
     Args:
         functional: A function of sums.
@@ -166,16 +174,26 @@ def curvature(functional: Functional, sums: Floats, counts: Floats, deviations: 
     """
     error = math.sqrt(float(np.square(deviations).sum()))
     if not error:
-        return 0.0, 0.0
+        return SecondOrder()
     whole, centered = sums.sum(axis=0), centered_sums(sums, counts)
-    steps = np.vstack([NEAR_STEP / error * deviations @ centered, centered])
-    middle, *others = scale.every(functional.at(np.vstack([whole, whole + steps, whole - steps])))
-    above, below = np.reshape(others, (2, -1))
-    differences = (above + below - 2 * middle) / 2
-    second_order, bias = float(differences[0]) / NEAR_STEP**2, float(differences[1:].sum())
-    if not (math.isfinite(second_order) and math.isfinite(bias)):
-        return 0.0, 0.0
-    return second_order - bias, second_order
+    along = deviations @ centered / error
+
+    def half_difference(base: Floats, steps: Floats) -> float:
+        """Return half the sum of the second differences along some steps."""
+        with np.errstate(invalid="ignore"):
+            middle, *others = scale.every(functional.at(np.vstack([base, base + steps, base - steps])))
+            above, below = np.reshape(others, (2, -1))
+            return float((above + below - 2 * middle).sum()) / 2
+
+    square = half_difference(whole, NEAR_STEP * along[np.newaxis]) / NEAR_STEP**2
+    own = half_difference(whole, centered)
+    if not (math.isfinite(square) and math.isfinite(own)):
+        return SecondOrder()
+    if abs(own) <= NEGLIGIBLE_BIAS * error:
+        return SecondOrder(square - own, square)
+    at_ends = [half_difference(whole + position * along, centered) for position in (-END_STEP, END_STEP)]
+    further = [end - own if math.isfinite(end) else 0.0 for end in at_ends]
+    return SecondOrder(square - own, square, max(further[0], 0.0), max(-further[1], 0.0))
 
 
 def influences(without: Floats, value: float, scale: Scale) -> Floats:
@@ -264,7 +282,8 @@ def has_kink(functional: Functional, values: Floats, clustering: Clustering, est
     A step of h errors in a random direction changes the second difference of a smooth function in proportion to
     h^2. At a kink it is proportional to h (Fang and Santos 2019). Neither the error nor the interval
     of the linear estimate holds there. A kink shows on every scale, mere curvature does not: so the test must
-    be positive for the value itself and on the scale of its interval.
+    be positive for the value itself and on the scale of its interval. A function whose bias exceeds the reach of its
+    error has a turning point at its value, as the square of a difference of zero.
 
     Args:
         functional: A function of sums.
@@ -272,6 +291,9 @@ def has_kink(functional: Functional, values: Floats, clustering: Clustering, est
         clustering: The clusters by source.
         estimate: The function as a linear estimate.
     """
+    terms = estimate.second_order
+    if terms is not None and abs(terms.bias) > END_STEP * estimate.error:
+        return True
     centered = centered_sums(*cluster_sums(values, clustering))
     steps = np.random.default_rng(0).choice((-1.0, 1.0), (DIRECTIONS, len(centered))) @ centered
     whole = values.sum(axis=0)
