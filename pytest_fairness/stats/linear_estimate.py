@@ -110,7 +110,7 @@ class SecondOrder:
     square: float = 0.0
     """That by the squared quantile: the second-order term one error along the influences."""
     below: float = 0.0
-    """How far the bias at the lower end takes it further down, from 0."""
+    """The distance by which the bias at the lower end takes it further down, from 0."""
     above: float = 0.0
     """The same at the upper end, upwards."""
 
