@@ -106,6 +106,7 @@ def judge(
     endings: tuple[type[BaseException], ...] = (),
     failures: tuple[type[BaseException], ...] = (AssertionError,),
     strict_tail: float | None = None,
+    reports: bool = True,
 ) -> Judgment:
     """Run a threshold test and return the judgment of its comparisons, each decided by its interval.
 
@@ -123,6 +124,7 @@ def judge(
         endings: Exceptions that end the test without failing it, as those of a skip.
         failures: Exceptions by which the test fails once it has compared something.
         strict_tail: The probability to err on either side of a claim of unfairness; without, that of the intervals.
+        reports: Whether its estimates are for a report; else those that it records by functions are not computed.
 
     Returns:
         The judgment. A `FairnessError` (an unknown group, say) makes it invalid.
@@ -140,7 +142,7 @@ def judge(
     >>> judge(unasserted).verdict.value
     'invalid'
     """
-    evaluator = Evaluator(test, scale, endings=endings, failures=failures, strict_tail=strict_tail)
+    evaluator = Evaluator(test, scale, endings=endings, failures=failures, strict_tail=strict_tail, reports=reports)
     first = evaluator.evaluate()
     if isinstance(first.failure, FairnessError) or not first.given:
         reason = str(first.failure) if isinstance(first.failure, FairnessError) else NOTHING_COMPARED
