@@ -349,7 +349,8 @@ def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: fl
 
     The verdict is that of a run with ``next_share`` times the error probability of the estimate's interval. The error
     of an estimate shrinks with the square root of their number, and Student's t with its degrees of freedom. An end
-    that the unseen share holds, beyond what the error explains, comes nearer as ``1 - tail ** (1 / number)``. None
+    that the unseen share holds, beyond what the error explains, comes nearer as ``1 - tail ** (1 / number)``; where all
+    clusters agree, that is all: as many more that agree as well are sure to decide it. None
     where the estimate, or what its ungraded answers may move it to, lies so near a bound that more would hardly help
     (over 1,000 times as many).
     """
@@ -373,6 +374,8 @@ def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: fl
         if math.isfinite(gap / room)
     ]
     growth = max(1.0, *unseen)
+    if estimate.agreed:
+        return growth if growth <= 1000 else None
     while growth <= 1000:
         reach = (normal.inv_cdf(0.8) + _t_quantile(-normal.inv_cdf(tail), estimate.df * growth)) * estimate.error
         if reach <= distance * math.sqrt(growth):

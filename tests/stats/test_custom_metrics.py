@@ -230,7 +230,7 @@ def spread_of_groups(rates: Sequence[float], items: int, of: Any) -> Any:
 
 
 def test_square_of_a_small_difference_reaches_the_square_of_its_end() -> None:
-    """With an end by the linear term, a variance of two groups was called small in 6% of runs where it was not."""
+    """Check the farther end: with that of the linear term, a variance of two groups was called too small in 6%."""
     estimate = spread_of_groups([0.5, 0.525], 80, lambda rates: np.var(rates, axis=0))
     error = math.sqrt((0.25 + 0.525 * 0.475) / 79)
     assert estimate.high > (0.025 + 1.8 * error) ** 2 / 4
@@ -243,7 +243,7 @@ def test_square_of_a_difference_of_zero_is_invalid() -> None:
 
 
 def test_bias_of_a_deviation_over_groups_is_that_at_its_end() -> None:
-    """It is biased by (groups - 2) / 2 squared errors over itself: more at its lower end than at its value."""
+    """Check its lower end: it is biased by (groups - 2) / 2 squared errors over itself, the more the smaller."""
     rates = [0.4, 0.43, 0.46, 0.49, 0.51, 0.54, 0.57, 0.6]
     estimate = spread_of_groups(rates, 200, lambda rates: np.std(rates, axis=0))
     assert not estimate.invalid

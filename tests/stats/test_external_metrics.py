@@ -56,13 +56,13 @@ def test_external_metric_has_the_interval_of_a_metric_of_sums() -> None:
 
 
 def test_unseen_share_counts_large_sources_where_few_differ() -> None:
-    """The 35 sources are worth 7.5 of equal size."""
+    """Take 35 sources that are worth 7.5 of equal size."""
     metric = ExternalMetrics(sample(UNEQUAL, 1), MeanScore(0.0, 1.0), spans={"mean": (0.0, 1.0)})["mean"]
     assert metric.high > metric.value + 0.3
 
 
 def test_unseen_share_counts_all_sources_where_all_agree() -> None:
-    """As for a rate: a harmed source of any size is as likely to be unseen."""
+    """Compare with a rate: a harmed source of any size is as likely to be unseen."""
     measured = sample(UNEQUAL, 0)
     for metric in (
         ExternalMetrics(measured, MeanScore(0.0, 1.0), spans={"mean": (0.0, 1.0)})["mean"],
