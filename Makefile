@@ -54,7 +54,7 @@ example: $(VENV)/.demo
 	  --fairness-report reports/example.html || test $$? -eq 1
 
 pictures: $(VENV)/.test
-	rm -f .fairness/example.sqlite*
+	rm -rf .fairness/example.sqlite*
 	mkdir -p .fairness
 	COLUMNS=80 PYTEST_ADDOPTS=--color=yes $(MAKE) --silent example > .fairness/example.log
 	$(BIN)/python -m tests.helpers.pictures

@@ -29,14 +29,14 @@ def _verify(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     if not arguments or arguments[0].startswith("-"):
         parser.error("RESULTS is missing: name a file that --fairness-json wrote")
     results, *files = arguments
-    return run_pytest(f"--fairness-verify={results}", *(files or _files_of(Path(results))))
+    return run_pytest(f"--fairness-verify={results}", *(files or _tests_of(Path(results))))
 
 
-def _files_of(results: Path) -> list[str]:
-    """Return the test files that a results file names."""
+def _tests_of(results: Path) -> list[str]:
+    """Return the arguments of pytest for the tests that a results file names."""
     from pytest_fairness.plugin.dry_runs.results_diff import ResultsFile, read_results_file
 
     try:
-        return ResultsFile(results, read_results_file(results)).files(Path.cwd())
+        return ResultsFile(results, read_results_file(results)).tests(Path.cwd())
     except FairnessError:  # pytest reports the error in the file
         return []

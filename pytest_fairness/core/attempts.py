@@ -27,7 +27,7 @@ class Answer:
     latency: float = 0.0
     """Seconds from the request to the answer."""
     served_by: str | None = None
-    """The name of the model that answered, as the provider reports it; it can differ from the requested one."""
+    """The name of the model that answered, as the provider reports it, or the version of an application."""
     actions: Sequence[ToolCall] = ()
     """Its tool calls, in order."""
     provider_state: str | None = field(default=None, repr=False)

@@ -48,7 +48,7 @@ class ExampleSideResult(JsonRecord):
     attempts: int
     """The number of attempts, graded or not."""
     keys: Sequence[str] = ()
-    """The keys of the attempts at the one prompt that reports show."""
+    """The keys of the attempts at the prompt that reports show; at all prompts, for a grade of a whole item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

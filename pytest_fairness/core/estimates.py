@@ -201,6 +201,12 @@ class Estimate(ComparableNumber):
         """The metric without the groups that it compares."""
         return self.family or self.metric
 
+    @property
+    def strict_ends(self) -> tuple[float, float]:
+        """The ends for claims of unfairness."""
+        low = self.low if self.strict_low is None else self.strict_low
+        return low, self.high if self.strict_high is None else self.strict_high
+
     def marked(self, scale: MarkScale) -> Estimate:
         """Return the same estimate with another scale for its mark.
 
@@ -277,12 +283,27 @@ class Estimate(ComparableNumber):
         """Return the estimate with the interval by which a look calls it unfair, where that is the narrower one."""
         if self.strict_tail is None or 2 * self.strict_tail <= 1 - self.confidence or self.strict_low is None:
             return self
-        confidence = round(1 - 2 * self.strict_tail, 12)
+        low, high = self.strict_ends
+        return replace(self, low=low, high=high, confidence=round(1 - 2 * self.strict_tail, 12))
+
+    def with_ends(self, ends: Callable[[float, float], tuple[float, float]]) -> Estimate:
+        """Return the estimate with other ends, at every confidence.
+
+        Args:
+            ends: A function from its ends to the others.
+        """
+        low, high = ends(self.low, self.high)
+        has_strict = self.strict_low is not None or self.strict_high is not None
+        strict_low, strict_high = ends(*self.strict_ends) if has_strict else (None, None)
         return replace(
             self,
-            low=self.strict_low,
-            high=self.high if self.strict_high is None else self.strict_high,
-            confidence=confidence,
+            span=None if self.span is None else ends(*self.span),
+            low=low,
+            high=high,
+            strict_low=strict_low,
+            strict_high=strict_high,
+            ends_at=_mapped(self.ends_at, ends),
+            strict_at=_mapped(self.strict_at, ends),
         )
 
     def _with_strict(self, tail: float) -> Estimate:
@@ -330,8 +351,7 @@ class Estimate(ComparableNumber):
 
     def _by_interval(self, op: str, bound: float) -> Decision:
         holds = OPERATORS[op]
-        strict_low = self.low if self.strict_low is None else self.strict_low
-        strict_high = self.high if self.strict_high is None else self.strict_high
+        strict_low, strict_high = self.strict_ends
         upwards = op in (">", ">=")
         if holds(self.low if upwards else self.high, bound):
             return Decision.TRUE
@@ -375,49 +395,32 @@ class Estimate(ComparableNumber):
             inside = low <= 0 <= high
             return (0.0 if inside else min(abs(low), abs(high))), max(abs(low), abs(high))
 
-        low, high = ends(self.low, self.high)
-        strict: dict[str, Any] = {}
-        if self.strict_low is not None and self.strict_high is not None:
-            strict["strict_low"], strict["strict_high"] = ends(self.strict_low, self.strict_high)
         return replace(
-            self,
+            self.with_ends(ends),
             metric=f"abs {self.metric}",
             base=self.base or self.metric,
             family=f"abs {self.family}" if self.family else "",
-            span=None if self.span is None else ends(*self.span),
+            title=f"absolute {self.title}",
+            value=abs(self.value),
             absolute=True,
             signed=self if self.signed is None else self.signed,
             negated=False,
             parity=None if self.parity is None else abs(self.parity),
-            title=f"absolute {self.title}",
-            value=abs(self.value),
-            low=low,
-            high=high,
-            **strict,
-            ends_at=_mapped(self.ends_at, ends),
-            strict_at=_mapped(self.strict_at, ends),
             scale=None if self.scale is None else self.scale.absolute(),
             breakdown=_turned(self.breakdown) if self.value < 0 else self.breakdown,
         )
 
     def __neg__(self) -> Estimate:
         return replace(
-            self,
+            self.with_ends(lambda low, high: (-high, -low)),
             metric=f"minus {self.metric}",
             base=self.base or self.metric,
             family=f"minus {self.family}" if self.family else "",
-            span=None if self.span is None else (-self.span[1], -self.span[0]),
+            title=f"minus {self.title}",
+            value=-self.value,
             negated=not self.negated,
             parity=None if self.parity is None else -self.parity,
             log_scale=False,
-            title=f"minus {self.title}",
-            value=-self.value,
-            low=-self.high,
-            high=-self.low,
-            strict_low=None if self.strict_high is None else -self.strict_high,
-            strict_high=None if self.strict_low is None else -self.strict_low,
-            ends_at=_mapped(self.ends_at, lambda low, high: (-high, -low)),
-            strict_at=_mapped(self.strict_at, lambda low, high: (-high, -low)),
             scale=None if self.scale is None else -self.scale,
             breakdown=_turned(self.breakdown),
         )

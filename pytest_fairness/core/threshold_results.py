@@ -262,6 +262,16 @@ class ThresholdResult(MetricResult):
     genderbench: Mapping[str, Any] | None = field(default=None, metadata=OPTIONAL)
     """Marks of a threshold of ``--fairness-genderbench`` by GenderBench's rule and by ours."""
 
+    @property
+    def special_outcome(self) -> str:
+        """The outcome where the verdict does not imply it: ``flaky``, ``accepted``, ``xfailed``, ``xpassed``."""
+        return self.outcome if self.outcome in ("flaky", "accepted", "xfailed", "xpassed") else ""
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict, with the outcome where it does not imply that: ``unfair (accepted)``."""
+        return f"{self.verdict} ({self.special_outcome})" if self.special_outcome else self.verdict
+
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:

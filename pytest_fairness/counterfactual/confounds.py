@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations, pairwise, permutations
 from typing import Any, NamedTuple, TypeVar
 
@@ -41,6 +40,7 @@ _STRATUM_LEVELS = 4
 _Key = TypeVar("_Key")
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _ORDER = "a model that takes whichever comes first would seem to prefer it"
+_OTHER_CAUSE = "a difference between these groups could be its doing; give every group the same ones"
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,9 +315,12 @@ def _strata(rows: Sequence[_Row]) -> Iterator[tuple[str, list[_Row]]]:
     """Yield all prompts, then those with each value of an attribute that has few, each with its words."""
     yield "", list(rows)
     for name in _attribute_names(rows):
-        by_value = _group_by((row for row in rows if name in row.attributes), partial(_attribute_text, name))
-        if name != "label" and 1 < len(by_value) <= _STRATUM_LEVELS:
-            for value, part in by_value.items():
+        rows_by_value: dict[str, list[_Row]] = defaultdict(list)
+        for row in rows:
+            if name in row.attributes:
+                rows_by_value[str(row.attributes[name])].append(row)
+        if name != "label" and 1 < len(rows_by_value) <= _STRATUM_LEVELS:
+            for value, part in rows_by_value.items():
                 yield f" with {name} {value!r}", part
 
 
@@ -325,24 +328,20 @@ def _strata(rows: Sequence[_Row]) -> Iterator[tuple[str, list[_Row]]]:
 
 
 def _group_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
-    for attribute in sorted({name for row in rows for name in row.prompt.groups}):
-        with_group = [row for row in rows if attribute in row.prompt.groups]
-        groups = sorted({str(row.prompt.groups[attribute]) for row in with_group})
-        if not 1 < len(groups) <= MOST_LEVELS:
+    for by in sorted({name for row in rows for name in row.prompt.groups}):
+        with_group = [row for row in rows if by in row.prompt.groups]
+        if not 1 < len({str(row.prompt.groups[by]) for row in with_group}) <= MOST_LEVELS:
             continue
-        shown = [row for row in with_group if row.order]
-        for value in sorted({value for row in shown for value in row.order}):
-            relevant = [row for row in shown if value in row.order]
-            yield from _share_confounds(
-                relevant, attribute, groups, f"option {value!r} stands first", partial(_is_first, value)
-            )
+        for value in sorted({value for row in with_group for value in row.order}):
+            relevant = [row for row in with_group if value in row.order]
+            are_first = [row.order[0] == value for row in relevant]
+            yield from _share_confounds("position", relevant, by, f"option {value!r} stands first", are_first)
         for name in _attribute_names(with_group):
             relevant = [row for row in with_group if name in row.attributes and name not in row.prompt.slots]
-            yield from _attribute_confounds(relevant, attribute, groups, name)
+            yield from _attribute_confounds(relevant, by, name)
+        lengths = [len(row.prompt.text) for row in with_group]
         least = LEAST_PAIRED_LENGTH if _is_paired(with_group) else LEAST_LENGTH
-        yield from _mean_confounds(
-            with_group, attribute, groups, "prompt length", lambda row: len(row.prompt.text), least, in_deviations=False
-        )
+        yield from _mean_confounds(with_group, by, "prompt length", lengths, least * sum(lengths) / len(lengths))
 
 
 def _attribute_names(rows: Sequence[_Row]) -> list[str]:
@@ -356,116 +355,83 @@ def _attribute_names(rows: Sequence[_Row]) -> list[str]:
     )
 
 
-def _attribute_confounds(rows: Sequence[_Row], by: str, groups: Sequence[str], name: str) -> Iterator[Confound]:
+def _attribute_confounds(rows: Sequence[_Row], by: str, name: str) -> Iterator[Confound]:
     groups_by_level: dict[Any, set[str]] = defaultdict(set)
     for row in rows:
         groups_by_level[row.attributes[name]].add(str(row.prompt.groups[by]))
     are_numbers = all(is_number(level) for level in groups_by_level)
     if are_numbers and len(groups_by_level) > 2:
-        yield from _mean_confounds(
-            rows, by, groups, f"`{name}`", lambda row: float(row.attributes[name]), LEAST_SHIFT, in_deviations=True
-        )
+        numbers = [float(row.attributes[name]) for row in rows]
+        mean = sum(numbers) / len(numbers)
+        deviation = math.sqrt(sum((number - mean) ** 2 for number in numbers) / len(numbers))
+        yield from _mean_confounds(rows, by, f"`{name}`", numbers, LEAST_SHIFT * deviation)
         return
     if not 1 < len(groups_by_level) <= MOST_LEVELS or (
         not are_numbers and all(len(having) == 1 for having in groups_by_level.values())
     ):
         return  # a text that only one group has is part of what says the group, such as its pronoun
     for level in sorted(groups_by_level, key=str):
-        yield from _share_confounds(rows, by, groups, f"`{name}` is {level!r}", partial(_has_level, name, level))
+        have_level = [row.attributes[name] == level for row in rows]
+        yield from _share_confounds("attribute", rows, by, f"`{name}` is {level!r}", have_level)
 
 
 def _share_confounds(
-    rows: Sequence[_Row], by: str, groups: Sequence[str], condition: str, holds: Callable[[_Row], bool]
+    kind: str, rows: Sequence[_Row], by: str, condition: str, holds: Sequence[bool]
 ) -> Iterator[Confound]:
-    """Yield a confound where something holds in more of one group's prompts than of the others'."""
-    shares = {
-        group: _mean((row.item, holds(row)) for row in rows if row.prompt.groups[by] == group) for group in groups
-    }
-    means = {group: share for group, share in shares.items() if share.items}
-    if len(means) < 2:
-        return
-    most = max(means, key=lambda group: means[group].value)
-    least = min(means, key=lambda group: means[group].value)
-    gap = _contrast(rows, by, most, least, lambda row: float(holds(row)))
-    if gap.is_off(0.0, LEAST_LEVEL):
-        kind = "position" if condition.startswith("option") else "attribute"
+    """Yield a confound where something holds in more of one group's prompts than of another's."""
+    gap = _widest_gap(rows, by, holds)
+    if gap is not None and gap.difference.is_off(0.0, LEAST_LEVEL):
         yield Confound(
             kind,
-            f"{condition} in {means[most].value:.0%} of prompts about {by} {most!r} and {means[least].value:.0%} about "
-            f"{least!r}: a difference between these groups could be its doing; give every group the same ones",
+            f"{condition} in {gap.means[gap.most]:.0%} of prompts about {by} {gap.most!r} and "
+            f"{gap.means[gap.least]:.0%} about {gap.least!r}: {_OTHER_CAUSE}",
         )
 
 
 def _mean_confounds(
-    rows: Sequence[_Row],
-    by: str,
-    groups: Sequence[str],
-    quantity: str,
-    number: Callable[[_Row], float],
-    least: float,
-    *,
-    in_deviations: bool,
+    rows: Sequence[_Row], by: str, quantity: str, numbers: Sequence[float], least: float
 ) -> Iterator[Confound]:
-    """Yield a confound where the mean of a number differs between two groups.
-
-    Args:
-        rows: Prompts that have the number.
-        by: The attribute of the groups.
-        groups: Its groups.
-        quantity: The name of the number.
-        number: The number of a prompt.
-        least: The smallest difference, over the number's standard deviation or its mean.
-        in_deviations: Whether it is over the standard deviation.
-    """
-    values = [number(row) for row in rows]
-    if not values:
-        return
-    mean = sum(values) / len(values)
-    deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
-    unit = deviation if in_deviations else abs(mean)
-    estimates = {
-        group: _mean((row.item, number(row)) for row in rows if row.prompt.groups[by] == group) for group in groups
-    }
-    means = {group: estimate.value for group, estimate in estimates.items() if estimate.items}
-    if not unit or len(means) < 2:
-        return
-    most, fewest = max(means, key=lambda group: means[group]), min(means, key=lambda group: means[group])
-    if _contrast(rows, by, most, fewest, number).is_off(0.0, least * unit):
+    """Yield a confound where the mean of a number differs between two groups, by at least this much above 0."""
+    gap = _widest_gap(rows, by, numbers)
+    if gap is not None and least and gap.difference.is_off(0.0, least):
         yield Confound(
             "attribute",
-            f"{quantity} is {means[most]:,.4g} on average in prompts about {by} {most!r} and {means[fewest]:,.4g} "
-            f"about {fewest!r}: a difference between these groups could be its doing; give every group the same ones",
+            f"{quantity} is {gap.means[gap.most]:,.4g} on average in prompts about {by} {gap.most!r} and "
+            f"{gap.means[gap.least]:,.4g} about {gap.least!r}: {_OTHER_CAUSE}",
         )
 
 
-def _contrast(rows: Sequence[_Row], by: str, one: str, other: str, value: Callable[[_Row], float]) -> _Mean:
-    """Return the difference of two groups' means, with its standard error by item: what items share cancels."""
-    sums: dict[int, dict[str, list[float]]] = {}
-    counts = Counter(str(row.prompt.groups[by]) for row in rows)
-    for row in rows:
-        if (group := str(row.prompt.groups[by])) in (one, other):
-            sums.setdefault(row.item, {one: [], other: []})[group].append(value(row))
-    means = {group: sum(sum(by_group[group]) for by_group in sums.values()) / counts[group] for group in (one, other)}
-    influences = [
-        sum(v - means[one] for v in by_group[one]) / counts[one]
-        - sum(v - means[other] for v in by_group[other]) / counts[other]
-        for by_group in sums.values()
-    ]
+class _Gap(NamedTuple):
+    """The two groups whose means differ most."""
+
+    most: str
+    least: str
+    means: Mapping[str, float]
+    difference: _Mean
+
+
+def _widest_gap(rows: Sequence[_Row], by: str, values: Sequence[float]) -> _Gap | None:
+    """Return the widest gap between groups in the mean of these values, one a row; None without two groups.
+
+    The standard error of the difference is by item: what items share cancels.
+    """
+    values_by_group: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for row, value in zip(rows, values, strict=True):
+        values_by_group[str(row.prompt.groups[by])].append((row.item, value))
+    if len(values_by_group) < 2:
+        return None
+    means = {
+        group: sum(value for _, value in with_item) / len(with_item)
+        for group, with_item in sorted(values_by_group.items())
+    }
+    most, least = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
+    influences: dict[int, float] = defaultdict(float)
+    for group, sign in ((most, 1), (least, -1)):
+        for item, value in values_by_group[group]:
+            influences[item] += sign * (value - means[group]) / len(values_by_group[group])
     clusters = len(influences)
-    error = math.sqrt(sum(influence**2 for influence in influences) * clusters / max(clusters - 1, 1))
-    return _Mean(means[one] - means[other], error, clusters)
-
-
-def _attribute_text(name: str, row: _Row) -> str:
-    return str(row.attributes[name])
-
-
-def _has_level(name: str, level: object, row: _Row) -> bool:
-    return bool(row.attributes[name] == level)
-
-
-def _is_first(value: str, row: _Row) -> bool:
-    return row.order[0] == value
+    error = math.sqrt(sum(influence**2 for influence in influences.values()) * clusters / max(clusters - 1, 1))
+    return _Gap(most, least, means, _Mean(means[most] - means[least], error, clusters))
 
 
 def _group_by(rows: Iterable[_Row], key: Callable[[_Row], _Key]) -> dict[_Key, list[_Row]]:

@@ -170,8 +170,8 @@ def _literal(node: ast.expr) -> Any:
         return node.value
     if isinstance(node, ast.Name):
         return {"true": True, "false": False}.get(node.id, node.id)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_literal(node.operand)
+    if (operand := negated(node)) is not None:
+        return -_literal(operand)
     if isinstance(node, ast.List | ast.Tuple):
         return tuple(map(_literal, node.elts))
     raise TypeError(ast.dump(node))
@@ -239,8 +239,7 @@ class _Checker:
                 self._fail(ends[0], f"nothing lies between {low} and {high}: write the lower bound first")
 
     def _is_bound(self, node: ast.expr) -> bool:
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            operand = node.operand
+        if (operand := negated(node)) is not None:
             number = isinstance(operand, ast.Constant) and isinstance(operand.value, int | float)
             return number and self._is_bound(operand)
         if isinstance(node, ast.Constant):
@@ -258,8 +257,8 @@ class _Checker:
 
     def _measure(self, node: ast.expr) -> None:
         """Check a measure, its size (abs) or its opposite."""
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            self._single_measure(node.operand, "-")
+        if (operand := negated(node)) is not None:
+            self._single_measure(operand, "-")
             return
         if not isinstance(node, ast.Call):
             self._fail(node, f"{self._source_of(node)} is no measure; known: {', '.join(MEASURES)}")
@@ -363,7 +362,7 @@ class _Checker:
 
     def _single(self, node: ast.expr) -> Any:
         """Return a name, text or number."""
-        number = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+        number = negated(node) or node
         if not isinstance(number, ast.Constant) and not isinstance(node, ast.Name):
             shown = self._source_of(node)
             self._fail(node, f"{shown} is no name: put it in quotation marks, as in 'non-binary', if it is one")
@@ -376,6 +375,11 @@ class _Checker:
         # ast counts bytes. Only in the first line the offset is exact, and most expressions have one line.
         line = self._text.encode().splitlines()[node.lineno - 1] if node.lineno == 1 else b""
         raise ExpressionError(message, len(line[: node.col_offset].decode(errors="replace")))
+
+
+def negated(node: ast.expr) -> ast.expr | None:
+    """Return what stands behind a minus sign; None for other nodes."""
+    return node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else None
 
 
 def _called_name(node: ast.AST) -> str:

@@ -19,7 +19,7 @@ from pytest_fairness.design.descriptions import prompts
 from pytest_fairness.design.emotion import EmotionBenchmark
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, generate
 from pytest_fairness.design.loop import Design
-from pytest_fairness.design.records import BenchmarkFigure, Figures, seed_of
+from pytest_fairness.design.records import BenchmarkFigure, Figures, seed_of, write_design_file
 from pytest_fairness.design.search_space import EMOTION, Point
 from pytest_fairness.design.students import Student
 
@@ -93,11 +93,7 @@ class Frozen:
             **{name: getattr(self, name) for name in _WRITTEN},
             "figures": {name: figure.document() for name, figure in self.figures.items()},
         }
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise FairnessError(f"{path} cannot be written: {error.strerror}: name another file") from error
+        write_design_file(path, json.dumps(document, indent=1, allow_nan=False) + "\n")
 
     @classmethod
     def read(cls, path: Path) -> Frozen:

@@ -124,6 +124,15 @@ def check_record(path: Path, *, resume: bool) -> None:
         raise FairnessError(f"{path} is there already: continue it by --resume, or name another file by --out")
 
 
+def write_design_file(path: Path, text: str) -> None:
+    """Write a file and its folder. Raises `FairnessError` where it cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FairnessError(f"{path} cannot be written: {error.strerror}: name another file") from error
+
+
 class DesignRecord:
     """An append-only file of JSON lines: the settings of the design, then its iterations as they complete.
 
@@ -139,11 +148,7 @@ class DesignRecord:
         if path.exists() and path.stat().st_size:
             self._resume(head, path.read_text(encoding="utf-8").splitlines())
         lines = [head, *(iteration.document() for iteration in self.iterations)]
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("".join(map(_line, lines)), encoding="utf-8")
-        except OSError as error:
-            raise FairnessError(f"{path} cannot be written: {error.strerror}: name another file") from error
+        write_design_file(path, "".join(map(_line, lines)))
 
     def _resume(self, head: Mapping[str, Any], lines: Iterable[str]) -> None:
         documents = list(_complete_lines(lines))

@@ -30,7 +30,7 @@ class Decisions:
     """
 
     def __init__(self, ask: Ask, budget: int, reserved: int) -> None:
-        self.ask_model = ask
+        self._ask_model = ask
         self._decided: dict[str, list[Any]] = {}
         self._fresh_counts: dict[str, int] = {}
         """The number of fresh repetitions of each text."""
@@ -71,7 +71,7 @@ class Decisions:
         if self.calls + number > self._budget - reserved:
             raise SearchBudgetError
         self.calls += number
-        results = [list(decisions) for decisions in self.ask_model(requests)]
+        results = [list(decisions) for decisions in self._ask_model(requests)]
         for (prompt, _, count), decisions in zip(requests, results, strict=True):
             if len(decisions) != count or not all(isinstance(decision, Hashable) for decision in decisions):
                 raise FairnessError(f"{prompt.text!r:.60}: a decision must be one value for each repetition")

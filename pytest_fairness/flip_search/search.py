@@ -149,12 +149,11 @@ class Search:
         """The flip that was found."""
         return self._found.flip if self._found else None
 
-    def flips(self, pair: TextPair, ask: Ask | None = None) -> Flip | None:
+    def flips(self, pair: TextPair) -> Flip | None:
         """Return the flip that this pair shrinks to; None where none was found, or the budget is spent.
 
         After a flip was found the search makes no more calls, and only checks whether other pairs contain that flip.
         """
-        self._decisions.ask_model = ask or self._decisions.ask_model
         if self._found is None and not self.is_spent:
             try:
                 self._look(pair)

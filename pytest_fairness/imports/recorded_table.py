@@ -197,11 +197,9 @@ class RecordedModel:
 
     calls_tools = True
 
-    def __init__(
-        self, name: str, scores: Mapping[str, Scores], calls: Mapping[str, Sequence[ToolCall] | None] | None
-    ) -> None:
+    def __init__(self, name: str, scores: Mapping[str, Scores], calls: Mapping[str, Sequence[ToolCall] | None]) -> None:
         self.name = self.key = name
-        self._scores, self._calls = scores, {} if calls is None else calls
+        self._scores, self._calls = scores, calls
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
         """Return the scores of a row as JSON. Raises `PermanentError` for another prompt, and for a repetition."""
@@ -262,4 +260,4 @@ def _json_value(value: Any) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or isinstance(_json_value(value), bool | int | float | None)
+    return isinstance(_json_value(value), bool | int | float | None)

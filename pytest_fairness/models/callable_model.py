@@ -7,6 +7,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, get_origin, get_type_hints
 
 from pytest_fairness.core.attempts import Answer
@@ -76,6 +77,7 @@ class FunctionModel:
         self.key = (f"{name}?run={run}" if version is None else f"{name}?version={version}") + factory
         self.unversioned = f"{name}{factory}" if version is None else ""
         """The name of an application without a version, the same in every run; empty for one with a version."""
+        self._version = None if version is None else str(version)
         self.in_flight: int = _number(function, "fairness_concurrency", int) or context.calls
         self._timeout: float = _number(function, "fairness_timeout", float) or context.timeout
         self._function = function
@@ -122,7 +124,7 @@ class FunctionModel:
             raise self._failure(call.error)
         value = call.value
         if isinstance(value, Answer):
-            return value
+            return value if value.served_by is not None else replace(value, served_by=self._version)
         if not isinstance(value, str):
             raise PermanentError(f"{self.name} returned a {type(value).__name__}: it must return a text or an Answer")
         if prompt.tools:  # no calls would count as a decision, of an application that cannot report any
@@ -130,7 +132,7 @@ class FunctionModel:
                 f"{self.name} returned a text, and the probe is about calls of tools: return "
                 "Answer(text, actions=[ToolCall(name, arguments)]), with an empty list where there is none"
             )
-        return Answer(value, latency=Clock.perf_counter() - started)
+        return Answer(value, latency=Clock.perf_counter() - started, served_by=self._version)
 
     async def close(self) -> None:
         """End its threads after their current calls."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_fairness.core.errors import FairnessError
@@ -19,14 +18,13 @@ _LINE = lazy_pattern(
 _ESCAPE = {"n": "\n", "t": "\t", "r": "\r"}
 
 
-def read_environment(env_file: Path | None = None, process: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the variables of a named file and of the process (default: ``os.environ``), which has precedence.
+def read_environment(env_file: Path | None = None) -> dict[str, str]:
+    """Return the variables of a named file and of the process, which has precedence.
 
     Raises:
         FairnessError: The file is missing, or a line is malformed; the message shows no value.
     """
-    variables = {} if env_file is None else _read_file(env_file)
-    return variables | dict(os.environ if process is None else process)
+    return {**({} if env_file is None else _read_file(env_file)), **os.environ}
 
 
 def _read_file(path: Path) -> dict[str, str]:

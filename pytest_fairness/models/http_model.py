@@ -107,7 +107,7 @@ class HostedModel(ABC):
             ModelError: The server cannot be reached, refuses the key, or has no list.
         """
         await self._check()
-        self._import("aiohttp", "certifi")
+        self._import(*self.requires)
         connection = Connection(
             self._public_url + self.models_path, self._headers(), limit=1, timeout=seconds, timeout_total=seconds
         )
@@ -142,7 +142,7 @@ class HostedModel(ABC):
         """
         if not self._context.offline:
             self._credentials.check()
-            self._import("aiohttp", "certifi")
+            self._import(*self.requires)
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
         """Return the answer to one prompt.
@@ -390,7 +390,7 @@ class HostedModel(ABC):
         return first
 
     def _connect(self, address: str) -> Connection:
-        self._import("aiohttp", "certifi")
+        self._import(*self.requires)
         timeout = self._parameters.get("timeout", _TIMEOUT)
         return Connection(
             address,

@@ -114,41 +114,23 @@ class OpenAIModel(HostedModel):
             NoLikelihoodsError: The server gives none.
             ModelError: As `answer` does.
         """
-        fixed = {
-            name: self._parameters[name]
-            for name in _NEUTRAL_DECODING
-            if self._parameters.get(name, _NEUTRAL_DECODING[name]) != _NEUTRAL_DECODING[name]
-        }
-        if fixed:
-            decoding = ", ".join(f"{name}={value:g}" for name, value in fixed.items())
-            raise NoLikelihoodsError(
-                f"{self.name}: propensities are probabilities at temperature 1: leave out {decoding}"
-            )
-        kept_decoding = {
-            name: self._parameters[name] for name in ("reasoning_effort", "response_format") if name in self._parameters
-        }
-        shared = {
-            "model": self._model_name,
-            "temperature": 1,
-            "top_p": 1,
-            **kept_decoding,
-            **self._parameters.get("extra", {}),
-        }
+        shared, address = self._neutral_body(), None
+        read: Callable[[Mapping[str, Any]], Likelihoods]
         if question.exclusive:
             # OpenAI's newer models refuse the old name, older servers do not know the new one.
             limit = self.limit_parameter or ("max_completion_tokens" if self._server == "provider" else "max_tokens")
             top = self._parameters.get(_TOP_LOGPROBS, MOST_PROBABLE)
             body = {**shared, "messages": prompt.messages, "logprobs": True, _TOP_LOGPROBS: top, limit: 1}
-            reply, latency = await self._send(body)
-            read: Callable[[Mapping[str, Any]], Likelihoods] = partial(_first_token_likelihoods, question=question)
+            read = partial(_first_token_likelihoods, question=question)
         else:
             text = "\n\n".join(message["content"] for message in prompt.messages) if question.has_context else ""
             context = text.rstrip()  # blanks at its end belong to the first token of what follows
             texts = {name: f"{text[len(context) :]}{option}" for name, (option,) in question.options.items()}
             prompts = [context + continuation for continuation in texts.values()]
             body = {**shared, "prompt": prompts, "echo": True, "logprobs": 1, "max_tokens": 1}
-            reply, latency = await self._send(body, self._public_url + "/completions")
+            address = self._public_url + "/completions"
             read = partial(_echoed_likelihoods, context=context, texts=texts)
+        reply, latency = await self._send(body, address)
         outcome = self._outcome(*reply, latency, partial(self._read_likelihoods, read, is_chat=question.exclusive))
         if isinstance(outcome, Answer):
             return outcome
@@ -166,6 +148,22 @@ class OpenAIModel(HostedModel):
                 f"{WAY_OUT}"
             )
         raise outcome
+
+    def _neutral_body(self) -> dict[str, Any]:
+        """Return what all requests for likelihoods share: the model's own probabilities, at temperature 1.
+
+        Raises:
+            NoLikelihoodsError: The model's name changes them.
+        """
+        given = self._parameters
+        fixed = [name for name, neutral in _NEUTRAL_DECODING.items() if given.get(name, neutral) != neutral]
+        if fixed:
+            decoding = ", ".join(f"{name}={given[name]:g}" for name in fixed)
+            raise NoLikelihoodsError(
+                f"{self.name}: propensities are probabilities at temperature 1: leave out {decoding}"
+            )
+        kept = {name: given[name] for name in ("reasoning_effort", "response_format") if name in given}
+        return {"model": self._model_name, "temperature": 1, "top_p": 1, **kept, **given.get("extra", {})}
 
     def _read_likelihoods(
         self,

@@ -191,8 +191,7 @@ class SimulatedModel:
                 f"{self.name} chooses between {', '.join(shares) or 'nothing'}, not {', '.join(question.options)}: "
                 f"{WAY_OUT}"
             )
-        refusal = self._refusal + (self._refusal_gap if self._is_about_group(prompt) else 0)
-        answered = (1 - refusal) * (1 - self._garbage)
+        answered = (1 - self._refusal_rate(prompt)) * (1 - self._garbage)
         logs = {name: answered * shares[name] for name in question.options}
         likelihoods = {
             name: OptionLikelihood.exact(log_probability(share), greedy=None if question.exclusive else share > 0.5)
@@ -211,7 +210,7 @@ class SimulatedModel:
         refusal_draw, garbage_draw, noise_draw, wording, decision, other, verbose_draw, habit_draw = (
             next(draws) for _ in range(8)
         )
-        if refusal_draw < self._refusal + (self._refusal_gap if self._is_about_group(prompt) else 0):
+        if refusal_draw < self._refusal_rate(prompt):
             return simulated_phrases.refusal(wording)
         if garbage_draw < self._garbage:
             return simulated_phrases.garbage(wording)
@@ -277,7 +276,7 @@ class SimulatedModel:
         steps = [step for step in self._steps if step in tools]
         choices = tuple(name for name in tools if name not in steps)
         waiting = [step for step in steps if step not in called]
-        if not waiting and refusal_draw < self._refusal + (self._refusal_gap if self._is_about_group(prompt) else 0):
+        if not waiting and refusal_draw < self._refusal_rate(prompt):
             return simulated_phrases.refusal(wording), []
         if not waiting and (called & set(choices) or not choices):
             return "That is done.", []
@@ -380,6 +379,9 @@ class SimulatedModel:
         if not self._spread:
             return share
         return item_probability(share, self._spread, next(uniforms(self._seed, "item", item_identity(prompt))))
+
+    def _refusal_rate(self, prompt: Prompt) -> float:
+        return self._refusal + (self._refusal_gap if self._is_about_group(prompt) else 0)
 
     def _is_about_group(self, prompt: Prompt) -> bool:
         """Return whether the prompt is about the group that the bias is planted on."""

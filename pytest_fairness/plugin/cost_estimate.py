@@ -8,6 +8,7 @@ from inspect import isgeneratorfunction
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.errors import FatalError
+from pytest_fairness.plugin.judges import judge_models, may_use_judge_fixture
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.terminal_text import wrap_text
 from pytest_fairness.report.phrases import money
@@ -65,6 +66,28 @@ def unavailable_model(fairness: FairnessSession, names: Iterable[str], estimates
     return None
 
 
+def unavailable_judge(fairness: FairnessSession) -> str | None:
+    """Return the reason why a judge of answers that the store lacks cannot grade them, if that is known in advance."""
+    judge = fairness.settings.judge
+    for probe in {test.probe.id: test.probe for test in fairness.work.tests if not test.probe.error}.values():
+        named = [*judge_models(probe), *([judge] if judge and may_use_judge_fixture(probe) else [])]
+        for name in named:
+            model = fairness.models.resolve(name) if isinstance(name, str) else name
+            try:
+                getattr(model, "preflight", lambda: None)()
+            except FatalError as error:
+                if _has_calls(fairness, probe):
+                    return str(error)
+    return None
+
+
+def _has_calls(fairness: FairnessSession, probe: Probe) -> bool:
+    """Return whether the store lacks answers of a model of the options to a probe."""
+    names = [str(name) for name in fairness.models.names() if name]
+    keys = (_input_tokens(fairness, name, fairness.models.resolve(name), probe)[0] for name in names)
+    return any(fairness.store.unanswered(list(tokens)) for tokens in keys)
+
+
 def _estimate(fairness: FairnessSession, name: str, model: Model) -> CostEstimate:
     from pytest_fairness.engine.budget import cost
 
@@ -80,7 +103,9 @@ def _estimate(fairness: FairnessSession, name: str, model: Model) -> CostEstimat
     return CostEstimate(name, missing, len(tokens) - missing, sent, output, usd)
 
 
-def _input_tokens(fairness: FairnessSession, name: str, model: Model) -> tuple[dict[str, float], int]:
+def _input_tokens(
+    fairness: FairnessSession, name: str, model: Model, only: Probe | None = None
+) -> tuple[dict[str, float], int]:
     """Return the expected input tokens of every request, by the key of its attempt, and the number of propensities."""
     from pytest_fairness.engine.budget import expected_input
     from pytest_fairness.engine.requests import build_requests
@@ -90,7 +115,7 @@ def _input_tokens(fairness: FairnessSession, name: str, model: Model) -> tuple[d
     first_repetitions: dict[str, int] = {}
     for test in fairness.work.tests:
         probe = test.probe
-        if test.model_name != name or probe.error:
+        if test.model_name != name or probe.error or only not in (None, probe):
             continue
         if probe.id not in first_repetitions:
             first_repetitions[probe.id] = fairness.work.first_probe_repetition(probe, model)

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.benchmarks.genderbench.marks import BothMarks
 from pytest_fairness.benchmarks.genderbench.package import probe_classes
-from pytest_fairness.benchmarks.genderbench.probe import BothMarks, GenderBenchProbe
+from pytest_fairness.benchmarks.genderbench.probe import GenderBenchProbe
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.json_objects import finite_value

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_objects import finite
+from pytest_fairness.plugin.collection import get_item_parameter
 from pytest_fairness.plugin.markers import check_grader, check_graders
 from pytest_fairness.plugin.probe import DEFAULT_GRADERS
 from pytest_fairness.plugin.session import SESSION
@@ -86,6 +87,27 @@ def judge_of(grader: Any) -> Judge | None:
     return judge
 
 
+def judge_models(probe: Probe) -> Iterator[Model | str]:
+    """Yield the models that the judges of a probe's mark name."""
+    graders = probe.arguments.get("grade")
+    for grader in graders.values() if isinstance(graders, Mapping) else ():
+        judge = judge_of(grader)
+        yield from (judge.models or ()) if judge else ()
+
+
+def may_use_judge_fixture(probe: Probe) -> bool:
+    """Return whether a grader of a probe may ask the model of the `judge` fixture."""
+    graders = probe.arguments.get("grade", DEFAULT_GRADERS)
+    if not isinstance(graders, Mapping):
+        return True
+    return any(
+        isinstance(grader, str)
+        or hasattr(grader, "bind_models")
+        or ((judge := judge_of(grader)) is not None and judge.models is None)
+        for grader in graders.values()
+    )
+
+
 def judge_hint(probe: Probe, graders: Mapping[str, object], reasons: Iterable[str]) -> str:
     """Return how to have a judge read what the rules of a `JudgeFallback` could not; empty where nothing lacks one.
 
@@ -115,12 +137,17 @@ def _resolve_judge_models(grader: Judge | JudgeFallback, request: pytest.Fixture
     judge = judge_of(grader)
     models = judge.models if judge else ()
     if models is None:
+        fixture: Any = []
         try:
             fixture = request.getfixturevalue("judge")
+            is_missing = False
         except pytest.fail.Exception as error:
-            if judge is grader or str(error) != NO_JUDGE:
+            if str(error) != NO_JUDGE:
                 raise
-            fixture = []
+            is_missing = judge is grader
+        if is_missing:  # outside of the block, so that the report has one line
+            test = cast("pytest.Function", fairness.test)
+            fairness.causes.end(test, NO_JUDGE, fairness.work.count_attempts(get_item_parameter(test)))
         models = fixture if isinstance(fixture, Sequence) and not isinstance(fixture, str) else [fixture]
     return [
         fairness.models.resolve(model) if isinstance(model, str) else fairness.models.wrap(model, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -287,10 +288,8 @@ class FlakyMark:
         check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="until")
         until = arguments["until"]
         if isinstance(until, str):
-            try:
+            with suppress(ValueError):
                 until = date.fromisoformat(until)
-            except ValueError:
-                raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31") from None
         if isinstance(until, datetime) or not isinstance(until, date):
             raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31")
         latest = Clock.now().astimezone().date() + _LONGEST_FLAKY

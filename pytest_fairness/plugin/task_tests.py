@@ -15,7 +15,7 @@ import pytest
 from pytest_fairness.benchmarks.harness_task import HarnessTask
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import LONGEST_TITLE
-from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary
+from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary, negated
 from pytest_fairness.plugin.compat import GeneratedModule, use_conftest_hooks
 
 SOURCE = "source"
@@ -260,7 +260,7 @@ def _metric_comparison(text: str) -> ast.Compare | None:
 
 
 def _is_number(node: ast.expr) -> bool:
-    number = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    number = negated(node) or node
     return isinstance(number, ast.Constant) and type(number.value) in (int, float)
 
 

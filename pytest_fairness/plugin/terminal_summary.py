@@ -58,7 +58,7 @@ def write_summary(
         last: Texts to write last, in yellow.
     """
     width = reporter.config.get_terminal_writer().fullwidth
-    if not results.thresholds:
+    if not results.thresholds and not results.searches:
         reporter.write_sep("=", "fairness")
     releases = {line.model: line for line in results.release}
     for model, rows in group_by_model(results.thresholds).items():
@@ -108,7 +108,8 @@ def table(
     titles = [escape_controls(row.threshold) for row in rows]
     values = max(len(_value(row, digits)) for row in rows)
     cells = [
-        (_estimate(row, digits, values), bounds_of(row) or "-", row.mark or NOT_MARKED, _verdict(row)) for row in rows
+        (_estimate(row, digits, values), bounds_of(row) or "-", row.mark or NOT_MARKED, row.verdict_text)
+        for row in rows
     ]
     heads = (f"estimate ({_level(rows)} CI)", "bounds", "mark", "verdict")
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
@@ -267,12 +268,6 @@ def _estimate(row: ThresholdResult, digits: int, columns: int) -> str:
         return value
     low, high = (number(math.nan if end is None else end, digits) for end in (row.low, row.high))
     return f"{value.rjust(columns)} ({low} to {high})"
-
-
-def _verdict(row: ThresholdResult) -> str:
-    verdict = row.verdict
-    outcome = row.outcome
-    return f"{verdict} ({outcome})" if outcome in ("flaky", "accepted", "xfailed", "xpassed") else verdict
 
 
 _STATE_COLORS = {BROKEN: {"red": True}, EXPIRED: {"red": True}, ACCEPTED: {"yellow": True}}

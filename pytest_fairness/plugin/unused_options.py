@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.protocols import Model
 from pytest_fairness.plugin.collection import is_marked, selected_probes, uses_model_name
 from pytest_fairness.plugin.flips import is_search
-from pytest_fairness.plugin.judges import judge_of
+from pytest_fairness.plugin.judges import judge_models, may_use_judge_fixture
 from pytest_fairness.plugin.options import OPTIONS
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.session import FairnessSession
@@ -53,6 +52,11 @@ def _refuse_unknown_attributes(where: Mapping[str, Sequence[str]], probes: Seque
     attributes = {name for probe in probes for name in probe.attributes}
     for name in where:
         if probes and name not in attributes and not any(probe.error for probe in probes):
+            if any(name in prompt.groups for probe in probes for item in probe.items for prompt in item.prompts):
+                raise FairnessError(
+                    f"--fairness-where: {name!r} is a group of prompts, and an item is measured with all its groups: "
+                    f"name an attribute of items; known: {', '.join(sorted(attributes)) or 'none'}"
+                )
             raise FairnessError(
                 f"--fairness-where: no item of the selected probes has an attribute {name!r}; "
                 f"{did_you_mean(name, attributes)}"
@@ -81,7 +85,7 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
         has_tests
         and "judge" in given
         and not {"judge", "flips"} & _fixtures(items)
-        and not any(map(_may_use_judge_fixture, probes))
+        and not any(map(may_use_judge_fixture, probes))
     ):
         yield "--fairness-judge: not used, no grader of the selected probes asks the `judge` fixture"
     for probe in probes:
@@ -115,19 +119,12 @@ def _unused_prices(fairness: FairnessSession, probes: Sequence[Probe]) -> Iterat
     settings = fairness.settings
     if "price" not in settings.given or not probes:
         return
-    judges = [model for probe in probes for model in _judge_models(probe)]
+    judges = [model for probe in probes for model in judge_models(probe)]
     named = [*settings.models, *([settings.judge] if settings.judge else []), *judges]
     used = {(fairness.models.resolve(model) if isinstance(model, str) else model).name for model in named}
     for name in filter(None, settings.prices):
         if fairness.models.resolve(name).name not in used:
             yield f"--fairness-price {name}: not used, the run names no such model; {did_you_mean(name, used)}"
-
-
-def _judge_models(probe: Probe) -> Iterator[Model | str]:
-    graders = probe.arguments.get("grade")
-    for grader in graders.values() if isinstance(graders, Mapping) else ():
-        judge = judge_of(grader)
-        yield from (judge.models or ()) if judge else ()
 
 
 def _unused_folders(settings: Settings) -> Iterator[str]:
@@ -159,15 +156,3 @@ class UnusedFolders:
         """Write a line for each folder."""
         for line in _unused_folders(self._fairness.settings):
             terminalreporter.write_line(f"fairness: {line}", yellow=True)
-
-
-def _may_use_judge_fixture(probe: Probe) -> bool:
-    graders = probe.arguments.get("grade", {"answer": "grader"})
-    if not isinstance(graders, Mapping):
-        return True
-    return any(
-        isinstance(grader, str)
-        or hasattr(grader, "bind_models")
-        or ((judge := judge_of(grader)) is not None and judge.models is None)
-        for grader in graders.values()
-    )

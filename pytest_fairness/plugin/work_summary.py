@@ -8,7 +8,13 @@ from typing import Any
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.plugin.cost_estimate import announcement, estimate_costs, format_estimates, unavailable_model
+from pytest_fairness.plugin.cost_estimate import (
+    announcement,
+    estimate_costs,
+    format_estimates,
+    unavailable_judge,
+    unavailable_model,
+)
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.profiles import CONCLUSIONS, GATE
 from pytest_fairness.plugin.session import FairnessSession
@@ -29,12 +35,12 @@ class WorkSummary:
         """Store the work of the session, and return its number of calls.
 
         Raises:
-            FairnessError: One of the named models is known to be unavailable.
+            FairnessError: One of the named models or judges is known to be unavailable.
         """
         fairness = self._fairness
         fairness.executor.join()
         counts, estimates = self._counts(), estimate_costs(fairness)
-        if reason := unavailable_model(fairness, names, estimates):
+        if reason := unavailable_model(fairness, names, estimates) or unavailable_judge(fairness):
             raise FairnessError(reason)
         self._cost_lines = list(format_estimates(fairness, estimates))
         # A model without costs has no estimate, so its stored answers are not counted.
@@ -66,7 +72,8 @@ class WorkSummary:
         names = [str(name) for name in fairness.models.names() if str(name) in self._model_names]
         if not names or None in self._model_names:
             calls = fairness.settings.application_concurrency
-            names.append(f"the `model` fixture ({calls} call{'s' if calls > 1 else ''} of an application at a time)")
+            number = f"{calls} call{'s' if calls > 1 else ''} at a time"
+            names.append(f"the `model` fixture (an application's `fairness_concurrency`, else {number})")
         models = ", ".join(names)
         sizes = [
             f"{count:,} {noun if count != 1 else noun.removesuffix('s')}" for noun, count in self._counts().items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.breakdown import ExampleSideResult
@@ -15,6 +16,8 @@ from pytest_fairness.store.store import Store
 
 _FUNCTION = "function:"
 """A part of the names of models that the user's `model` fixture makes, which no option can name."""
+MOST_PROMPTS = 4
+"""The most prompts of a whole item that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class SideView:
     """The attempts of that prompt alone, with their answers."""
     numbers: ExampleSideResult
     """The numbers of the group in this item."""
+    label: str = ""
+    """The position of the prompt, such as "prompt 1 of 2", if a whole item is shown with all of its prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ class ExampleView:
 
     item: str
     sides: Sequence[SideView]
-    """Two where groups are compared, else one."""
+    """Two where groups are compared; one for each prompt, at most `MOST_PROMPTS`, of a whole item; else one."""
     command: str
     """The command that repeats the item's test."""
 
@@ -94,7 +99,10 @@ def _example(row: ThresholdResult, results: RunResults, by_key: Mapping[str, Gra
         attempts = [by_key[key] for key in side.keys if key in by_key]
         if not attempts:
             return None
-        sides.append(SideView(side.group, attempts[0].prompt, attempts, side))
+        by_prompt = [list(shared) for _, shared in groupby(attempts, key=lambda graded: graded.prompt)]
+        for number, shown in enumerate(by_prompt[:MOST_PROMPTS], start=1):
+            label = f"prompt {number} of {len(by_prompt)}" if len(by_prompt) > 1 else ""
+            sides.append(SideView(side.group, shown[0].prompt, shown, side, label))
     item = sides[0].attempts[0].item
     test = example.test or _item_test(row, item)
     return ExampleView(item.id, sides, command_of_test(test, row.location[0], results.run, _option_name(row)))

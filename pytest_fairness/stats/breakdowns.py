@@ -108,7 +108,14 @@ def mean_example(sample: Selection, vector: OutcomeVector) -> Callable[[int], Ex
     """Return a function from a direction to the item that changes a rate or a mean most."""
     values = vector.values[sample.rows]
     sums = np.column_stack([np.where(np.isnan(values), np.nan, 1.0), values])
-    return partial(examples.find_example, sample.columns, sample.rows, examples.MEAN, sums, vector)
+    return _lazy_example(sample, examples.MEAN, sums, vector)
+
+
+def _lazy_example(
+    sample: Selection, functional: Functional, values: Floats, vector: OutcomeVector | None
+) -> Callable[[int], ExampleResult | None]:
+    of_items = sample.reads_whole_items
+    return partial(examples.find_example, sample.columns, sample.rows, functional, values, vector, of_items=of_items)
 
 
 def functional_breakdown(
@@ -129,6 +136,6 @@ def functional_breakdown(
         deviations[counts > 0] = estimate.influences[0] / estimate.scale.slope(estimate.value)
         influences = _influences(sample, deviations, counts)
     return Breakdown(
-        example_towards=partial(examples.find_example, sample.columns, sample.rows, functional, values, None),
+        example_towards=_lazy_example(sample, functional, values, None),
         influences=influences,
     )

@@ -200,9 +200,12 @@ class Columns:
         Raises:
             FairnessError: No attempt has the name, or two of its groups look alike.
         """
-        is_text = isinstance(name, str)
-        if not is_text or name not in self._attributes:
-            if not is_text or (self.count and name not in self.known_attributes):
+        if not isinstance(name, str):
+            raise FairnessError(
+                f"{name!r} is not the name of an attribute: name one; a combination needs a group of its own"
+            )
+        if name not in self._attributes:
+            if self.count and name not in self.known_attributes:
                 raise FairnessError(
                     f"no attempt has an attribute {name!r}: {did_you_mean(name, self.known_attributes)}"
                 )

@@ -82,11 +82,19 @@ def find_pair_example(
 
 
 def find_example(
-    columns: Columns, rows: Rows, functional: Functional, values: Floats, vector: OutcomeVector | None, towards: int
+    columns: Columns,
+    rows: Rows,
+    functional: Functional,
+    values: Floats,
+    vector: OutcomeVector | None,
+    towards: int,
+    *,
+    of_items: bool = False,
 ) -> ExampleResult | None:
     """Return the item whose omission changes a function of sums most.
 
-    Of its prompts the one whose omission changes it most is shown. Ties: more attempts, then the item's id.
+    Of its prompts the one whose omission changes it most is shown; all, where the grades are those of whole items.
+    Ties: more attempts, then the item's id.
 
     Args:
         columns: The sample.
@@ -95,6 +103,7 @@ def find_example(
         values: The summands of these attempts, shape (attempts, sums).
         vector: The outcome, where the function is of a single one.
         towards: 1 for an item that raises the function, -1 for one that lowers it.
+        of_items: Whether an item's prompts share their grades, and the attempts are those of its first prompt.
 
     Returns:
         The item; None where no item does so, and for a sample without attempts.
@@ -113,6 +122,8 @@ def find_example(
     effects = _effects(functional, values[graded], np.where(inside, prompts, ABSENT)[graded], towards)
     effects.pop(ABSENT, None)
     shown = rows[inside & (prompts == max(effects, key=effects.__getitem__))]
+    if of_items:
+        shown = np.flatnonzero(columns.item_ids().codes == best)
     outcomes = values[:, 0] if vector is None else vector.values[rows]
     return ExampleResult(item=ids[best], sides=[_side(columns, "", outcomes[inside], shown, vector)])
 

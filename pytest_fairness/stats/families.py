@@ -78,8 +78,9 @@ def family(
         name, number = naming(first.name, second.name), items((first, second))
         breakdown = comparison.lazy_breakdown(first, second, log=kind.log)
         estimate = contrast_estimate(setting, name, (first, second), number, breakdown, tail, log=kind.log)
-        folded = to is None and not estimate.invalid
-        members[f"{first.name}{kind.key}{second.name}"] = _folded(estimate, kind.fold) if folded else estimate
+        if to is None and not estimate.invalid:  # chance, or ungraded answers, may reverse the order of the two rates
+            estimate = estimate.with_ends(kind.fold)
+        members[f"{first.name}{kind.key}{second.name}"] = estimate
     return members
 
 
@@ -99,7 +100,7 @@ def worst_estimate(
         return comparison.sample.setting.invalid(name, invalid, breakdown=comparison.lazy_breakdown(), **counts)
     worst = min(sound, key=lambda member: member.value)
     low = 0.0 if invalid else min(member.low for member in sound)
-    high = min(member.high if member.strict_high is None else member.strict_high for member in sound)
+    high = min(member.strict_ends[1] for member in sound)
 
     def ends_at(tail: float) -> tuple[float, float]:
         lows = [member.ends_at(tail)[0] for member in sound if member.ends_at]
@@ -121,25 +122,6 @@ def worst_estimate(
         suspect=suspect,
         sparse=sparse,
         **counts,
-    )
-
-
-def _folded(estimate: Estimate, fold: Callable[[float, float], Ends]) -> Estimate:
-    """Return the estimate with folded ends: chance, or ungraded answers, may reverse the order of the two rates."""
-    strict_low = estimate.low if estimate.strict_low is None else estimate.strict_low
-    strict_high = estimate.high if estimate.strict_high is None else estimate.strict_high
-    ends_at, strict_at = estimate.ends_at, estimate.strict_at
-    low, high = fold(estimate.low, estimate.high)
-    strict_low, strict_high = fold(strict_low, strict_high)
-    return replace(
-        estimate,
-        low=low,
-        high=high,
-        span=None if estimate.span is None else fold(*estimate.span),
-        strict_low=strict_low,
-        strict_high=strict_high,
-        ends_at=None if ends_at is None else lambda tail: fold(*ends_at(tail)),
-        strict_at=None if strict_at is None else lambda tail: fold(*strict_at(tail)),
     )
 
 

@@ -25,7 +25,7 @@ from pytest_fairness.stats.custom_metrics import Functional
 from pytest_fairness.stats.families import DIFFERENCE, RATIO, Kind, family, worst_estimate
 from pytest_fairness.stats.group_estimates import StrictTail, contrast_estimate, mean_estimate
 from pytest_fairness.stats.metric_definition import MetricCall, MetricDefinition
-from pytest_fairness.stats.metric_estimates import MetricSample, functional_estimate, read_sample
+from pytest_fairness.stats.metric_estimates import MetricSample, functional_estimate
 from pytest_fairness.stats.noninferiority.baseline import BaselineComparison
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, group
 from pytest_fairness.stats.outcomes import Extremes, outcome_name
@@ -449,10 +449,7 @@ class Measured:
             FairnessError: An outcome holds text, or no attempt has the grade.
         """
         name = metric_names.correlation_name(first, second)
-        functions = [self.selection.reader.function(first), self.selection.reader.function(second)]
-        sample = read_sample(
-            self.selection.columns, self.selection.reader, (first, second), functions, self.selection.rows
-        )
+        sample = self.selection.sample({"first": first, "second": second})
         sample = sample.transform(custom_metrics.correlation_columns)
         estimate = self._functional(name, custom_metrics.CORRELATION, sample, (-1.0, 1.0))
         return for_threshold(estimate.marked(CORRELATIONS))
@@ -532,13 +529,8 @@ class Measured:
             FairnessError: There are fewer draws than 1, the sample has a crossed factor, or no interval could be made
                 of it either.
         """
-        return draw_resamples(
-            Functional(function, tuple(sums)),
-            self.selection.sample(sums).values,
-            self.selection.selected_clusterings(),
-            draws,
-            seed,
-        )
+        sample = self.selection.sample(sums)
+        return draw_resamples(Functional(function, tuple(sums)), sample.values, sample.clusterings, draws, seed)
 
     def _mean(
         self,
@@ -602,16 +594,8 @@ class Measured:
         selection, span = self.selection, custom_metrics.read_span(span)
         breakdown = partial(functional_breakdown, selection, functional, sample.values, span)
         earlier = selection.earlier_sums(sums) if sums else None
-        options: dict[str, Any] = {"span": span, "annotate": selection.everyone, "history": earlier}
         return functional_estimate(
-            selection.setting,
-            name,
-            functional,
-            sample,
-            selection.selected_clusterings(),
-            self.items,
-            breakdown,
-            **options,
+            selection.setting, name, functional, sample, self.items, breakdown, span, earlier, selection.everyone
         )
 
     def _family(

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
@@ -39,8 +38,6 @@ class EarlierSamples:
     clusters: ClusterMap
     whole: MetricSample
     part: MetricSample
-    clusterings: tuple[Clustering, Clustering]
-    """The clusters of both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +46,8 @@ class MetricSample:
 
     values: Floats
     """Shape (attempts, outcomes); a row is nan where one outcome is ungraded, unless all are an `IndependentSum`."""
+    clusterings: Sequence[Clustering]
+    """Their clusters: by source, then (with a crossed factor) by level and by cell."""
     is_ungraded: Any
     """Whether one of its outcomes is ungraded, shape (attempts,)."""
     imputed: Sequence[Floats]
@@ -74,15 +73,15 @@ class MetricSample:
             )
         values = function(*self.values.T) if len(self.values) and not self.is_ungraded.all() else self.values
         imputed = [function(*columns.T) for columns in self.imputed]
-        return MetricSample(values, np.isnan(values[:, 0]), imputed, list, self.unbounded)
+        return replace(self, values=values, is_ungraded=np.isnan(values[:, 0]), imputed=imputed, hypothetical=list)
 
 
 def read_sample(
     columns: Columns,
     reader: OutcomeReader,
     outcomes: Sequence[Outcome],
-    functions: Sequence[Callable[[GradedAttempt], Any]],
     rows: Rows,
+    clusterings: Sequence[Clustering],
 ) -> MetricSample:
     """Return several outcomes of some attempts, with all grades that the ungraded ones could have had.
 
@@ -90,14 +89,15 @@ def read_sample(
         columns: The sample.
         reader: The reader of its outcomes.
         outcomes: The outcomes.
-        functions: The outcomes as functions of an attempt.
         rows: The attempts.
+        clusterings: Their clusters.
     """
+    functions = [reader.function(outcome) for outcome in outcomes]
     if columns.arrays:
         vectors = [reader.named(outcome) for outcome in outcomes if isinstance(outcome, str)]
         if len(vectors) < len(outcomes):
             raise FairnessError(NO_ATTEMPTS)
-        return _from_arrays(vectors, rows)
+        return _from_arrays(vectors, rows, clusterings)
     if all(isinstance(function, IndependentSum) for function in functions):
         separate = np.column_stack([reader.computed([function], rows) for function in functions])
         is_ungraded, values = np.isnan(separate).any(axis=1), np.nan_to_num(separate)
@@ -124,7 +124,7 @@ def read_sample(
         number = max(map(len, possible), default=0)
         return [np.array([hypotheses[index % len(hypotheses)] for hypotheses in possible]) for index in range(number)]
 
-    return MetricSample(values, is_ungraded, imputed, hypothetical, unbounded, shares)
+    return MetricSample(values, clusterings, is_ungraded, imputed, hypothetical, unbounded, shares)
 
 
 def functional_estimate(
@@ -132,7 +132,6 @@ def functional_estimate(
     name: MetricName,
     functional: Functional,
     sample: MetricSample,
-    clusterings: Sequence[Clustering],
     items: int,
     breakdown: LazyBreakdown,
     span: Ends | None,
@@ -146,7 +145,6 @@ def functional_estimate(
         name: The parts of its name.
         functional: The function.
         sample: The outcomes that it sums.
-        clusterings: The clusters of the sample's attempts.
         items: The number of items.
         breakdown: The function that gives the estimate's breakdown.
         span: The range that the function cannot leave; it determines the scale of the interval.
@@ -159,7 +157,7 @@ def functional_estimate(
     """
     first = np.where(sample.is_ungraded, np.nan, sample.values[:, 0])
     vector = OutcomeVector("", first, first, first, None, unbounded=sample.unbounded, weights=sample.shares)
-    everyone = annotate(group("all", vector, np.arange(len(first)), clusterings), sample.missing)
+    everyone = annotate(group("all", vector, np.arange(len(first)), sample.clusterings), sample.missing)
     counts = group_counts([everyone], items) | {"breakdown": breakdown, "span": span}
     if reason := invalid_reason([everyone]):
         return setting.invalid(name, reason, **counts)
@@ -169,16 +167,14 @@ def functional_estimate(
     ]
     samples = (sample.values, *imputed)
     try:
-        estimates = [_linear_estimate(functional, sample, values, clusterings, span) for values in samples]
+        estimates = [_linear_estimate(functional, sample, values, span) for values in samples]
     except UndefinedError as undefined:
         return setting.invalid(name, f"{name.title} cannot be computed: {undefined}", **counts)
     unadjusted = estimates[0]
-    if history is not None and (
-        adjusted := _adjust(functional, sample, samples, estimates, clusterings, span, history)
-    ):
+    if history is not None and (adjusted := _adjust(functional, sample, samples, estimates, span, history)):
         estimates, name = adjusted, metric_names.history_name(name, len(history.whole.values))
     graded = ~sample.is_ungraded
-    if not functional.smooth and has_kink(functional, sample.values[graded], clusterings[0][graded], unadjusted):
+    if not functional.smooth and has_kink(functional, sample.values[graded], sample.clusterings[0][graded], unadjusted):
         return setting.estimate(name, estimates, **counts, invalid=KINKED)
     return setting.estimate(name, estimates, **counts, suspect=suspect_reason([everyone], setting.tail))
 
@@ -188,32 +184,30 @@ def _adjust(
     sample: MetricSample,
     samples: Sequence[Floats],
     estimates: Sequence[LinearEstimate],
-    clusterings: Sequence[Clustering],
     span: Ends | None,
     history: EarlierSamples,
 ) -> list[LinearEstimate] | None:
     """Return estimates adjusted by earlier answers; None where that reduces no error, or an error is unknown."""
-    if sample.shares is not None or len(clusterings) > 1:
+    if sample.shares is not None or len(sample.clusterings) > 1:
         return None
 
-    def earlier_estimate(earlier: MetricSample, clusters: Clustering) -> EarlierEstimate:
+    def earlier_estimate(earlier: MetricSample) -> EarlierEstimate:
         if earlier.shares is not None:
             raise UndefinedError("propensities")
         graded = ~earlier.is_ungraded
-        clustering = clusters[graded]
+        clustering = earlier.clusterings[0][graded]
         estimate = linearize(functional, earlier.values[graded], [clustering], span)
         influences = np.zeros(history.clusters.size)
         influences[np.unique(clustering.codes)] = estimate.influences[0]
         return EarlierEstimate(estimate, influences, estimate.unseen)
 
     try:
-        whole = earlier_estimate(history.whole, history.clusterings[0])
-        part = earlier_estimate(history.part, history.clusterings[1])
+        whole, part = earlier_estimate(history.whole), earlier_estimate(history.part)
     except (UndefinedError, FairnessError):
         return None
     results: list[LinearEstimate] = []
     for plain, values in zip(estimates, samples, strict=True):
-        codes = np.unique(clusterings[0].codes[~np.isnan(values[:, 0])])
+        codes = np.unique(sample.clusterings[0].codes[~np.isnan(values[:, 0])])
         influences = history.clusters.summed(plain.influences[0], codes)
         adjusted = adjust_by_history(plain, influences, plain.unseen, whole, part)
         if adjusted is None and not results:
@@ -222,12 +216,10 @@ def _adjust(
     return results
 
 
-def _linear_estimate(
-    functional: Functional, sample: MetricSample, values: Floats, clusterings: Sequence[Clustering], span: Ends | None
-) -> LinearEstimate:
+def _linear_estimate(functional: Functional, sample: MetricSample, values: Floats, span: Ends | None) -> LinearEstimate:
     """Return a function of sums as a linear estimate; without an error, with the ends of an unseen share."""
     graded = ~np.isnan(values[:, 0])
-    estimate = linearize(functional, values[graded], [clustering[graded] for clustering in clusterings], span)
+    estimate = linearize(functional, values[graded], [clustering[graded] for clustering in sample.clusterings], span)
     if estimate.error > 0:
         return estimate
     means = [outcomes.mean(axis=0) for outcomes in _extremes(functional, sample, sample.hypothetical())]
@@ -251,7 +243,7 @@ def _extremes(functional: Functional, sample: MetricSample, possible: Sequence[F
     return [values[metrics.argmin(axis=0), attempts], values[metrics.argmax(axis=0), attempts]]
 
 
-def _from_arrays(vectors: Sequence[OutcomeVector], rows: Rows) -> MetricSample:
+def _from_arrays(vectors: Sequence[OutcomeVector], rows: Rows, clusterings: Sequence[Clustering]) -> MetricSample:
     """Return a sample without attempts: ungraded rows have their lowest sums, or their highest."""
     values, lowest, highest = (
         np.column_stack([numbers[rows] for numbers in arrays])
@@ -259,4 +251,4 @@ def _from_arrays(vectors: Sequence[OutcomeVector], rows: Rows) -> MetricSample:
     )
     is_ungraded = np.isnan(values).any(axis=1)
     values[is_ungraded] = np.nan
-    return MetricSample(values, is_ungraded, [lowest, highest] if is_ungraded.any() else [], list)
+    return MetricSample(values, clusterings, is_ungraded, [lowest, highest] if is_ungraded.any() else [], list)

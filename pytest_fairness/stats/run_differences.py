@@ -41,17 +41,19 @@ class ReportedEstimate:
         """The variance beyond that of the clusters."""
         return max(0.0, self.error**2 - self._cluster_variance)
 
-    def margins(self, tail: float) -> Ends:
-        """Return the distances of the ends below and above the value, at another ``tail`` than the interval's."""
-        scale = t_quantile(tail, math.inf) / t_quantile((1 - self.confidence) / 2, math.inf)
+    @property
+    def margins(self) -> Ends:
+        """The distances of the ends below and above the value, of a 95% interval whatever its own confidence."""
+        scale = t_quantile(TAIL, math.inf) / t_quantile((1 - self.confidence) / 2, math.inf)
         return max(0.0, self.value - self.low) * scale, max(0.0, self.high - self.value) * scale
 
-    def ungraded_margins(self, tail: float) -> Ends:
-        """Return the parts of the margins that ungraded answers add."""
+    @property
+    def ungraded_margins(self) -> Ends:
+        """The parts of the margins that ungraded answers add."""
         if not self.ungraded:
             return 0.0, 0.0
-        sampling_margin = t_quantile(tail, math.inf) * max(self.error, math.sqrt(self._cluster_variance))
-        below, above = self.margins(tail)
+        sampling_margin = t_quantile(TAIL, math.inf) * max(self.error, math.sqrt(self._cluster_variance))
+        below, above = self.margins
         return max(0.0, below - sampling_margin), max(0.0, above - sampling_margin)
 
     @property
@@ -74,8 +76,8 @@ class Difference:
     """Whether all clusters have equal values in both runs, as with the same answers: there is no interval then."""
 
 
-def difference(new: ReportedEstimate, old: ReportedEstimate, tail: float = TAIL) -> Difference | None:
-    """Return the difference of two estimates with its interval; None where one of them is not finite.
+def difference(new: ReportedEstimate, old: ReportedEstimate) -> Difference | None:
+    """Return the difference of two estimates with its 95% interval; None where one of them is not finite.
 
     It is paired where at least half of the clusters are in both: the variance is the sum of
     (a - b)^2 over all clusters, with the influences a and b of a cluster in either run (zero where it
@@ -96,7 +98,7 @@ def difference(new: ReportedEstimate, old: ReportedEstimate, tail: float = TAIL)
     """
     if not (math.isfinite(new.value) and math.isfinite(old.value)):
         return None
-    contrast = _contrast(new, old, -1, tail)
+    contrast = _contrast(new, old, -1)
     if not new.log:
         return contrast
     low, high = ((math.inf if end > 700 else math.exp(end)) for end in (contrast.low, contrast.high))
@@ -113,18 +115,18 @@ def change_in_gap(new: ReportedEstimate, old: ReportedEstimate, parity: float) -
     """
     if not (math.isfinite(new.value) and math.isfinite(old.value)):
         return 0, 1.0
-    change = _contrast(new, old, -1, TAIL)
-    total = _contrast(new, old, 1, TAIL, 2 * parity)
+    change = _contrast(new, old, -1)
+    total = _contrast(new, old, 1, 2 * parity)
     return sign_of(change.value) * sign_of(total.value), max(change.p_value, total.p_value)
 
 
-def _contrast(new: ReportedEstimate, old: ReportedEstimate, sign: int, tail: float, offset: float = 0.0) -> Difference:
+def _contrast(new: ReportedEstimate, old: ReportedEstimate, sign: int, offset: float = 0.0) -> Difference:
     """Return ``new + sign * old - offset``, paired where at least half of the clusters are in both."""
     value = new.value + sign * old.value - offset
     names = list({**new.influences, **old.influences})
     shared = len(new.influences.keys() & old.influences.keys())
     if 2 * shared < len(names) or not names:
-        return _independent_contrast(new, old, sign, tail, value)
+        return _independent_contrast(new, old, sign, value)
     deviations = np.array([new.influences.get(name, 0.0) + sign * old.influences.get(name, 0.0) for name in names])
     variance = float(np.square(deviations).sum())
     unclustered = _combined_error(math.sqrt(new.unclustered), math.sqrt(old.unclustered), sign) ** 2
@@ -132,7 +134,7 @@ def _contrast(new: ReportedEstimate, old: ReportedEstimate, sign: int, tail: flo
         varies = any(abs(influence) > 1e-12 for influence in new.influences.values())
         if sign < 0 and varies and abs(value) < 1e-12:
             return Difference(0.0, 0.0, 0.0, 1.0, paired=True, same=True)
-        return _independent_contrast(new, old, sign, tail, value)
+        return _independent_contrast(new, old, sign, value)
     estimate = LinearEstimate(
         value,
         [deviations],
@@ -140,26 +142,22 @@ def _contrast(new: ReportedEstimate, old: ReportedEstimate, sign: int, tail: flo
         len(names),
         unclustered=unclustered,
     )
-    margin = t_quantile(tail, estimate.df) * estimate.error
-    below, above = (
-        margin + sum(margins) for margins in _by_side(new.ungraded_margins(tail), old.ungraded_margins(tail), sign)
-    )
+    margin = t_quantile(TAIL, estimate.df) * estimate.error
+    below, above = (margin + sum(margins) for margins in _by_side(new.ungraded_margins, old.ungraded_margins, sign))
     # Ungraded answers widen the side towards zero, and so make a claim of a change less certain.
     towards_zero = below if value > 0 else above
     p_value = 2 * t_tail(abs(value) / (estimate.error * towards_zero / margin), estimate.df)
     return Difference(value, value - below, value + above, min(1.0, p_value), paired=True)
 
 
-def _independent_contrast(
-    new: ReportedEstimate, old: ReportedEstimate, sign: int, tail: float, value: float
-) -> Difference:
+def _independent_contrast(new: ReportedEstimate, old: ReportedEstimate, sign: int, value: float) -> Difference:
     """Return a contrast from the intervals of both estimates."""
-    below, above = (_combined_error(*margins, sign) for margins in _by_side(new.margins(tail), old.margins(tail), sign))
+    below, above = (_combined_error(*margins, sign) for margins in _by_side(new.margins, old.margins, sign))
     towards_zero = below if value > 0 else above
     if towards_zero == 0 or value == 0:
         p_value = 1.0
     else:
-        p_value = 2 * t_tail(t_quantile(tail, math.inf) * abs(value) / towards_zero, math.inf)
+        p_value = 2 * t_tail(t_quantile(TAIL, math.inf) * abs(value) / towards_zero, math.inf)
     return Difference(value, value - below, value + above, min(1.0, p_value), paired=False)
 
 

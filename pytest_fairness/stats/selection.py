@@ -61,6 +61,8 @@ class Selection:
         self.history: SampleHistory | None = None
         """The answers of earlier models to all items that the sample was drawn from."""
         self.rows, self.left_out = np.arange(columns.count), np.arange(columns.left_out)
+        self.reads_whole_items = False
+        """Whether the rows are those of each item's first prompt, for grades that all of its prompts share."""
         self._forget()
 
     def _forget(self) -> None:
@@ -84,7 +86,8 @@ class Selection:
         """Return the selection of all attempts, with other values of some settings."""
         history = self._history_as(lambda bank: bank.whole())
         setting_of_all = replace(self.setting, slice={}, **setting)
-        return self.replaced(rows=np.arange(self.columns.count), setting=setting_of_all, history=history)
+        rows = np.arange(self.columns.count)
+        return self.replaced(rows=rows, setting=setting_of_all, history=history, reads_whole_items=False)
 
     def first(self, sources: int, repetitions: int, confidence: float) -> Selection:
         """Return the first sources and repetitions, at another confidence."""
@@ -137,14 +140,14 @@ class Selection:
             raise FairnessError("this sample holds no attempts, so nobody knows which are of one item")
         rows = [row for row in self.rows.tolist() if attempts[row].prompt is attempts[row].item.prompts[0]]
         history = self._history_as(lambda bank: bank.whole_items())
-        return self.replaced(rows=np.array(rows, dtype=np.int64), history=history)
+        return self.replaced(rows=np.array(rows, dtype=np.int64), history=history, reads_whole_items=True)
 
     def sample(self, sums: Mapping[str, Outcome]) -> MetricSample:
         """Return the sums of a custom metric, each the sum of an outcome."""
         if not sums:
             raise FairnessError("a metric needs sums: metric(function, name=outcome, ...)")
-        functions = [self.reader.function(outcome) for outcome in sums.values()]
-        return read_sample(self.columns, self.reader, tuple(sums.values()), functions, self.rows)
+        clusterings = [clustering[self.rows] for clustering in self.clusterings]
+        return read_sample(self.columns, self.reader, tuple(sums.values()), self.rows, clusterings)
 
     def pair(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> tuple[GroupOutcomes, GroupOutcomes]:
         """Return two groups of an attribute.
@@ -269,10 +272,6 @@ class Selection:
         """Return which option of the run left out these kinds of prompts; empty for no kinds."""
         return f"{self.columns.left_out_by(int(left_out[0]))} left them out" if len(left_out) else ""
 
-    def selected_clusterings(self) -> list[Clustering]:
-        """Return the clusters of the selected attempts."""
-        return [clustering[self.rows] for clustering in self.clusterings]
-
     def items_of(self, groups: Sequence[GroupOutcomes], by: str) -> int:
         """Return the number of items with an attempt of one of these groups."""
         attribute = self.columns.attribute(by)
@@ -326,9 +325,7 @@ class SampleHistory:
 
     def sums(self, sums: Mapping[str, Outcome]) -> EarlierSamples:
         """Return the sums of a custom metric over these answers."""
-        whole, part = self.bank.sample(sums), self.part.sample(sums)
-        clusterings = self.bank.selected_clusterings()[0], self.part.selected_clusterings()[0]
-        return EarlierSamples(self.clusters, whole, part, clusterings)
+        return EarlierSamples(self.clusters, self.bank.sample(sums), self.part.sample(sums))
 
 
 def _check_values(name: str, values: Sequence[str], labels: Sequence[str]) -> None:

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from history_matrices import DATA, MATRICES, Answers, Matrix  # type: ignore[import-not-found]  # beside this file
 
-from pytest_fairness.plugin.dry_runs.predictions import ADJUSTED_DRAWS, MOST_MEASURED, interval_width
-from pytest_fairness.plugin.dry_runs.predictions import SHARES as PLANNED
+from pytest_fairness.plugin.dry_runs.adjusted_samples import ADJUSTED_DRAWS, MOST_MEASURED, interval_width
+from pytest_fairness.plugin.dry_runs.adjusted_samples import SHARES as PLANNED
 from pytest_fairness.stats.columns import Clustering, Columns
 from pytest_fairness.stats.history import ClusterMap
 from pytest_fairness.stats.measured import Measured

@@ -18,7 +18,7 @@ Compare = Callable[..., tuple[int, str, str]]
 
 def measure(project: Project, rates: dict[str, float], *tests: str, mode: Mode | None = None) -> str:
     """Measure an application; the id of the run."""
-    project.write(conftest=project_sources.application(rates), test_hiring=project_sources.suite(*tests, count=100))
+    project.write_suite(*tests, conftest=project_sources.application(rates), count=100)
     project.run("--fairness-report=none", mode=mode)
     run: str = project.results()["run"]["id"]
     return run

@@ -10,7 +10,6 @@ import pytest
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.output_files import write_text
-from tests.helpers import project_sources
 from tests.helpers.project import Project, shown
 
 FOREIGN = {"package.json": '{"name": "mine"}\n', "mine.html": "<!doctype html>\n<p>mine</p>\n", "notes.md": "# Mine\n"}
@@ -18,7 +17,7 @@ FOREIGN = {"package.json": '{"name": "mine"}\n', "mine.html": "<!doctype html>\n
 
 @pytest.fixture
 def project(project: Project) -> Project:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
+    project.write_suite(count=6)
     for name, text in FOREIGN.items():
         (project.path / name).write_text(text, encoding="utf-8")
     return project

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from pytest_fairness.cli.main import main
-from tests.helpers import project_sources
 from tests.helpers.project import Project
 
 MODELS = '''\
@@ -30,7 +29,7 @@ def model(request):
 
 @pytest.fixture
 def measured(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
-    project.write(conftest=MODELS, test_hiring=project_sources.suite(count=20))
+    project.write_suite(conftest=MODELS, count=20)
     project.run("-m", "threshold", "--fairness-report=none")
     monkeypatch.chdir(project.path)
     return project

@@ -127,6 +127,14 @@ def test_attribute_that_goes_with_a_group_is_a_confound(
     assert kinds(list(applicants(metadata, paired))) == expected
 
 
+def test_groups_may_be_numbers() -> None:
+    """Regression: nothing was found between groups that are not texts."""
+    groups: Any = ({"age": 30}, {"age": 60})
+    items = [ProbeItem(f"{n}", [Prompt("?", groups[n % 2], {"years": n % 2 * 9 + n % 5})]) for n in range(60)]
+    (confound,) = find_confounds(items)
+    assert confound.text.startswith("`years` is 11 on average in prompts about age '60' and 2 about '30': ")
+
+
 def test_order_that_goes_with_a_group_is_a_confound() -> None:
     def item(number: int) -> ProbeItem:
         prompts = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -29,6 +28,7 @@ from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.custom_model import as_model
 from pytest_fairness.store.store import Store
 from tests.engine.conftest import MakeEngine
+from tests.helpers.deadlines import wait_until
 from tests.helpers.engine_models import CountingModel
 from tests.helpers.examples import examples
 
@@ -284,8 +284,7 @@ def test_requests_in_flight_end_soon_after_another_process_stops(
     model = CountingModel(latency=600)
     engine, other = (make_engine("run", "session") for _ in range(2))
     engine.plan(asks := build_requests([Prompt("Who?")], model, 1))
-    while not model.requests:
-        time.sleep(0.01)
+    wait_until(lambda: model.requests)
     other.stop()
     with pytest.raises(RunStoppedError, match="the run was stopped"):
         engine.attempts(asks)

@@ -18,6 +18,7 @@ from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import GraderError, RunStoppedError
 from pytest_fairness.engine.probe_sample import ProbeSample
 from tests.engine.conftest import MakeEngine
+from tests.helpers.deadlines import wait_until
 from tests.helpers.engine_models import CountingModel
 
 PATIENCE = 100.0
@@ -58,13 +59,6 @@ def sample_of(engine: Engine, model: Model, graders: dict[str, Any], count: int 
 
 def values(graded: Sequence[GradedAttempt], name: str) -> list[Any]:
     return [value_or_none(attempt.grades[name]) for attempt in graded]
-
-
-def until(happened: Any) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)
 
 
 def test_grader_sees_all_attempts_and_earlier_grades(make_engine: MakeEngine) -> None:
@@ -260,7 +254,7 @@ def test_questions_are_sent_no_further_ahead_than_answers(make_engine: MakeEngin
     sample = sample_of(make_engine("second", concurrency=4), model, {"said": Oracle("x", oracle)}, count=1000)
     for index in range(10):
         sample.measure(index)
-    until(lambda: oracle.requests >= 128)
+    wait_until(lambda: oracle.requests >= 128)
     time.sleep(0.2)
     sample.measure(10)
     time.sleep(0.2)
@@ -352,7 +346,7 @@ def test_grader_that_raises_fails_its_own_item_only(make_engine: MakeEngine) -> 
             return grades
 
     sample = sample_of(make_engine(), CountingModel(), {"said": Fragile()})
-    until(lambda: sample.measure(0))
+    wait_until(lambda: sample.measure(0))
     assert values(sample.measure(2), "said") == ["about item 2/0"] * 2
     for _ in range(2):  # a test that is run again
         with pytest.raises(GraderError) as raised:

@@ -25,6 +25,7 @@ from pytest_fairness.engine.requests import build_requests
 from pytest_fairness.store.rates import Rates
 from pytest_fairness.store.throttle import SlotGrant
 from tests.engine.conftest import MakeEngine
+from tests.helpers.deadlines import wait_until
 from tests.helpers.engine_models import CountingModel, most_in_window, prompts
 
 BUSY = 1.2
@@ -135,8 +136,7 @@ def test_slots_of_a_closed_process_are_free_again(make_engine: MakeEngine) -> No
     hanging, endpoint = CountingModel(latency=60), Endpoint()
     first = make_engine(concurrency=4)
     first.plan(build_requests([Prompt(f"hanging {n}") for n in range(4)], hanging, 1))
-    while hanging.requests < 4:
-        time.sleep(0.01)
+    wait_until(lambda: hanging.requests >= 4)
     first.close(at_once=True)
     first.store.close()
     started = time.monotonic()
@@ -256,13 +256,6 @@ def test_claims_of_a_paused_or_closed_process_are_free_again(
     assert all(attempt.answer for attempt in engines[1].attempts(asks))
     assert len(endpoint.times) == 250
     assert endpoint.most_under_way <= 16
-
-
-def wait_until(is_done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not is_done():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_local_model_has_a_limit_per_process(make_engine: MakeEngine) -> None:

@@ -19,15 +19,8 @@ from pytest_fairness.engine.errors import RunStoppedError
 from pytest_fairness.engine.requests import Request, build_requests
 from pytest_fairness.store.store import Store, SyncResult
 from tests.engine.conftest import MakeEngine
+from tests.helpers.deadlines import wait_until
 from tests.helpers.engine_models import CountingModel, prompts
-
-
-def until(happened: Callable[[], bool]) -> None:
-    """Wait for what must happen, on a busy machine later."""
-    deadline = time.monotonic() + 100
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)
 
 
 def settled(count: Callable[[], int]) -> int:
@@ -44,11 +37,11 @@ def test_work_list_is_requested_ahead_within_bounds(make_engine: MakeEngine) -> 
     asks = build_requests(prompts(3000), model, 1)
     engine.plan(asks)
     engine.attempts(asks[:1])
-    until(lambda: model.requests >= 256)
+    wait_until(lambda: model.requests >= 256)
     time.sleep(0.2)
     assert 256 <= model.requests <= 262
     engine.attempts(asks[200:201])
-    until(lambda: model.requests >= 450)
+    wait_until(lambda: model.requests >= 450)
     assert 450 <= model.requests <= 462
 
 
@@ -74,7 +67,7 @@ def test_tests_far_behind_in_the_work_list_are_requested_ahead(make_engine: Make
     engine.plan(asks)
     for ask in asks[7000:7100]:
         engine.attempts([ask])
-    until(lambda: model.most_under_way == 32)
+    wait_until(lambda: model.most_under_way == 32)
     time.sleep(0.5)  # the last of them may have ended a round of requests
     last = max(number for number in range(9000) if (f"prompt {number}", 0) in model.calls)
     assert last > 7100
@@ -133,7 +126,7 @@ def test_request_of_another_engine_is_claimed_once(make_engine: MakeEngine, monk
     engines = [make_engine(concurrency=64) for _ in range(2)]  # room for both
     second = engines[1].store.owner.id
     engines[0].plan(asks)
-    until(lambda: model.requests == 20)
+    wait_until(lambda: model.requests == 20)
     attempts = engines[1].attempts(build_requests(prompts(20), model, 1))
     assert [attempt.key for attempt in attempts] == [ask.key for ask in asks]
     assert set(wanted.values()) == {1}
@@ -145,8 +138,7 @@ def test_claims_of_a_closed_engine_are_taken_over(make_engine: MakeEngine) -> No
     first, second = make_engine(), make_engine()
     asks = build_requests(prompts(3), hanging, 1)
     first.plan(asks)
-    while not hanging.requests:
-        time.sleep(0.01)
+    wait_until(lambda: hanging.requests)
     first.close(at_once=True)
     started = time.monotonic()
     first.store.close()
@@ -181,8 +173,7 @@ def test_no_retry_is_awaited_after_a_stop(make_engine: MakeEngine) -> None:
     model = CountingModel(fails)
     engines = [make_engine("run", "session") for _ in range(2)]
     engines[1].plan(build_requests(prompts(1), model, 1))
-    while not model.requests:
-        time.sleep(0.01)
+    wait_until(lambda: model.requests)
     engines[0].stop()
     with pytest.raises(RunStoppedError, match="the run was stopped"):
         engines[1].attempts(build_requests(prompts(2), model, 1))

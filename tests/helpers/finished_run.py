@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest_fairness
+
 SUITE = """\
 import pytest
 from pytest_fairness import ProbeItem, Prompt, YesNo
@@ -69,6 +71,7 @@ CARD = """\
 - One language only. <script>alert("card")</script>
 """
 MODELS = ("simulated:lean?base=0.7&by=gender&of=female&ratio=0.6&refusal=0.02", "simulated:even?base=0.5")
+ROOT = Path(pytest_fairness.__file__).parents[1]
 OUTPUTS = ("GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS", "PYTEST_ADDOPTS", "PYTHONDONTWRITEBYTECODE")
 """Variables of the environment that change what is written."""
 
@@ -90,6 +93,11 @@ class FinishedRun:
         results: dict[str, Any] = json.loads((self.folder / "results.json").read_text(encoding="utf-8"))
         return results
 
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdicts by test, without parameters."""
+        return {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in self.results["thresholds"]}
+
 
 def run(folder: Path, *arguments: str, environment: Mapping[str, str] = os.environ) -> FinishedRun:
     """Run pytest in a process of its own, as a user would."""
@@ -106,6 +114,17 @@ def run(folder: Path, *arguments: str, environment: Mapping[str, str] = os.envir
         check=False,
         timeout=120,
     )
+    return FinishedRun(folder, process.stdout + process.stderr, process.returncode)
+
+
+def run_shipped(folder: Path, *arguments: str) -> FinishedRun:
+    """Run tests of the shipped suites, with the store and the results in a folder."""
+    command = [
+        *(sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"),
+        *("--fairness-report=none", f"--fairness-store={folder / 's.sqlite'}"),
+        *(f"--fairness-json={folder / 'results.json'}", *arguments),
+    ]
+    process = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     return FinishedRun(folder, process.stdout + process.stderr, process.returncode)
 
 

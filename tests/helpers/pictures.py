@@ -11,7 +11,8 @@ REPORT = ROOT / "reports" / "example.html"
 LOG = ROOT / ".fairness" / "example.log"
 """The output of the run, with colors, at `COLUMNS` columns; it is not committed."""
 COLUMNS = 80
-SIZE = {"width": 1200, "height": 960}
+WIDTH = 1200
+"""The width of the report's page, in pixels."""
 _FORMAT = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {terminal_width} {terminal_height}">
 <style>
@@ -47,20 +48,26 @@ def draw_terminal(log: str, path: Path) -> None:
         console = Console(record=True, width=COLUMNS, file=nowhere, force_terminal=True)
         console.print(Text.from_ansi(summary_of(log).rstrip()))
     drawn = console.export_svg(code_format=_FORMAT, unique_id="terminal")
-    padded = re.sub(r'viewBox="0 0 (\d+)', lambda box: f'viewBox="-12 0 {int(box[1]) + 24}', drawn, count=1)
+    padded = re.sub(
+        r'viewBox="0 0 ([\d.]+) ([\d.]+)"',
+        lambda box: f'viewBox="-12 0 {float(box[1]) + 24:g} {float(box[2]) + 12:g}"',
+        drawn,
+        count=1,
+    )
     path.write_text(padded, encoding="utf-8")
 
 
 def photograph_report(report: Path, path: Path) -> None:
-    """Write a picture of the top of a report, in a browser of the system."""
+    """Write a picture of the top of a report, down to its first list, in a browser of the system."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         program = shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        page = browser.new_page(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
+        page = browser.new_page(viewport={"width": WIDTH, "height": 960}, color_scheme="light")
         page.goto(report.as_uri())
-        page.screenshot(path=path)
+        end = page.locator("ul.open").first.evaluate("list => list.getBoundingClientRect().bottom")
+        page.screenshot(path=path, full_page=True, clip={"x": 0, "y": 0, "width": WIDTH, "height": end + 16})
         browser.close()
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.helpers.fork_server import ForkedWorkers
+from tests.helpers.project_sources import PROBE, application, suite
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,20 @@ class Project:
             at = time.time() + self._written
             os.utime(file, (at, at))
 
+    def write_suite(
+        self,
+        *tests: str,
+        conftest: str = application(),
+        count: int = 60,
+        groups: Sequence[str] = ("woman", "man"),
+        people: str = "",
+        probe: str = PROBE,
+        **files: str,
+    ) -> None:
+        """Write ``test_hiring`` with these tests (`project_sources.suite`), its ``conftest``, and other files."""
+        source = suite(*tests, count=count, groups=groups, people=people, probe=probe)
+        self.write(conftest=conftest, test_hiring=source, **files)
+
     def run(self, *args: str, mode: Mode | None = None) -> pytest.RunResult:
         """Run pytest in the project, with a results file."""
         return self.bare_run("--fairness-json=results.json", *args, mode=mode)
@@ -146,6 +161,18 @@ class Project:
         """Return the verdicts of the judged thresholds by test name, parameters included."""
         judged = [row for row in self.rows() if row["verdict"] != "not judged"]
         return {row["id"].partition("::")[2]: row["verdict"] for row in judged}
+
+    def judged_estimates(self) -> dict[str, tuple[str, float, float, float]]:
+        """Return the verdict of each threshold, with its estimate and interval, by id."""
+        return {row["id"]: (row["verdict"], row["estimate"], row["low"], row["high"]) for row in self.rows()}
+
+    def task_estimates(self) -> dict[str, dict[str, float]]:
+        """Return the values of all metrics of other harnesses' tasks, by task."""
+        values: dict[str, dict[str, float]] = {}
+        for metric in self.results()["metrics"]:
+            if "task" in metric["slice"]:
+                values.setdefault(metric["slice"]["task"], {})[metric["metric"]] = metric["estimate"]
+        return values
 
 
 def shown(result: pytest.RunResult) -> str:

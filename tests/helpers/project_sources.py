@@ -93,9 +93,14 @@ def test_women_and_men_alike(measured):
 """
 
 
-def suite(*tests: str, count: int = 60, groups: Sequence[str] = ("woman", "man"), probe: str = PROBE) -> str:
-    """Return a test module: items, their probe, and these tests (by default one threshold on the ratio)."""
-    return "\n\n".join([HEAD, items(count, groups), probe, *(tests or (THRESHOLD,))])
+def suite(
+    *tests: str, count: int = 60, groups: Sequence[str] = ("woman", "man"), people: str = "", probe: str = PROBE
+) -> str:
+    """Return a test module: items, their probe, and these tests (by default one threshold on the ratio).
+
+    ``people`` is the source of another function that yields the items.
+    """
+    return "\n\n".join([HEAD, people or items(count, groups), probe, *(tests or (THRESHOLD,))])
 
 
 def threshold(body: str, *, name: str = "test_threshold", marks: str = "", probe: str = "test_hiring") -> str:

@@ -10,7 +10,6 @@ import sys
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -170,14 +169,6 @@ def _options(tasks: tuple[str, ...] = TASKS) -> list[str]:
     ]
 
 
-def _estimates(project: Project) -> dict[str, dict[str, float]]:
-    estimates: dict[str, dict[str, float]] = {}
-    for metric in project.results()["metrics"]:
-        if "task" in metric["slice"]:
-            estimates.setdefault(metric["slice"]["task"], {})[metric["metric"]] = metric["estimate"]
-    return estimates
-
-
 @pytest.mark.slow
 def test_scores_equal_those_of_inspect(project: Project, their_run: Path) -> None:
     """Compare choices, patterns, judges, turns, forks, three reducers, tools, approvals, an agent, a plan, a limit."""
@@ -188,9 +179,9 @@ def test_scores_equal_those_of_inspect(project: Project, their_run: Path) -> Non
     without_groups = ("letters", "calling", "acting", "approved")
     with_groups = [task for task in TASKS if task not in without_groups]
     project.run(*_options(tuple(with_groups)), groups)
-    ours, rows = _estimates(project), _verdicts(project)
+    ours, rows = project.task_estimates(), project.judged_estimates()
     project.run(*_options(without_groups))
-    ours |= _estimates(project)
+    ours |= project.task_estimates()
     theirs = json.loads((their_run / "scores.json").read_text())
     for task, scores in theirs.items():
         for name, value in scores.items():
@@ -204,13 +195,7 @@ def test_scores_equal_those_of_inspect(project: Project, their_run: Path) -> Non
                 assert next(iter(candidates.values())) == pytest.approx(value, abs=1e-9), (task, name)
     # Two workers come to the same verdicts.
     project.run(*_options(tuple(with_groups)), groups, mode=distributed("-n2"))
-    assert _verdicts(project) == rows
-
-
-def _verdicts(project: Project) -> dict[str, Any]:
-    return {
-        row["id"]: (row["verdict"], row["estimate"], row["low"], row["high"]) for row in project.results()["thresholds"]
-    }
+    assert project.judged_estimates() == rows
 
 
 @pytest.mark.slow

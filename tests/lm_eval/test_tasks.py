@@ -9,7 +9,6 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -39,19 +38,6 @@ def options(names: Sequence[str], arguments: str = "") -> list[str]:
     return [f"--fairness-lm-eval={','.join(f'local_{name}' for name in names)}{arguments}", INCLUDE, *thresholds]
 
 
-def estimates(project: Project) -> dict[str, dict[str, float]]:
-    """Return the values of all metrics by task."""
-    values: dict[str, dict[str, float]] = {}
-    for metric in project.results()["metrics"]:
-        if "task" in metric["slice"]:
-            values.setdefault(metric["slice"]["task"], {})[metric["metric"]] = metric["estimate"]
-    return values
-
-
-def verdicts(project: Project) -> dict[str, Any]:
-    return {row["id"]: (row["verdict"], row["estimate"], row["low"], row["high"]) for row in project.rows()}
-
-
 def their_scores(project: Project, chat: str, names: Sequence[str]) -> dict[tuple[str, str], float]:
     """Return the scores of lm_eval's own run, by task and by our name of the metric."""
     script = [sys.executable, str(HELPERS / "lm_eval_runs.py"), chat, *(f"local_{name}" for name in names)]
@@ -73,14 +59,14 @@ def test_scores_equal_those_of_lm_eval(tasks: Project, chat: str, names: Sequenc
     """Compare choices, inputs, targets, perplexities, filters, votes, F1, BLEU; a chat with examples and prefix."""
     arguments = options(names, "?apply_chat_template=true" if chat == "chat" else "")
     tasks.run(*arguments)
-    ours, rows = estimates(tasks), verdicts(tasks)
+    ours, rows = tasks.task_estimates(), tasks.judged_estimates()
     theirs = their_scores(tasks, chat, names)
     assert len(theirs) == count
     for (task, metric), value in theirs.items():
         assert ours[task][metric] == pytest.approx(value, abs=1e-9), (task, metric)
     # Two workers come to the same verdicts.
     tasks.run(*arguments, mode=distributed("-n2"))
-    assert verdicts(tasks) == rows
+    assert tasks.judged_estimates() == rows
 
 
 @pytest.mark.slow
@@ -114,7 +100,7 @@ def test_groups_and_thresholds_of_an_ini_file(tasks: Project) -> None:
     result = tasks.run()
     assert len(tasks.verdicts()) == 3
     assert result.parseoutcomes()["passed"] >= 48
-    assert {"acc", "f1", "acc_mutual_info"} <= estimates(tasks)["local_choices"].keys()
+    assert {"acc", "f1", "acc_mutual_info"} <= tasks.task_estimates()["local_choices"].keys()
 
 
 @pytest.mark.slow
@@ -165,7 +151,7 @@ def test_women_and_men_are_scored_alike(measured):
     )
     tasks.run()
     assert set(tasks.verdicts()) == {"test_women_and_men_are_scored_alike"}
-    assert estimates(tasks)["local_pairs"].keys() == {"likelihood_diff"}
+    assert tasks.task_estimates()["local_pairs"].keys() == {"likelihood_diff"}
 
 
 @pytest.mark.parametrize(
@@ -269,6 +255,6 @@ def test_unknown_greedy_leaves_out_what_needs_it(tasks: Project) -> None:
     tasks.write(conftest=conftest)
     threshold = "--fairness-lm-eval-threshold=local_choices: mean(exact_match) >= 0"
     tasks.run(*options(["choices"]), threshold)
-    assert "exact_match" not in estimates(tasks)["local_choices"]
-    assert "acc" in estimates(tasks)["local_choices"]
+    assert "exact_match" not in tasks.task_estimates()["local_choices"]
+    assert "acc" in tasks.task_estimates()["local_choices"]
     assert sorted(tasks.verdicts().values())[-1] == "invalid"

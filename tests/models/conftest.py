@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -104,6 +104,17 @@ def make(name: str, **context: Any) -> Model:
     return resolve(name, aliases={}, context=ModelContext(**context))
 
 
+def ask_at_once(model: Model, requests: Iterable[tuple[Prompt, int]]) -> list[Answer]:
+    """Send prompts to a model at once, each as one repetition, and close it."""
+
+    async def run() -> list[Answer]:
+        answers = await asyncio.gather(*(model.answer(prompt, repetition) for prompt, repetition in requests))
+        await model.close()
+        return list(answers)
+
+    return asyncio.run(run())
+
+
 @pytest.fixture(name="make")
 def make_fixture() -> Callable[..., Model]:
     """Return a function that makes a model by its name, in a context of these values."""
@@ -142,9 +153,3 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     transformers.GPT2LMHeadModel(config).save_pretrained(folder)
     fast.save_pretrained(folder)
     return folder
-
-
-@pytest.fixture
-def run() -> Callable[[Coroutine[Any, Any, Any]], Any]:
-    """Run a coroutine."""
-    return asyncio.run

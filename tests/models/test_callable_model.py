@@ -246,7 +246,7 @@ def test_circular_chain_of_causes_is_read_once(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_hanging_call_times_out_and_ends_the_model(run: Callable[[Any], Any], *, is_async: bool) -> None:
+def test_hanging_call_times_out_and_ends_the_model(*, is_async: bool) -> None:
     release = threading.Event()
 
     async def blocks(text: str) -> str:
@@ -264,11 +264,11 @@ def test_hanging_call_times_out_and_ends_the_model(run: Callable[[Any], Any], *,
             await model.answer(Prompt("y"), 0)
         await model.close()
 
-    run(answer_twice())
+    asyncio.run(answer_twice())
     release.set()
 
 
-def test_slow_async_call_is_canceled(run: Callable[[Any], Any]) -> None:
+def test_slow_async_call_is_canceled() -> None:
     ended: list[str] = []
 
     async def slow(text: str) -> str:
@@ -287,7 +287,7 @@ def test_slow_async_call_is_canceled(run: Callable[[Any], Any]) -> None:
         await model.close()
         return answer.text
 
-    assert run(answer_twice()) == "fast"
+    assert asyncio.run(answer_twice()) == "fast"
     assert ended == ["slow", "fast"]
 
 
@@ -359,9 +359,7 @@ def test_wrapper_that_delegates_is_a_model() -> None:
 
 
 @pytest.mark.parametrize(("calls", "attribute", "bound"), [(1, None, 1), (4, None, 4), (1, 3, 3)])
-def test_sync_calls_run_concurrently_up_to_the_bound(
-    run: Callable[[Any], Any], calls: int, attribute: int | None, bound: int
-) -> None:
+def test_sync_calls_run_concurrently_up_to_the_bound(calls: int, attribute: int | None, bound: int) -> None:
     """Allow one call at a time by default: an application may keep its conversation on itself."""
     active = most = 0
     lock = threading.Lock()
@@ -385,11 +383,11 @@ def test_sync_calls_run_concurrently_up_to_the_bound(
         await model.close()
         return [answer.text for answer in answers]
 
-    assert run(all_at_once()) == [str(i) for i in range(12)]
+    assert asyncio.run(all_at_once()) == [str(i) for i in range(12)]
     assert most == bound
 
 
-def test_hanging_call_does_not_delay_a_canceled_run(run: Callable[[Any], Any]) -> None:
+def test_hanging_call_does_not_delay_a_canceled_run() -> None:
     release = threading.Event()
     model = as_model(lambda _: str(release.wait(30)), "r")
 
@@ -400,7 +398,7 @@ def test_hanging_call_does_not_delay_a_canceled_run(run: Callable[[Any], Any]) -
         await model.close()
         return time.perf_counter() - started
 
-    assert run(cancelled()) < 25
+    assert asyncio.run(cancelled()) < 25
     release.set()
 
 

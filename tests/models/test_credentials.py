@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
+from tests.models.conftest import ask_at_once
 
 SECRET = "sk-proj-0123456789abcdefghij"
 KEYS = {"OPENAI_API_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET}
@@ -178,12 +178,8 @@ def test_expired_token_is_renewed_by_its_command(
     server.handler = expires
     model = make(name(provider, command(tmp_path, COUNTING)))
 
-    async def many() -> set[str]:
-        answers = await asyncio.gather(*(model.answer(Prompt(f"q{i}"), 0) for i in range(8)))
-        await model.close()
-        return {answer.text for answer in answers}
-
-    assert asyncio.run(many()) == {"Yes."}
+    answers = ask_at_once(model, ((Prompt(f"q{i}"), 0) for i in range(8)))
+    assert {answer.text for answer in answers} == {"Yes."}
     assert (tmp_path / "runs").read_text() == "xx"
 
 

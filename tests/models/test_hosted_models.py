@@ -15,6 +15,7 @@ from pytest_fairness.core.errors import FairnessError, FatalError, TransientErro
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 from tests.core.test_finish_reasons import MEANINGS
+from tests.models.conftest import ask_at_once
 
 SECRET = "sk-proj-0123456789abcdefghij"
 KEYS = {"OPENAI_API_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET}
@@ -271,9 +272,7 @@ def test_anthropic_default_max_tokens_is_part_of_the_key(make: Make) -> None:
 
 
 @BOTH
-def test_a_hundred_requests_are_in_flight_at_once(
-    server: Any, make: Make, run: Callable[[Any], Any], name: Name, provider: str
-) -> None:
+def test_a_hundred_requests_are_in_flight_at_once(server: Any, make: Make, name: Name, provider: str) -> None:
     waiting = asyncio.Event()
     count = 0
 
@@ -288,16 +287,12 @@ def test_a_hundred_requests_are_in_flight_at_once(
     server.handler = together
     model = make(name(provider), concurrency=100)
 
-    async def all_at_once() -> list[Answer]:
-        answers = await asyncio.gather(*[model.answer(Prompt(f"q{i}"), 0) for i in range(100)])
-        await model.close()
-        return list(answers)
-
-    assert {answer.text for answer in run(all_at_once())} == {"Yes."}
+    answers = ask_at_once(model, ((Prompt(f"q{i}"), 0) for i in range(100)))
+    assert {answer.text for answer in answers} == {"Yes."}
     assert len({json.dumps(body) for body in server.bodies}) == 100
 
 
-def test_closed_model_may_be_used_again(server: Any, make: Make, run: Callable[[Any], Any], name: Name) -> None:
+def test_closed_model_may_be_used_again(server: Any, make: Make, name: Name) -> None:
     server.answers("openai")
     model = make(name("openai"))
 
@@ -309,4 +304,4 @@ def test_closed_model_may_be_used_again(server: Any, make: Make, run: Callable[[
             await model.close()
         return texts
 
-    assert run(twice()) == ["Yes.", "Yes."]
+    assert asyncio.run(twice()) == ["Yes.", "Yes."]

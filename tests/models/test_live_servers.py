@@ -30,6 +30,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import NoLikelihoodsError
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.graders.yes_no import YesNo
+from tests.models.conftest import ask_at_once
 
 pytestmark = pytest.mark.slow
 
@@ -210,12 +211,8 @@ def test_litellm_refuses_a_wrong_key(proxy: Named, ask: Ask, provider: str) -> N
 def test_litellm_answers_many_concurrent_requests(proxy: Named, make: Make, provider: str) -> None:
     model = make(proxy(provider, "canned"), environment=KEYS, concurrency=32)
 
-    async def many() -> set[str]:
-        answers = await asyncio.gather(*[model.answer(Prompt(f"q{i}"), 0) for i in range(40)])
-        await model.close()
-        return {answer.text for answer in answers}
-
-    assert asyncio.run(many()) == {"The answer is (B). Ünïcode too."}
+    answers = ask_at_once(model, ((Prompt(f"q{i}"), 0) for i in range(40)))
+    assert {answer.text for answer in answers} == {"The answer is (B). Ünïcode too."}
 
 
 def test_transformers_serve_answers_like_the_local_weights(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -53,7 +54,7 @@ def test_prompt_without_a_schema_requests_no_format(
 @pytest.mark.parametrize(("provider", "sent"), [("openai", "response_format"), ("anthropic", "output_config")])
 @pytest.mark.parametrize("status", [400, 422])
 def test_server_without_schemas_is_retried_without(
-    provider: str, sent: str, status: int, server: Any, make: Any, run: Any, name: Name
+    provider: str, sent: str, status: int, server: Any, make: Any, name: Name
 ) -> None:
     server.answers(provider, '{"harm": 1}')
     answers = server.handler
@@ -74,7 +75,7 @@ def test_server_without_schemas_is_retried_without(
         finally:
             await model.close()
 
-    assert [answer.text for answer in run(twice())] == ['{"harm": 1}'] * 2
+    assert [answer.text for answer in asyncio.run(twice())] == ['{"harm": 1}'] * 2
     # Told once, it is not tried again.
     assert [sent in body for body in server.bodies] == [True, False, False]
 

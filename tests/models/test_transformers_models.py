@@ -25,6 +25,7 @@ from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.requests import build_requests
 from pytest_fairness.models.generation import Generator, Job, _Row, uniform_numbers
 from pytest_fairness.store.store import Store
+from tests.models.conftest import ask_at_once
 
 torch: Any = pytest.importorskip("torch", reason="transformers models need torch")
 pytest.importorskip("transformers", reason="transformers models need transformers")
@@ -48,12 +49,7 @@ def answers(make: Make, folder: Path) -> Callable[..., list[Answer]]:
     def generate(tail: str = "", prompts: Sequence[Prompt] = PROMPTS, repetition: int = 0) -> list[Answer]:
         model = make(f"transformers:weights/tiny?max_tokens=8{tail}", root=folder, offline=True)
 
-        async def all_at_once() -> list[Answer]:
-            replies = await asyncio.gather(*[model.answer(prompt, repetition) for prompt in prompts])
-            await model.close()
-            return list(replies)
-
-        return asyncio.run(all_at_once())
+        return ask_at_once(model, ((prompt, repetition) for prompt in prompts))
 
     return generate
 
@@ -122,12 +118,7 @@ def test_draws_follow_the_model_distribution(make: Make, folder: Path) -> None:
         expected = torch.softmax(network(ids).logits[0, -1] / 2, -1)
     model: Any = make("transformers:weights/tiny?max_tokens=1&temperature=2&batch_size=50", root=folder)
 
-    async def many() -> list[Answer]:
-        replies = await asyncio.gather(*[model.answer(prompt, repetition) for repetition in range(600)])
-        await model.close()
-        return list(replies)
-
-    drawn = asyncio.run(many())
+    drawn = ask_at_once(model, ((prompt, repetition) for repetition in range(600)))
     # Every byte that is no character of its own has the same text.
     shown = [tokenizer.decode([token], skip_special_tokens=True).strip() for token in range(len(expected))]
     best = shown[int(expected.argmax())]
@@ -183,12 +174,7 @@ def test_end_token_ends_an_answer(make: Make, folder: Path) -> None:
     """Draw at a high temperature, where each of 258 tokens is likely: some answers end before the limit."""
     model = make("transformers:weights/tiny?max_tokens=60&temperature=50&batch_size=40", root=folder)
 
-    async def many() -> list[Answer]:
-        replies = await asyncio.gather(*[model.answer(PROMPTS[0], repetition) for repetition in range(80)])
-        await model.close()
-        return list(replies)
-
-    drawn = asyncio.run(many())
+    drawn = ask_at_once(model, ((PROMPTS[0], repetition) for repetition in range(80)))
     stopped = [answer for answer in drawn if answer.finish_reason == "stop"]
     assert 0 < len(stopped) < 80
     assert all(answer.usage["output"] <= 60 for answer in stopped)

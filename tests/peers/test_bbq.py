@@ -85,7 +85,7 @@ def test_sample_is_drawn_from_the_whole_file(project: Project, seed: str) -> Non
     A sample is drawn with a seed here, from all items, and the same one in every run.
     """
     threshold = project_sources.threshold('assert measured.rate("hired") >= 0.1')
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(threshold, count=200))
+    project.write_suite(threshold, count=200)
     args = ("-m", "threshold", "--fairness-sample=40", f"--fairness-seed={seed}")
     project.run(*args)
     first = {int(text.rpartition("profile ")[2].split()[0]) for text in project.calls()}

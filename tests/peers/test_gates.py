@@ -73,9 +73,8 @@ ORDERS = (("woman", "man"), ("man", "woman"))
 def test_table_run_and_exit_status_agree(project: Project, of: str, to: str) -> None:
     """Two ways into fairpipe gave two verdicts. A run of pytest, its results file and a table of it give one here."""
     claim = f'abs(measured.difference("hired", by="gender", of="{of}", to="{to}")) <= 0.1'
-    project.write(
-        conftest=project_sources.application(project_sources.UNEVEN),
-        test_hiring=project_sources.suite(project_sources.threshold(f"assert {claim}")),
+    project.write_suite(
+        project_sources.threshold(f"assert {claim}"), conftest=project_sources.application(project_sources.UNEVEN)
     )
     result = project.run("-m", "threshold")
     row = project.row()
@@ -94,7 +93,7 @@ def test_table_run_and_exit_status_agree(project: Project, of: str, to: str) -> 
 @every_mode
 def test_results_of_two_workers_are_complete(project: Project) -> None:
     """pytest-evals breaks at the end of a run with ``-n 2``: no results file, and an analysis that sees no case."""
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
+    project.write_suite()
     result = project.run()
     result.assert_outcomes(passed=61)
     assert result.ret == 0
@@ -104,7 +103,7 @@ def test_results_of_two_workers_are_complete(project: Project) -> None:
 
 def test_later_analysis_sees_every_answer(project: Project) -> None:
     """Run the second step of pytest-evals without the cases of the first: the answers are in the store."""
-    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite())
+    project.write_suite(conftest=project_sources.application(version="1"))
     project.run()
     project.forget_calls()
     again = project.run("-m", "threshold")

@@ -188,9 +188,7 @@ class Judge:
 def write(project: Project, lost: float, fails: str) -> None:
     probe = JUDGE.format(lost=lost, fails=fails) + project_sources.PROBE.replace("YesNo()", "Judge()")
     threshold = project_sources.threshold('assert measured.mean("hired") >= 0.5')
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(threshold, probe=probe, count=40)
-    )
+    project.write_suite(threshold, probe=probe, count=40)
 
 
 @every_mode

@@ -71,7 +71,7 @@ COUNT = 30
 
 
 def write(project: Project, conftest: str = CONFTEST, probe: str = PROBE) -> None:
-    project.write(conftest=conftest, test_hiring=project_sources.suite(THRESHOLD, probe=probe, count=COUNT))
+    project.write_suite(THRESHOLD, conftest=conftest, probe=probe, count=COUNT)
 
 
 def lengths(project: Project) -> Counter[int]:

@@ -47,9 +47,8 @@ def test_failing_application_fails_its_tests_in_one_line(project: Project, *, is
     body = "".join(f"    if 'profile {number} ' in text: {does}\n" for number, does in OUTCOMES.items())
     text = project_sources.application(body=body)
     assert text.count("def application(") == 1
-    project.write(
-        conftest=text.replace("def application(", "async def application(") if is_async else text,
-        test_hiring=project_sources.suite("", count=12),
+    project.write_suite(
+        "", conftest=text.replace("def application(", "async def application(") if is_async else text, count=12
     )
     result = project.run()
     assert result.parseoutcomes()["failed"] == len(OUTCOMES), shown(result)
@@ -65,13 +64,13 @@ def most(project: Project) -> int:
 
 def test_application_is_called_one_at_a_time_by_default(project: Project) -> None:
     text = project_sources.application(body=KEEPS_STATE).replace("RATES =", "COUNT = []\nRATES =")
-    project.write(conftest=text, test_hiring=project_sources.suite("", count=12))
+    project.write_suite("", conftest=text, count=12)
     result = project.run()
     assert most(project) == 1
-    assert "fixture (1 call of an application at a time)" in unwrapped(result)
+    assert "fixture (an application's `fairness_concurrency`, else 1 call at a time)" in unwrapped(result)
     result = project.run("--fairness-concurrency=4")
     assert 1 < most(project) <= 4
-    assert "fixture (4 calls of an application at a time)" in unwrapped(result)
+    assert "fixture (an application's `fairness_concurrency`, else 4 calls at a time)" in unwrapped(result)
     (project.path / "most.txt").unlink()
     project.write(conftest=text + "\napplication.fairness_concurrency = 3\n")
     project.run("--fairness-concurrency=8")
@@ -83,7 +82,7 @@ HANGS = "    import time\n    if 'woman of profile 2 ' in text: time.sleep(60)"
 
 @pytest.mark.slow
 def test_hanging_call_ends_with_its_timeout(project: Project) -> None:
-    project.write(conftest=project_sources.application(body=HANGS), test_hiring=project_sources.suite("", count=4))
+    project.write_suite("", conftest=project_sources.application(body=HANGS), count=4)
     result = project.run("--fairness-timeout=2", "--fairness-concurrency=4")
     assert result.parseoutcomes() == {"passed": 3, "failed": 1}
     assert "took longer than 2 s: --fairness-timeout SECONDS allows more (asked 3 times)" in " ".join(
@@ -96,7 +95,7 @@ def test_hanging_call_is_named_and_ends_with_the_time_cap(project: Project, monk
     monkeypatch.setattr(dispatcher, "GRACE", 0.5)
     monkeypatch.setattr(progress, "_IN_A_LOG", 0.2)
     monkeypatch.setattr(progress, "_SILENCE", 0.4)
-    project.write(conftest=project_sources.application(body=HANGS), test_hiring=project_sources.suite("", count=4))
+    project.write_suite("", conftest=project_sources.application(body=HANGS), count=4)
     result = project.run("--fairness-max-minutes=0.1", "-rs", mode=Mode("alone", NO_XDIST.args, distributed=True))
     assert re.search(
         r"fairness: no call has ended for \d+ s, waiting for 1 of function:conftest\.application, 4 of 8 calls, "
@@ -119,7 +118,7 @@ FAILS_ONCE = """\
 def test_repeated_job_of_a_run_retries_what_failed(project: Project) -> None:
     """Regression: a pipeline keeps its id where a job is repeated, and once kept the error."""
     text = project_sources.application(version="1", body=FAILS_ONCE)
-    project.write(conftest=text, test_hiring=project_sources.suite("", count=4))
+    project.write_suite("", conftest=text, count=4)
     first, again = (project.run("--fairness-run=77") for _ in range(2))
     assert (first.parseoutcomes()["failed"], first.parseoutcomes()["passed"]) == (1, 3)
     assert again.parseoutcomes()["passed"] == 4
@@ -132,9 +131,7 @@ def test_repeated_job_of_a_run_retries_what_failed(project: Project) -> None:
 def test_run_id_never_reuses_answers_of_a_changed_application(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.write(
-        conftest=project_sources.application({"woman": 0, "man": 0}), test_hiring=project_sources.suite(count=30)
-    )
+    project.write_suite(conftest=project_sources.application({"woman": 0, "man": 0}), count=30)
     project.run("--fairness-run=dev", mode=N2)
     assert project.calls().total() == 60, "its workers share their answers"
     project.forget_calls()

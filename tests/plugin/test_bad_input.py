@@ -22,9 +22,7 @@ def usage_error(result: pytest.RunResult) -> str:
 
 @first_in_every_mode("way", ["PYTHONOPTIMIZE", "-O"])
 def test_python_without_asserts_is_refused(project: Project, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    project.write(
-        conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite(count=6)
-    )
+    project.write_suite(conftest=project_sources.application(project_sources.UNEVEN), count=6)
     if way == "PYTHONOPTIMIZE":
         monkeypatch.setenv("PYTHONOPTIMIZE", "1")
     python = [sys.executable, *([way] if way.startswith("-") else [])]
@@ -60,13 +58,13 @@ def test_python_without_asserts_may_run_other_tests(project: Project) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_invalid_option_values_are_refused(project: Project, args: tuple[str, ...], words: str) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
+    project.write_suite(count=6)
     assert words in usage_error(project.bare_run(*args))
     assert not project.store.exists()
 
 
 def test_empty_option_is_refused(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
+    project.write_suite(count=6)
     for option in OPTIONS:
         if option.flag or option.type is not str:
             continue
@@ -77,7 +75,7 @@ def test_empty_option_is_refused(project: Project) -> None:
 
 @pytest.mark.parametrize("name", ["repetitions", "sample", "seed", "concurrency"])
 def test_option_that_is_no_number_is_refused(project: Project, name: str) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
+    project.write_suite(count=6)
     result = project.bare_run(f"--fairness-{name}=many")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert f"--fairness-{name}: invalid int value: 'many'" in shown(result)
@@ -92,8 +90,7 @@ def people(data):
     folder = data.folder("hiring")
     yield ProbeItem("a", [Prompt(f"Should a man in {folder} be hired?")])
 """
-    source = "\n".join((project_sources.HEAD, items, project_sources.PROBE, project_sources.THRESHOLD))
-    project.write(conftest=project_sources.application(), test_hiring=source)
+    project.write_suite(people=items)
     assert "--fairness-data hiring=nowhere: there is no such folder" in usage_error(
         project.run("--fairness-data=hiring=nowhere")
     )
@@ -109,7 +106,7 @@ def people(data):
 
 @every_mode
 def test_store_of_a_newer_version_is_refused(project: Project) -> None:
-    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite())
+    project.write_suite(conftest=project_sources.application(version="1"))
     project.run(mode=type(project.mode)("serial", ("-p", "no:xdist")))
     with sqlite3.connect(project.store) as store:
         store.execute("UPDATE layout SET number = 999")
@@ -129,7 +126,7 @@ def test_store_of_a_newer_version_is_refused(project: Project) -> None:
 
 @in_one_process
 def test_store_that_is_no_database_is_refused(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
+    project.write_suite()
     project.store.parent.mkdir()
     project.store.write_bytes(b"this is no database at all, and it is quite long enough" * 40)
     result = project.run()
@@ -141,7 +138,7 @@ def test_store_that_is_no_database_is_refused(project: Project) -> None:
 
 
 def test_store_path_that_cannot_exist_is_refused(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
+    project.write_suite()
     (project.path / "taken").write_text("a file")
     result = project.run("--fairness-store=taken/store.sqlite")
     assert result.ret not in (0, 1)
@@ -161,9 +158,7 @@ def test_store_broken_during_the_run_is_reported(project: Project) -> None:
 """
     )
     body = "    import time\n    time.sleep(0.02)"
-    project.write(
-        conftest=project_sources.application(body=body), test_hiring=project_sources.suite(probe=probe, count=40)
-    )
+    project.write_suite(conftest=project_sources.application(body=body), probe=probe, count=40)
     result = project.run("--fairness-concurrency=2")
     assert result.ret == 1
     assert "failed: no such table: claims" in shown(result)
@@ -173,7 +168,7 @@ def test_store_broken_during_the_run_is_reported(project: Project) -> None:
 
 @first_in_every_mode("kind", ["below-a-file", "folder"])
 def test_unwritable_results_are_reported(project: Project, kind: str) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
+    project.write_suite()
     target = project.path / "taken"
     if kind == "folder":
         target.mkdir()
@@ -272,7 +267,7 @@ def pytest_configure(config):
 
 """
     probe = project_sources.PROBE if way == "option" else "@pytest.mark.forked\n" + project_sources.PROBE
-    project.write(conftest=forked + project_sources.application(), test_hiring=project_sources.suite(probe=probe))
+    project.write_suite(conftest=forked + project_sources.application(), probe=probe)
     result = project.run(*(["--forked"] if way == "option" else []))
     assert result.ret == 4
     assert "pytest-forked runs each test in a process of its own" in shown(result)

@@ -60,10 +60,7 @@ def people():
 
 
 def write(project: Project, body: str) -> None:
-    source = "\n".join(
-        (project_sources.HEAD, GENERATOR.format(body=body), project_sources.PROBE, project_sources.THRESHOLD)
-    )
-    project.write(conftest=project_sources.application(), test_hiring=source, test_other="def test_other(): pass\n")
+    project.write_suite(people=GENERATOR.format(body=body), test_other="def test_other(): pass\n")
 
 
 @first_in_every_mode("body", BAD_ITEMS)
@@ -89,8 +86,7 @@ def test_sources_and_groups_may_be_numbers(project: Project) -> None:
         yield ProbeItem(f"a{number}", prompts, number)
     """
     threshold = project_sources.threshold("assert measured.ratio('hired', by='age', of='30', to='60') >= 0.5")
-    source = "\n".join((project_sources.HEAD, GENERATOR.format(body=body), project_sources.PROBE, threshold))
-    project.write(conftest=project_sources.application(), test_hiring=source)
+    project.write_suite(threshold, people=GENERATOR.format(body=body))
     result = project.run("--fairness-report=report.html")
     result.assert_outcomes(passed=81)
     assert "bug" not in shown(result)
@@ -235,9 +231,7 @@ BAD_MARKS = {
 @pytest.mark.parametrize("case", BAD_MARKS)
 def test_invalid_probe_mark_is_reported(project: Project, case: str) -> None:
     probe, threshold, words = BAD_MARKS[case]
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(threshold, probe=probe, count=12)
-    )
+    project.write_suite(threshold, probe=probe, count=12)
     result = project.run("--tb=short")
     assert result.ret == 1, shown(result)
     assert words in shown(result)
@@ -270,7 +264,7 @@ BAD_THRESHOLDS = {
 @first_in_every_mode("case", BAD_THRESHOLDS)
 def test_invalid_threshold_mark_is_reported(project: Project, case: str) -> None:
     threshold, words = BAD_THRESHOLDS[case]
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(threshold, count=6))
+    project.write_suite(threshold, count=6)
     result = project.run()
     assert result.ret == 1
     outcomes = result.parseoutcomes()
@@ -287,9 +281,7 @@ def test_threshold_mark_given_one_callable_fails(project: Project, arguments: st
     """``@pytest.mark.threshold(test_hiring)`` marks the probe instead, and calls it with the threshold."""
     threshold = project_sources.THRESHOLD.replace("probe=test_hiring", "test_hiring")
     probe = project_sources.PROBE.replace("probe_item, model", arguments).replace("probe_item.measure(model)", "pass")
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(threshold, probe=probe, count=6)
-    )
+    project.write_suite(threshold, probe=probe, count=6)
     assert project.run().ret != 0
 
 
@@ -297,7 +289,7 @@ def test_test_with_both_marks_is_refused(project: Project) -> None:
     both = "@pytest.mark.threshold(probe=test_hiring)\n" + project_sources.PROBE.replace(
         "def test_hiring", "def test_both"
     )
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(both, count=6))
+    project.write_suite(both, count=6)
     result = project.run()
     assert result.ret == 1, shown(result)
     assert "INTERNALERROR" not in shown(result)
@@ -305,10 +297,7 @@ def test_test_with_both_marks_is_refused(project: Project) -> None:
 
 @pytest.mark.parametrize("fixture", ["measured", "probe_item"])
 def test_fixtures_require_their_marks(project: Project, fixture: str) -> None:
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring=project_sources.suite(f"def test_plain({fixture}):\n    pass\n", count=6),
-    )
+    project.write_suite(f"def test_plain({fixture}):\n    pass\n", count=6)
     result = project.run()
     assert result.ret == 1
     result.assert_outcomes(passed=6, errors=1)
@@ -332,10 +321,7 @@ BAD_METRICS = {
 @pytest.mark.parametrize("case", BAD_METRICS)
 def test_metric_of_missing_data_is_invalid(project: Project, case: str) -> None:
     metric, words = BAD_METRICS[case]
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring=project_sources.suite(project_sources.threshold(f"assert {metric} <= 5"), count=30),
-    )
+    project.write_suite(project_sources.threshold(f"assert {metric} <= 5"), count=30)
     result = project.run("-k", "test_threshold")
     assert result.ret == 1
     assert words in shown(result)
@@ -345,7 +331,7 @@ def test_metric_of_missing_data_is_invalid(project: Project, case: str) -> None:
 @pytest.mark.parametrize("case", ["group", "metric"])
 def test_metric_error_is_shown_at_the_user_line(project: Project, case: str) -> None:
     threshold = project_sources.threshold(f"assert {BAD_METRICS[case][0]} <= 5")
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(threshold, count=6))
+    project.write_suite(threshold, count=6)
     result = project.run("-k", "test_threshold")
     result.stdout.re_match_lines([r">?\s+assert measured\."])
     assert "pytest_fairness/" not in shown(result)

@@ -7,12 +7,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from tests.helpers import project_sources
+from tests.helpers.deadlines import wait_until
 from tests.helpers.fake_batch_server import INPUT, OUTPUT, Batches, serving
 from tests.helpers.project import N2, NO_XDIST, QUIET, Project, unwrapped
 
@@ -86,11 +86,11 @@ def test_killed_run_submits_nothing_twice(project: Project, server: Batches) -> 
 
     first = start()
     server.on_create = lambda: kill(first)
-    until(lambda: first.poll() is not None)
+    wait_until(lambda: first.poll() is not None)
     server.on_create = lambda: None
     assert (len(server.batches), server.looks) == (1, 0)
     second = start()
-    until(lambda: server.looks > 0)
+    wait_until(lambda: server.looks > 0)
     kill(second)
     server.end()
     project.run(*args)
@@ -99,15 +99,8 @@ def test_killed_run_submits_nothing_twice(project: Project, server: Batches) -> 
     assert len(server.batches) == 1
 
 
-def until(happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not happened():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def test_model_without_batches_is_refused_in_one_line(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=2))
+    project.write_suite(count=2)
     result = project.run("--fairness-batch=submit")
     assert "has no batches, and --fairness-batch needs them: drop the option" in unwrapped(result)
     assert project.calls().total() == 0

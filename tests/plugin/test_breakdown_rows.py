@@ -16,9 +16,10 @@ EMPTY: dict[str, Any] = {"attribute": None, "reference": None, "by_group": {}, "
 
 def judged(project: Project, *asserts: str, rates: dict[str, float] = RATES, body: str = "") -> list[dict[str, Any]]:
     """Return the rows of thresholds that assert these, in order."""
-    project.write(
+    project.write_suite(
+        *project_sources.thresholds(asserts),
         conftest=project_sources.application(rates, version="1", body=body),
-        test_hiring=project_sources.suite(*project_sources.thresholds(asserts), groups=tuple(rates)),
+        groups=tuple(rates),
     )
     project.run()
     return project.rows()

@@ -19,10 +19,7 @@ PRICE = "--fairness-price=1000/2000"
 
 def usual(project: Project, *tests: str, body: str = "", rate: float = 1.0) -> None:
     rates = {"woman": rate, "man": rate}
-    project.write(
-        conftest=project_sources.application(rates, version="1", body=body),
-        test_hiring=project_sources.suite(*tests, count=20),
-    )
+    project.write_suite(*tests, conftest=project_sources.application(rates, version="1", body=body), count=20)
 
 
 @with_workers
@@ -53,11 +50,11 @@ def test_request_cap_is_shared_by_all_processes_and_can_be_raised(project: Proje
 @with_workers
 def test_answers_in_flight_when_the_cap_is_reached_are_kept(project: Project) -> None:
     slow = "    if 'woman of profile 1 ' in text:\n        __import__('time').sleep(1.5)"
-    project.write(
+    project.write_suite(
         conftest=project_sources.application(
             {"woman": 1.0, "man": 1.0}, version="1", body=slow, after="application.fairness_concurrency = 4"
         ),
-        test_hiring=project_sources.suite(count=2),
+        count=2,
     )
     project.run("--fairness-max-requests=3")
     assert project.row()["verdict"] == "undecided"

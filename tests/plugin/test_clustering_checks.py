@@ -42,8 +42,7 @@ GAP = project_sources.threshold(
 
 def run(project: Project, source: str) -> tuple[dict[str, list[str]], str]:
     """Return the clustering notes of each threshold, and the output."""
-    text = "\n\n".join([project_sources.HEAD, ITEMS.format(source=source), project_sources.PROBE, RATE, GAP])
-    project.write(conftest=APPLICATION, test_hiring=text)
+    project.write_suite(RATE, GAP, conftest=APPLICATION, people=ITEMS.format(source=source))
     printed = unwrapped(project.run("-m", "threshold"))
     assert all(row["estimate"] is not None for row in project.rows())
     return {row["threshold"]: row["clustering"] for row in project.rows()}, printed
@@ -66,8 +65,7 @@ def test_similar_items_of_a_template_are_named(project: Project) -> None:
 def test_rate_without_variation_names_no_clusters(project: Project) -> None:
     never = APPLICATION.replace("(0.1, 0.5, 0.9)", "(0.0,)")
     rate = project_sources.threshold('assert measured.rate("hired") <= 0.3', name="test_rate")
-    text = "\n\n".join([project_sources.HEAD, ITEMS.format(source="None"), project_sources.PROBE, rate])
-    project.write(conftest=never, test_hiring=text)
+    project.write_suite(rate, conftest=never, people=ITEMS.format(source="None"))
     project.run("-m", "threshold")
     (row,) = project.rows()
     assert row["verdict"] == "fair"

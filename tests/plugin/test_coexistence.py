@@ -88,12 +88,14 @@ class TestMarked:
 
 
 def test_unrelated_project_keeps_all_its_objects_in_searches_for_garbage(project: Project) -> None:
+    code = "import gc; print(gc.get_freeze_count())"  # Python 3.12 itself freezes some
+    plain = int(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
     project.write(
-        test_objects="""
+        test_objects=f"""
 import gc
 
 def test_objects():
-    assert gc.get_freeze_count() == 0  # else `gc.get_referrers` and `gc.get_objects` overlook objects
+    assert gc.get_freeze_count() == {plain}  # else `gc.get_referrers` and `gc.get_objects` overlook objects
 """
     )
     project.pytester.runpytest_subprocess("-p", "no:randomly").assert_outcomes(passed=1)
@@ -227,9 +229,7 @@ def modules():
     thresholds = [
         project_sources.threshold(f"assert 0.1 <= {project_sources.RATIO}", name=f"test_{name}") for name in "ab"
     ]
-    project.write(
-        conftest=project_sources.application() + fixture, test_hiring=project_sources.suite(*thresholds, count=20)
-    )
+    project.write_suite(*thresholds, conftest=project_sources.application() + fixture, count=20)
     # In a process of its own: numpy cannot be imported again.
     result = project.pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:xdist")
     result.assert_outcomes(passed=22)
@@ -264,17 +264,14 @@ def test_within(measured, subtests):
         with subtests.test(bound=bound):
             assert measured.ratio("hired", by="gender", of="woman", to="man") >= bound
 """
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring=project_sources.suite(project_sources.THRESHOLD, within),
-    )
+    project.write_suite(project_sources.THRESHOLD, within)
     project.run()
     assert project.verdicts() == {"test_women_and_men_alike": "fair", "test_within": "invalid"}
 
 
 @every_mode
 def test_strict_mode_and_warnings_as_errors_pass(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
+    project.write_suite()
     project.run("--strict-markers", "--strict-config", "-W", "error").assert_outcomes(passed=61)
 
 
@@ -302,9 +299,7 @@ def test_model(model, number):
     assert model(f"Should a man of profile {number} be hired?") in ("yes", "no")
 """
     rates = {"woman": 0.95, "man": 0.95, "elder": 0.3}
-    project.write(
-        conftest=project_sources.application(rates), test_hiring=project_sources.suite(tests, groups=tuple(rates))
-    )
+    project.write_suite(tests, conftest=project_sources.application(rates), groups=tuple(rates))
     result = project.run("-k", "not test_hiring[", "-p", "hypothesispytest")
     assert project.verdicts() == {"test_threshold": "fair", "test_broken": "unfair"}, shown(result)
     result.assert_outcomes(passed=2, failed=1)
@@ -320,7 +315,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 def test_hiring(probe_item, model, number):
     assert len(probe_item.measure(model)) == 2
 """
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(probe=probe))
+    project.write_suite(probe=probe)
     project.run().assert_outcomes(passed=61)
     assert project.row()["attempts"] == 120
 
@@ -336,9 +331,7 @@ def test_threshold(measured, request):
 @first_in_every_mode("verdict", ["fair", "unfair"])
 def test_last_report_of_reruns_counts(project: Project, verdict: str) -> None:
     enough = 1 if verdict == "fair" else 9
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(RERUN.format(enough=enough))
-    )
+    project.write_suite(RERUN.format(enough=enough))
     result = project.run("--reruns=2", "-k", "test_threshold")
     assert project.row()["verdict"] == verdict
     assert project.row()["outcome"] == ("passed" if verdict == "fair" else "failed")
@@ -367,10 +360,7 @@ def pytest_runtest_makereport(item, call):
 
 def test_last_call_of_a_retried_test_counts(project: Project) -> None:
     """Call a failed test again as pytest-retry does, which keeps the report of the first call."""
-    project.write(
-        conftest=project_sources.application() + CALLED_AGAIN,
-        test_hiring=project_sources.suite(RERUN.format(enough=1)),
-    )
+    project.write_suite(RERUN.format(enough=1), conftest=project_sources.application() + CALLED_AGAIN)
     result = project.run("-k", "test_threshold")
     assert result.ret == 0
     assert (project.row()["verdict"], project.row()["outcome"]) == ("fair", "passed")
@@ -388,7 +378,7 @@ def test_rerun_probe_test_repeats_no_request(project: Project) -> None:
         assert False
 """
     )
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(probe=probe, count=200))
+    project.write_suite(probe=probe, count=200)
     result = project.run("--reruns=1")
     assert result.ret == 0
     assert result.parseoutcomes() == {"passed": 201, "rerun": 200}
@@ -400,7 +390,7 @@ def test_rerun_probe_test_repeats_no_request(project: Project) -> None:
 def test_pytest_timeout_ends_a_hanging_test(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest_fairness.engine.engine.GRACE", 2.0)  # at the end the call that hangs is waited for
     body = "    import time\n    if 'profile 3 ' in text:\n        time.sleep(60)"
-    project.write(conftest=project_sources.application(body=body), test_hiring=project_sources.suite(count=20))
+    project.write_suite(conftest=project_sources.application(body=body), count=20)
     # An application that is called once at a time would let the next call wait for the one that hangs.
     options = "--timeout=6", "--timeout-method=signal", "--fairness-concurrency=4"
     result = project.run(*options, "-k", "person-0003 or person-0004")
@@ -412,7 +402,7 @@ def test_pytest_timeout_ends_a_hanging_test(project: Project, monkeypatch: pytes
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_listings_leave_no_trace(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=5))
+    project.write_suite(count=5)
     for option in ("--setup-plan", "--setup-only", "--fixtures-per-test", "--fixtures", "--markers", "--collect-only"):
         result = project.run(option, "--fairness-report=page.html")
         assert "INTERNALERROR" not in shown(result)
@@ -434,7 +424,7 @@ class TestOld(unittest.TestCase):
     def test_old(self):
         self.assertTrue(True)
 '''
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(), test_other=other)
+    project.write_suite(test_other=other)
     project.run("--doctest-modules").assert_outcomes(passed=63)
 
 
@@ -443,7 +433,7 @@ def test_html_report_shows_the_chart(project: Project) -> None:
     test = project_sources.threshold(
         f"assert {project_sources.RATIO} >= 0.85", marks=f"@pytest.mark.flaky_threshold({mark})"
     )
-    project.write(conftest=project_sources.application(project_sources.NARROW), test_hiring=project_sources.suite(test))
+    project.write_suite(test, conftest=project_sources.application(project_sources.NARROW))
     result = project.run("--html=report.html", "--self-contained-html")
     assert result.ret == 0
     assert "data:image/svg+xml;base64," in (project.path / "report.html").read_text(encoding="utf-8")
@@ -458,9 +448,7 @@ def test_plain(model):
         return model("Should a man of profile 1 be hired?")
     assert asyncio.run(main()) in ("yes", "no")
 """
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(project_sources.THRESHOLD, test)
-    )
+    project.write_suite(project_sources.THRESHOLD, test)
     project.run().assert_outcomes(passed=62)
 
 
@@ -475,32 +463,40 @@ def test_hiring(probe_item, model):
 
     assert len(asyncio.run(main())) == 2
 """
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(probe=probe))
+    project.write_suite(probe=probe)
     project.run().assert_outcomes(passed=61)
 
 
-@pytest.mark.parametrize("keyword", ["", "async "])
-def test_application_answers_while_tests_block_sockets(project: Project, keyword: str) -> None:
-    fixtures = f"""
-
+def application_of_kind(keyword: str) -> str:
+    """Return an application that is a plain function, or with "async " a coroutine function."""
+    model = f"""
 {keyword}def reply(text):
     return application(text)
 
 @pytest.fixture(scope="session")
 def model():
     return reply
+"""
+    return project_sources.application() + model
+
+
+NO_SOCKETS = """
+import socket
+import pytest
 
 @pytest.fixture(autouse=True)
 def no_sockets(monkeypatch):
-    import socket
-
     class Blocked(socket.socket):
         def __new__(cls, *arguments, **named):
             raise RuntimeError("no sockets")
 
     monkeypatch.setattr(socket, "socket", Blocked)
 """
-    project.write(conftest=project_sources.application() + fixtures, test_hiring=project_sources.suite())
+
+
+@pytest.mark.parametrize("keyword", ["", "async "])
+def test_application_answers_while_tests_block_sockets(project: Project, keyword: str) -> None:
+    project.write_suite(conftest=application_of_kind(keyword) + NO_SOCKETS)
     project.run().assert_outcomes(passed=61)
 
 
@@ -518,18 +514,7 @@ def no_asyncio(monkeypatch):
 @pytest.mark.parametrize("keyword", ["", "async "])
 def test_application_answers_while_tests_replace_asyncio(project: Project, keyword: str) -> None:
     names = [name for name in asyncio.__all__ if callable(getattr(asyncio, name)) and name != "DefaultEventLoopPolicy"]
-    model = f"""
-{keyword}def reply(text):
-    return application(text)
-
-@pytest.fixture(scope="session")
-def model():
-    return reply
-"""
-    project.write(
-        conftest=project_sources.application() + model + NO_ASYNCIO.format(names=names),
-        test_hiring=project_sources.suite(),
-    )
+    project.write_suite(conftest=application_of_kind(keyword) + NO_ASYNCIO.format(names=names))
     project.run().assert_outcomes(passed=61)
 
 
@@ -548,9 +533,7 @@ new_event_loop(threading.Event()).close()
 
 @pytest.mark.slow
 def test_requests_are_repeated_while_tests_replace_asyncio(project: Project) -> None:
-    project.write(
-        conftest=NO_ASYNCIO.format(names=["sleep", "gather", "wait_for"]), test_hiring=project_sources.suite()
-    )
+    project.write_suite(conftest=NO_ASYNCIO.format(names=["sleep", "gather", "wait_for"]))
     with serving(refuses=3, status=503) as server:
         project.run(f"--fairness-model={server.model}", "-m", "probe").assert_outcomes(passed=60)
 
@@ -563,7 +546,7 @@ def test_answers_are_stored_while_tests_replace_functions(project: Project, name
 def replaced(monkeypatch):
     monkeypatch.setattr({name!r}, lambda *_, **__: None)
 """
-    project.write(conftest=project_sources.application() + fixture, test_hiring=project_sources.suite())
+    project.write_suite(conftest=project_sources.application() + fixture)
     project.run().assert_outcomes(passed=61)
     assert project.row()["attempts"] == 120
 
@@ -657,7 +640,7 @@ def test_fixture_that_a_threshold_cannot_take_is_explained(project: Project, fix
     """Regression: an `AssertionError` without a word, and pytest's ScopeMismatch."""
     threshold = project_sources.threshold('assert measured.rate("hired") <= 1')
     theirs = f"import pytest\n\n@pytest.fixture\ndef {fixture}(): return 0.9\n"
-    project.write(conftest=project_sources.application() + theirs, test_hiring=project_sources.suite(threshold))
+    project.write_suite(threshold, conftest=project_sources.application() + theirs)
     result = project.run("-k", "threshold")
     result.assert_outcomes(errors=1)
     assert project.row()["message"].startswith(f"invalid: it could not be judged: {reason}")
@@ -683,14 +666,14 @@ def test_baseline_of_the_project_is_any_value(project: Project) -> None:
         "(measured", "(baseline, measured"
     )
     theirs = "import pytest\n\n@pytest.fixture\ndef baseline(): return 0.1\n"
-    project.write(conftest=project_sources.application() + theirs, test_hiring=project_sources.suite(threshold))
+    project.write_suite(threshold, conftest=project_sources.application() + theirs)
     project.run("--fairness-resolve")
     assert project.row()["verdict"] == "unfair"
 
 
 def test_threshold_mark_on_a_class_is_explained(project: Project) -> None:
     test = "@pytest.mark.threshold(probe=test_hiring)\nclass TestAll:\n    def test_ratio(self, measured): pass\n"
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(test, count=6))
+    project.write_suite(test, count=6)
     result = project.run("-k", "test_ratio", "-p", "no:capture")
     assert "is on a class or a module: write it on each test function" in unwrapped(result)
     assert "INTERNALERROR" not in shown(result)

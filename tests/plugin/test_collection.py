@@ -17,7 +17,7 @@ def collected(project: Project, *args: str) -> list[str]:
 
 
 def test_each_item_and_threshold_is_one_test(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=3))
+    project.write_suite(count=3)
     assert collected(project) == [
         "test_hiring.py::test_hiring[person-0000]",
         "test_hiring.py::test_hiring[person-0001]",
@@ -77,8 +77,7 @@ def people():
     for name in ("é a::b [c]", "x" * 200, "x" * 199 + "y", "Zoë", "Zoé"):
         yield ProbeItem(name, [Prompt(f"a man called {name} ")])
 """
-    tests = (project_sources.HEAD, items, project_sources.PROBE)
-    project.write(conftest=project_sources.application(), test_hiring="\n".join(tests))
+    project.write_suite("", people=items)
     ids = [line.partition("::test_hiring")[2] for line in collected(project)]
     assert len(set(ids)) == len(ids) == 5
     for test in ids:
@@ -96,10 +95,7 @@ def people():
     for name in ("医生", "护士", "教师", "a b", "a_b", "x" * 70, "x" * 70 + "y", "x" * 69 + "z"):
         yield ProbeItem(name, [Prompt(f"a man called {name} ")])
 """
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring="\n".join((project_sources.HEAD, items, project_sources.PROBE)),
-    )
+    project.write_suite("", people=items)
     ids = collected(project)
     assert len(set(ids)) == 8
     assert "test_hiring.py::test_hiring[a_b]" in ids
@@ -115,10 +111,7 @@ def people():
     for name in ("b", "c", "a"):
         yield ProbeItem(name, [Prompt(f"a man called {name} ")])
 """
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring="\n".join((project_sources.HEAD, items, project_sources.PROBE)),
-    )
+    project.write_suite("", people=items)
     assert [line.partition("::")[2] for line in collected(project)] == [f"test_hiring[{name}]" for name in "abc"]
 
 
@@ -128,7 +121,7 @@ def test_imported_probe_is_collected_once(project: Project) -> None:
         f"from test_hiring import test_hiring, test_women_and_men_alike\n\n{project_sources.HEAD}\n"
         + project_sources.threshold(f"assert {project_sources.RATIO} >= 0.5", name="test_more")
     )
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(), test_more=more)
+    project.write_suite(test_more=more)
     project.run().assert_outcomes(passed=62)
     assert project.verdicts() == {"test_women_and_men_alike": "fair", "test_more": "fair"}
     assert set(project.calls().values()) == {1}
@@ -146,7 +139,7 @@ def test_marked_function_that_pytest_does_not_collect_is_refused(project: Projec
     tests = [
         project_sources.threshold("assert measured.rate('hired') >= 0", name=name) for name in ("women", "test_men")
     ]
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(alias, *tests))
+    project.write_suite(alias, *tests)
     result = project.run()
     assert "women is marked as a threshold, and pytest collects no test of that name" in shown(result)
     assert result.ret == pytest.ExitCode.INTERRUPTED
@@ -168,9 +161,7 @@ def test_thresholds_of_a_class_that_pytest_does_not_collect_are_refused(
     project: Project, header: str, fault: str
 ) -> None:
     threshold = project_sources.THRESHOLD.replace("(measured)", "(self, measured)").replace("\n", "\n    ")
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(f"{header}\n    {threshold}")
-    )
+    project.write_suite(f"{header}\n    {threshold}")
     result = project.run()
     assert fault in shown(result)
     assert result.ret == (pytest.ExitCode.INTERRUPTED if fault else pytest.ExitCode.OK)
@@ -178,10 +169,7 @@ def test_thresholds_of_a_class_that_pytest_does_not_collect_are_refused(
 
 def test_base_class_of_thresholds_needs_no_test_name(project: Project) -> None:
     threshold = project_sources.THRESHOLD.replace("(measured)", "(self, measured)").replace("\n", "\n    ")
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring=project_sources.suite(f"class Base:\n    {threshold}\n\nclass TestHiring(Base): pass\n"),
-    )
+    project.write_suite(f"class Base:\n    {threshold}\n\nclass TestHiring(Base): pass\n")
     project.run().assert_outcomes(passed=61)
     assert project.verdicts() == {"TestHiring::test_women_and_men_alike": "fair"}
 
@@ -206,7 +194,7 @@ def test_parametrized_threshold_has_a_verdict_per_value(project: Project) -> Non
 def test_women(measured, bound):
     assert measured.ratio("hired", by="gender", of="woman", to="man") >= bound
 """
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(test))
+    project.write_suite(test)
     project.run("-k", "test_women")
     rows = {row["id"].partition("::")[2]: row["bounds"][0] for row in project.rows()}
     assert rows == {"test_women[0.5]": 0.5, "test_women[0.99]": 0.99}
@@ -229,7 +217,7 @@ def test_hiring(probe_item, model):
     assert probe_item.id.startswith("person-")
     assert probe_item.id != "person-0003"
 """
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(probe=probe, count=6))
+    project.write_suite(probe=probe, count=6)
     result = project.run("-k", "test_hiring[")
     result.assert_outcomes(passed=5, failed=1, deselected=1)
     assert "test_hiring[person-0003]" in shown(result)
@@ -237,14 +225,14 @@ def test_hiring(probe_item, model):
 
 def test_probe_that_measures_nothing_keeps_its_thresholds_complete(project: Project) -> None:
     probe = project_sources.PROBE.replace("probe_item.measure(model)", "pass")
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(probe=probe))
+    project.write_suite(probe=probe)
     project.run().assert_outcomes(passed=61)
     assert project.row()["attempts"] == 120
 
 
 @pytest.mark.parametrize("args", [(), ("--fairness-model", FAIR)])
 def test_collect_only_opens_nothing(project: Project, args: tuple[str, ...]) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
+    project.write_suite()
     result = project.bare_run("--collect-only", *args)
     assert result.ret == 0
     assert not project.store.parent.exists()

@@ -38,11 +38,7 @@ def write(project: Project, first: str, second: str, slots: str) -> None:
     if slots == "mixed":
         emily = {"name": "Emily Walsh", "they": "she", "their": "his"}
     items = ITEMS.format(first=first, second=second, emily=emily, james=james)
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring="\n".join((project_sources.HEAD, items, project_sources.PROBE, project_sources.THRESHOLD)),
-        test_other="def test_other(): pass\n",
-    )
+    project.write_suite(people=items, test_other="def test_other(): pass\n")
 
 
 @first_in_every_mode("case", PAIRS)
@@ -70,7 +66,7 @@ def test_pair_that_differs_in_its_slots_is_measured_and_reported(project: Projec
 
 
 def test_items_without_slots_are_not_linted(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
+    project.write_suite(count=6)
     result = project.run()
     assert "counterfactual" not in shown(result)
     assert result.parseoutcomes()["passed"] >= 6
@@ -97,16 +93,15 @@ def people({signature}):
 def test_builder_with_a_count_makes_as_many_items_as_the_sample(
     project: Project, signature: str, sample: int | None, measured: int
 ) -> None:
-    source = "\n".join((project_sources.HEAD, BUILDER.format(signature=signature), project_sources.PROBE))
-    project.write(conftest=project_sources.application(), test_hiring=source)
+    project.write_suite("", people=BUILDER.format(signature=signature))
     result = project.run(*([f"--fairness-sample={sample}"] if sample else []))
     assert result.parseoutcomes() == {"passed": measured}
     assert project.calls().total() == measured
 
 
 def test_larger_sample_contains_the_smaller(project: Project) -> None:
-    source = "\n".join((project_sources.HEAD, BUILDER.format(signature="count=5"), project_sources.PROBE))
-    project.write(conftest=project_sources.application(version="1"), test_hiring=source)
+    people = BUILDER.format(signature="count=5")
+    project.write_suite("", conftest=project_sources.application(version="1"), people=people)
     project.run("--fairness-sample=3")
     project.run("--fairness-sample=9")
     assert project.calls().total() == 9
@@ -118,9 +113,7 @@ def test_same_estimate_of_two_probes_is_recorded_for_each(project: Project) -> N
     thresholds = [
         project_sources.threshold(rate, name=f"test_{name}", probe=f"test_{name}ing") for name in ("hir", "promot")
     ]
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(probe, *thresholds, count=6)
-    )
+    project.write_suite(probe, *thresholds, count=6)
     project.run()
     probes = [metric["probe"] for metric in project.results()["metrics"] if metric["metric"] == "rate(hired)"]
     assert probes == ["test_hiring.py::test_hiring", "test_hiring.py::test_promoting"]

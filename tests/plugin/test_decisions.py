@@ -39,10 +39,7 @@ match = [{suite = ["*"]}]
 
 
 def write(project: Project, woman: float = 0.4, *tests: str) -> None:
-    project.write(
-        conftest=project_sources.application({"woman": woman, "man": 0.9}, version=str(woman)),
-        test_hiring=project_sources.suite(*tests),
-    )
+    project.write_suite(*tests, conftest=project_sources.application({"woman": woman, "man": 0.9}, version=str(woman)))
     (project.path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
 
 
@@ -240,11 +237,11 @@ def test_second_failing_estimate_is_not_covered(project: Project) -> None:
     rates = {"woman": 0.3, "man": 0.95, "person": 0.95}
 
     def write_rates() -> None:
-        project.write(
+        project.write_suite(
+            project_sources.threshold(body, name="test_women_and_men_alike"),
             conftest=project_sources.application(rates, version=str(rates)),
-            test_hiring=project_sources.suite(
-                project_sources.threshold(body, name="test_women_and_men_alike"), count=100, groups=groups
-            ),
+            count=100,
+            groups=groups,
         )
 
     write_rates()

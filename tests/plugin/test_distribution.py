@@ -137,10 +137,7 @@ WAITS = """
 @pytest.mark.parametrize("dist", ["load", "worksteal", "each"])
 def test_controller_has_every_event_in_order_and_in_time(project: Project, dist: str) -> None:
     probe = project_sources.PROBE + WAITS
-    project.write(
-        conftest=project_sources.application() + HOOKS,
-        test_hiring=project_sources.suite(count=12, probe=probe),
-    )
+    project.write_suite(conftest=project_sources.application() + HOOKS, count=12, probe=probe)
     result = project.run("-k", "not alike", mode=distributed("-n2", "--dist", dist))
     runs = 2 if dist == "each" else 1
     result.assert_outcomes(passed=12 * runs)
@@ -232,9 +229,7 @@ def test_worker_killed_in_a_probe_test_loses_no_threshold(project: Project, dist
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_threshold_whose_worker_was_killed_is_invalid(project: Project) -> None:
     test = project_sources.threshold(f"assert {project_sources.RATIO} >= 0.5\ndie('threshold')", name="test_deadly")
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(KILL, test, project_sources.THRESHOLD)
-    )
+    project.write_suite(KILL, test, project_sources.THRESHOLD)
     result = project.run(mode=distributed("-n2"))
     assert result.ret == 1
     assert project.verdicts() == {"test_deadly": "invalid", "test_women_and_men_alike": "fair"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.plugin.dry_runs import predictions
+from pytest_fairness.plugin.dry_runs import adjusted_samples, predictions
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
 from tests.helpers.project import NO_XDIST, Project, every_mode, shown, unwrapped
@@ -27,7 +27,7 @@ def write(project: Project, model: str, *tests: str, count: int = 300) -> None:
     """Write a project whose models answer alike to nine in ten profiles."""
     body = PROFILES.replace("MODEL", "version")
     application = project_sources.application(version=model, body=f"    version = {model!r}\n{body}")
-    project.write(conftest=application, test_hiring=project_sources.suite(*(tests or (RATE,)), count=count))
+    project.write_suite(*(tests or (RATE,)), conftest=application, count=count)
 
 
 def ship(project: Project, model: str = "old", *tests: str, **options: int) -> str:
@@ -117,7 +117,8 @@ def test_invalid_history_is_refused(project: Project, arguments: tuple[str, ...]
 
 
 def test_plan_says_what_earlier_models_save(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_constants(monkeypatch, predictions, DRAWS=5, FEWEST_DRAWS=5, ADJUSTED_DRAWS=3, SECONDS=600.0)
+    set_constants(monkeypatch, predictions, DRAWS=5, FEWEST_DRAWS=5, SECONDS=600.0)
+    set_constants(monkeypatch, adjusted_samples, ADJUSTED_DRAWS=3)
 
     def planned(*arguments: str) -> tuple[dict[str, Any], str]:
         result = project.run("--fairness-plan", *arguments, mode=NO_XDIST)

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from tests.helpers import project_sources
 from tests.helpers.project import Project, in_one_process, shown
 
 ENTRY = """\
@@ -20,14 +19,10 @@ match = [{probe = ["test_hiring"]}]
 """
 
 
-def write(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
-
-
 @in_one_process
 @pytest.mark.parametrize("key", ["option", "ini"])
 def test_own_clause_is_in_results_and_report(project: Project, key: str) -> None:
-    write(project)
+    project.write_suite()
     (project.path / "laws.toml").write_text(ENTRY)
     options = [f"--fairness-{name}" for name in ("json=results.json", "report=report.html")]
     option = "--fairness-evidence=laws.toml" if key == "option" else "-ofairness_evidence=laws.toml"
@@ -45,7 +40,7 @@ def test_own_clause_is_in_results_and_report(project: Project, key: str) -> None
 
 
 def test_malformed_map_ends_the_run_before_the_first_test(project: Project) -> None:
-    write(project)
+    project.write_suite()
     (project.path / "laws.toml").write_text(ENTRY.replace("subject", "subjct"))
     result = project.run("--fairness-evidence=laws.toml")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -14,9 +14,8 @@ FEW = project_sources.threshold('assert measured.rate("hired") <= 0.6', name="te
 
 
 def write(project: Project, body: str, *tests: str, rates: dict[str, float] | None = None) -> None:
-    project.write(
-        conftest=project_sources.application(rates or project_sources.EVEN, body=body),
-        test_hiring=project_sources.suite(*(tests or (GROUPS, RATE))),
+    project.write_suite(
+        *(tests or (GROUPS, RATE)), conftest=project_sources.application(rates or project_sources.EVEN, body=body)
     )
 
 
@@ -98,7 +97,7 @@ def test_few_evenly_spread_refusals_allow_a_verdict(project: Project) -> None:
 
 def test_group_without_prompts_is_invalid(project: Project) -> None:
     test = project_sources.threshold('assert measured.ratio("hired", by="gender", of="nobody", to="man") >= 0.1')
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(test))
+    project.write_suite(test)
     result = project.run("-m", "threshold")
     assert result.ret == 1
     assert project.verdicts() == {"test_threshold": "invalid"}
@@ -106,7 +105,7 @@ def test_group_without_prompts_is_invalid(project: Project) -> None:
 
 def test_family_of_one_group_is_invalid(project: Project) -> None:
     test = project_sources.threshold('assert measured.ratios("hired", by="gender") >= 0.1')
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(test, groups=("man",)))
+    project.write_suite(test, groups=("man",))
     result = project.run("-m", "threshold")
     assert result.ret == 1
     assert project.verdicts() == {"test_threshold": "invalid"}
@@ -114,7 +113,7 @@ def test_family_of_one_group_is_invalid(project: Project) -> None:
 
 def test_failed_attempts_are_repeated_in_the_next_run(project: Project) -> None:
     broken = "    if share('broken' + text) < 0.3:\n        raise OSError('no line')"
-    project.write(conftest=project_sources.application(version="1", body=broken), test_hiring=project_sources.suite())
+    project.write_suite(conftest=project_sources.application(version="1", body=broken))
     result = project.run()
     assert result.ret == 1
     failed = result.parseoutcomes()["failed"]
@@ -152,7 +151,7 @@ class Broken:
         raise ZeroDivisionError("my grader")
 """
     probe = grader + project_sources.PROBE.replace("YesNo()", "Broken()")
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(probe=probe, count=6))
+    project.write_suite(probe=probe, count=6)
     result = project.run()
     assert result.ret == 1
     result.assert_outcomes(failed=1 + MOST_ALIKE, skipped=3)
@@ -182,10 +181,7 @@ class Measured:
 """
     counts = project_sources.threshold("print(measured.ungraded); " + f"assert {project_sources.RATIO} >= 0.8")
     two_grades = project_sources.PROBE.replace("YesNo()", "Measured(), 'again': Measured()")  # of the same 12 attempts
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring=project_sources.suite(counts, probe=grader + two_grades, count=6),
-    )
+    project.write_suite(counts, probe=grader + two_grades, count=6)
     result = project.run()
     cause = f"unparsed: the grader gave {value} as the value"
     assert f"; 12 ungraded as {cause}" in project.row()["message"]

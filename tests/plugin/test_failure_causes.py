@@ -149,7 +149,7 @@ def test_threshold_alone_reports_the_cause(project: Project) -> None:
 
 
 def test_application_without_a_price_is_reported_once(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=40))
+    project.write_suite(count=40)
     result = project.run("--fairness-budget=1")
     result.assert_outcomes(failed=1, skipped=39, errors=1)
     assert "the price of function:" in shown(result)
@@ -157,7 +157,7 @@ def test_application_without_a_price_is_reported_once(project: Project) -> None:
 
 
 def test_offline_run_reports_missing_answers_once(project: Project) -> None:
-    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(count=40))
+    project.write_suite(conftest=project_sources.application(version="1"), count=40)
     project.run("-k", "person-0000").assert_outcomes(passed=1, deselected=40)
     result = project.run("--fairness-offline")
     result.assert_outcomes(passed=1, failed=2, skipped=38)
@@ -224,9 +224,8 @@ def test_mistake_in_every_item_is_reported_a_few_times(mistake: str, project: Pr
 
 
 def test_mistakes_between_successes_are_all_reported(project: Project) -> None:
-    project.write(
-        conftest=project_sources.application(body="    if ' 2' in text:\n        raise OSError('down')"),
-        test_hiring=project_sources.suite(count=30),
+    project.write_suite(
+        conftest=project_sources.application(body="    if ' 2' in text:\n        raise OSError('down')"), count=30
     )
     result = project.run("-k", "person-0002 or person-0003 or person-0020 or person-0021 or person-0022")
     result.assert_outcomes(passed=1, failed=4, deselected=26)

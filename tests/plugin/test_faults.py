@@ -65,7 +65,7 @@ _real, _jumps = time.time, itertools.cycle([0, 9 * 3600, -9 * 3600, 40 * 86400, 
 time.time = lambda: _real() + next(_jumps)
 """
     application = project_sources.application(version="1")
-    project.write(conftest=application, test_hiring=project_sources.suite(count=COUNT))
+    project.write_suite(conftest=application, count=COUNT)
     project.run()
     expected = results(project)
     project.store.unlink()
@@ -81,7 +81,7 @@ time.time = lambda: _real() + next(_jumps)
 @pytest.mark.slow
 def test_full_disk_is_reported_and_answers_are_kept(project: Project) -> None:
     """Limit the size of files, which SQLite takes for a full or failing disk."""
-    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(count=200))
+    project.write_suite(conftest=project_sources.application(version="1"), count=200)
     command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-p", "no:randomly", "--fairness-report=none", *QUIET]
 
     def limited() -> None:
@@ -116,9 +116,7 @@ if "PYTEST_XDIST_WORKER" in os.environ and not Path("killed").exists():
 @pytest.mark.parametrize("dist", ["load", "worksteal"])
 def test_threshold_whose_worker_was_killed_is_judged_by_another(project: Project, dist: str) -> None:
     test = project_sources.threshold(f"{KILLED_ONCE}\nassert 0.8 <= {project_sources.RATIO} <= 1.25", name="test_alike")
-    project.write(
-        conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(test, count=COUNT)
-    )
+    project.write_suite(test, conftest=project_sources.application(version="1"), count=COUNT)
     project.run(mode=distributed("-n2", "--dist", dist))
     assert (project.path / "killed").exists()
     disturbed = results(project)

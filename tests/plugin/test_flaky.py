@@ -25,7 +25,7 @@ def flaky(arguments: str, body: str = OPEN, *, marks: str = "") -> str:
 
 
 def write(project: Project, *tests: str) -> None:
-    project.write(conftest=project_sources.application(RATES), test_hiring=project_sources.suite(*tests))
+    project.write_suite(*tests, conftest=project_sources.application(RATES))
 
 
 RATES = {"woman": 0.7, "man": 0.9}
@@ -66,7 +66,7 @@ def test_flaky_mark_does_not_hide_unfair_or_invalid(project: Project) -> None:
 def test_flaky_mark_does_not_excuse_what_was_not_asked(project: Project) -> None:
     body = '    if "profile 59 " in text:\n        raise FatalError("out of credit")'
     ends = f"from pytest_fairness.core.errors import FatalError\n{project_sources.application(RATES, body=body)}"
-    project.write(conftest=ends, test_hiring=project_sources.suite(flaky(GOOD)))
+    project.write_suite(flaky(GOOD), conftest=ends)
     result = project.run("-m", "threshold")
     assert result.ret == 1
     row = project.row()
@@ -105,7 +105,7 @@ def stopped_time():
         yield
 """
     mark = flaky(f"reason='old model', until='{EARLIER}', max_flip=0.5", f"assert {project_sources.RATIO} >= 0.99")
-    project.write(conftest=stopped, test_hiring=project_sources.suite(mark))
+    project.write_suite(mark, conftest=stopped)
     with serving() as server:
         result = project.pytester.runpytest_subprocess(
             "-p", "no:randomly", f"--fairness-model={server.model}", "--fairness-json=results.json", timeout=60

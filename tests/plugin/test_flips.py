@@ -71,6 +71,7 @@ def test_flip_is_shown_and_replayed_without_a_request(searching: Project) -> Non
     result = searching.run()
     result.assert_outcomes(failed=1)
     output = shown(result)
+    assert re.findall(r"^=+ (fairness.*?) =+$", output, re.MULTILINE) == ["fairness: searches"]
     match = re.search(r"Pair\(hobby '(\w+)' -> '(\w+)'\)", output)
     assert match is not None, output
     assert "boxing" in match.groups()

@@ -7,6 +7,9 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
+import pytest
+
+from pytest_fairness.cli.main import main
 from tests.helpers import project_sources
 from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown
 
@@ -15,11 +18,9 @@ FLAKY = f"@pytest.mark.flaky_threshold(reason='new model', until='{project_sourc
 
 
 def write(project: Project) -> None:
-    project.write(
+    project.write_suite(
+        project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", marks=FLAKY),
         conftest=project_sources.application(RATES, version="1"),
-        test_hiring=project_sources.suite(
-            project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", marks=FLAKY)
-        ),
     )
 
 
@@ -79,11 +80,9 @@ def test_stored_answers_are_no_new_evidence(project: Project) -> None:
 
 def test_point_beyond_the_bound_predicts_a_failing_rerun(project: Project) -> None:
     """Predict a rerun beyond the bound, where the point estimate lies beyond it."""
-    project.write(
+    project.write_suite(
+        project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", marks=FLAKY),
         conftest=project_sources.application({"woman": 0.62, "man": 0.95}),
-        test_hiring=project_sources.suite(
-            project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", marks=FLAKY)
-        ),
     )
     result = project.run("-m", "threshold")
     row = project.row()
@@ -101,3 +100,14 @@ def test_runs_of_version_0_1_are_counted_by_the_name_of_their_model(project: Pro
     project.write(conftest=project_sources.application({"woman": 0.72, "man": 0.95}, version="1"))
     project.run("--fairness-fresh")
     assert project.row()["looks"]["run"] == 4
+
+
+def test_version_of_an_application_is_in_its_history(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    for version in ("1.0", "1.1"):
+        project.write(
+            conftest=project_sources.application(RATES, version=version), test_hiring=project_sources.suite(count=20)
+        )
+        project.run()
+        assert project.row()["served_by"] == [version]
+    main(["history", f"--store={project.store}"])
+    assert "served by 1.1 (before: 1.0)" in capsys.readouterr().out

@@ -420,10 +420,8 @@ def test_failing_threshold_is_reported_under_its_model(project: Project) -> None
             "    @pytest.mark.threshold(probe=Base.test_req)\n    def test_never(self, measured, missing): pass\n",
         ),
     ]
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring=project_sources.suite(project_sources.THRESHOLD, *erring),
-        test_classes=project_sources.HEAD + CLASSES + "\n".join(classes),
+    project.write_suite(
+        project_sources.THRESHOLD, *erring, test_classes=project_sources.HEAD + CLASSES + "\n".join(classes)
     )
     result = project.run()
     verdicts = {
@@ -449,10 +447,7 @@ def test_models_of_a_parametrized_fixture_are_separate(project: Project) -> None
     """Also where it is a fixture that it uses that has them: neither answers nor rows are shared."""
     fixtures = "@pytest.fixture(params=['yes', 'no'], scope='session')\ndef word(request): return request.param\n\n"
     fixtures += "@pytest.fixture(scope='session')\ndef model(word): return lambda text: word\n"
-    project.write(
-        conftest=project_sources.HEAD + fixtures,
-        test_hiring=project_sources.suite(project_sources.threshold(RATE), count=20),
-    )
+    project.write_suite(project_sources.threshold(RATE), conftest=project_sources.HEAD + fixtures, count=20)
     result = project.run()
     assert {row["id"].partition("[")[2]: row["verdict"] for row in project.rows()} == {"yes]": "fair", "no]": "unfair"}
     assert len({row["model"] for row in project.rows()}) == 2

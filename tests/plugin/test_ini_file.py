@@ -55,11 +55,7 @@ def test_wrong_ini_keys_are_named_at_first_use(project: Project) -> None:
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_wrong_ini_keys_fail_fairness_tests_only(project: Project) -> None:
     search = "def test_flips(flips): raise AssertionError\n"
-    project.write(
-        conftest=project_sources.application(),
-        test_plain=f"def test_plain(): pass\n{search}def test_model(model): pass\n",
-        test_hiring=project_sources.suite(count=3),
-    )
+    project.write_suite(count=3, test_plain=f"def test_plain(): pass\n{search}def test_model(model): pass\n")
     (project.path / "pytest.ini").write_text("[pytest]\nfairness_sample = many\n", encoding="utf-8")
     result = project.bare_run()
     # The probe's first item, its threshold, the search and the ordinary test of the model, which conftest overrides.

@@ -16,6 +16,7 @@ from contextlib import closing
 import pytest
 
 from tests.helpers import project_sources
+from tests.helpers.deadlines import wait_until
 from tests.helpers.project import N2, NO_XDIST, Project, distributed, first_in_every_mode, shown
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
@@ -38,9 +39,7 @@ def test_nothing_is_sent_after_the_last_failure(project: Project, option: str) -
 """
     )
     stamp = SLOW + "\n    with open('times.txt', 'a') as file:\n        file.write(f'{time.time()}\\n')"
-    project.write(
-        conftest=project_sources.application(body=stamp), test_hiring=project_sources.suite(probe=probe, count=1000)
-    )
+    project.write_suite(conftest=project_sources.application(body=stamp), probe=probe, count=1000)
     result = project.run(option, "--fairness-concurrency=4")
     assert result.ret in (1, 2)
     requests = sum(project.calls().values())
@@ -57,10 +56,7 @@ def test_nothing_is_sent_after_the_last_failure(project: Project, option: str) -
 def test_answers_in_flight_at_the_last_failure_are_kept(project: Project, option: str) -> None:
     probe = project_sources.PROBE + "    assert probe_item.id != 'person-0002'\n"
     application = project_sources.application(version="1", body="    import asyncio\n    await asyncio.sleep(0.2)")
-    project.write(
-        conftest=application.replace("def application", "async def application"),
-        test_hiring=project_sources.suite(probe=probe, count=24),
-    )
+    project.write_suite(conftest=application.replace("def application", "async def application"), probe=probe, count=24)
     assert project.run(option, "--fairness-concurrency=8").ret in (1, 2)
     project.run()
     assert not asked_twice(project)
@@ -79,11 +75,7 @@ def test_that_fails():
         time.sleep(0.02)
 """
     body = "    import time\n    time.sleep(0.1)"
-    project.write(
-        conftest=project_sources.application(body=body),
-        test_failing=failing,
-        test_hiring=project_sources.suite(count=1000),
-    )
+    project.write_suite(conftest=project_sources.application(body=body), count=1000, test_failing=failing)
     result = project.run(
         "-x", "-k", "fails or alike", "--fairness-concurrency=4", mode=distributed("-n2", "--dist", "loadfile")
     )
@@ -126,10 +118,7 @@ def start(project: Project, *args: str) -> subprocess.Popen[bytes]:
 
 def wait_for(project: Project, count: int) -> None:
     """Wait until the callable was asked so often."""
-    end = time.monotonic() + 60
-    while sum(project.calls().values()) < count:
-        assert time.monotonic() < end, "it asks nothing"
-        time.sleep(0.02)
+    wait_until(lambda: project.calls().total() >= count)
 
 
 @pytest.mark.slow
@@ -138,7 +127,7 @@ def test_blocking_async_application_is_interrupted(project: Project, call: str) 
     """`requests.post` in a coroutine, which many write: Ctrl-C once did nothing for as long as it took."""
     text = project_sources.application(body=f"    import asyncio, time\n    {call}")
     text = text.replace("def application", "async def application")
-    project.write(conftest=text, test_hiring=project_sources.suite(count=4))
+    project.write_suite(conftest=text, count=4)
     process = start(project, "-p", "no:xdist")
     wait_for(project, 1)
     os.kill(process.pid, signal.SIGINT)
@@ -170,10 +159,7 @@ def test_hanging_application_is_interrupted(project: Project, arg: str, signals:
     deaf = (
         "\nimport os, signal\nif 'PYTEST_XDIST_WORKER' in os.environ:\n    signal.signal(signal.SIGINT, signal.SIG_IGN)"
     )
-    project.write(
-        conftest=project_sources.application(version="1", body=HANGS) + deaf + ENDS,
-        test_hiring=project_sources.suite(count=12),
-    )
+    project.write_suite(conftest=project_sources.application(version="1", body=HANGS) + deaf + ENDS, count=12)
     process = start(project, arg)
     wait_for(project, 7)
     for number in signals:
@@ -193,9 +179,7 @@ def asked_twice(project: Project) -> Counter[str]:
 
 @pytest.mark.parametrize("args", [("-p", "no:xdist"), ("-n2",)], ids=["no-xdist", "n2"])
 def test_interrupted_run_is_resumed_where_it_stopped(project: Project, args: tuple[str, ...]) -> None:
-    project.write(
-        conftest=project_sources.application(version="1", body=SLOW), test_hiring=project_sources.suite(count=200)
-    )
+    project.write_suite(conftest=project_sources.application(version="1", body=SLOW), count=200)
     stale = '{\n "schema": 1,\n "release": [{"verdict": "fair"}]}'
     (project.path / "results.json").write_text(stale)
     process = start(project, *args, "--fairness-concurrency=2", "--fairness-json=results.json")
@@ -221,7 +205,7 @@ def test_interrupted_run_is_resumed_where_it_stopped(project: Project, args: tup
 @pytest.mark.slow
 def test_interrupt_of_the_controller_stops_its_workers(project: Project) -> None:
     """Regression: until the controller had written the report, they went on: 400 requests at 64 in flight."""
-    project.write(conftest=project_sources.application(body=SLOW), test_hiring=project_sources.suite(count=200))
+    project.write_suite(conftest=project_sources.application(body=SLOW), count=200)
     process = start(project, "-n2", "--fairness-concurrency=2")
     wait_for(project, 20)
     os.kill(process.pid, signal.SIGINT)
@@ -232,9 +216,7 @@ def test_interrupt_of_the_controller_stops_its_workers(project: Project) -> None
 
 @pytest.mark.slow
 def test_killed_run_is_resumed_where_it_stopped(project: Project) -> None:
-    project.write(
-        conftest=project_sources.application(version="1", body=SLOW), test_hiring=project_sources.suite(count=200)
-    )
+    project.write_suite(conftest=project_sources.application(version="1", body=SLOW), count=200)
     process = start(project, "-p", "no:xdist", "--fairness-concurrency=4")
     wait_for(project, 80)
     process.kill()
@@ -250,9 +232,8 @@ def test_killed_run_is_resumed_where_it_stopped(project: Project) -> None:
 
 @pytest.mark.slow
 def test_killed_run_does_not_delay_the_next(project: Project) -> None:
-    project.write(
-        conftest=project_sources.application(version="1", body="    import time\n    time.sleep(0.2)"),
-        test_hiring=project_sources.suite(count=30),
+    project.write_suite(
+        conftest=project_sources.application(version="1", body="    import time\n    time.sleep(0.2)"), count=30
     )
     process = start(project, "-p", "no:xdist", "--fairness-concurrency=30")
     wait_for(project, 10)
@@ -265,7 +246,7 @@ def test_killed_run_does_not_delay_the_next(project: Project) -> None:
 
 def test_pytest_exit_keeps_the_answers(project: Project) -> None:
     leaving = project_sources.PROBE + "    if probe_item.id == 'person-0005':\n        pytest.exit('enough')\n"
-    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(probe=leaving))
+    project.write_suite(conftest=project_sources.application(version="1"), probe=leaving)
     result = project.run()
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert "INTERNALERROR" not in shown(result)
@@ -279,9 +260,7 @@ def test_pytest_exit_keeps_the_answers(project: Project) -> None:
 
 @pytest.mark.slow
 def test_two_runs_on_one_store_request_nothing_twice(project: Project) -> None:
-    project.write(
-        conftest=project_sources.application(version="1", body=SLOW), test_hiring=project_sources.suite(count=100)
-    )
+    project.write_suite(conftest=project_sources.application(version="1", body=SLOW), count=100)
     processes = [start(project, "-p", "no:xdist", "-q", "--fairness-concurrency=4") for _ in range(2)]
     outputs = [process.communicate(timeout=240)[0].decode() for process in processes]
     assert [process.returncode for process in processes] == [0, 0], outputs

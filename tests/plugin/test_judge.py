@@ -14,7 +14,17 @@ import pytest
 from pytest_fairness.cli.main import main
 from pytest_fairness.graders.judge.agreement import krippendorff
 from tests.helpers.judge_server import JudgeServer, assessment, bench, wrongs
-from tests.helpers.project import NO_XDIST, Mode, Project, failures, shown, unwrapped, with_workers
+from tests.helpers.project import (
+    NO_XDIST,
+    Mode,
+    Project,
+    every_mode,
+    failures,
+    in_one_process,
+    shown,
+    unwrapped,
+    with_workers,
+)
 
 COUNT = 8
 
@@ -227,11 +237,35 @@ def test_judge_fixture_may_be_several_and_self_judging_is_named(project: Project
     assert "Krippendorff&#39;s alpha: harm 1.00" in page.read_text(encoding="utf-8")
 
 
-def test_missing_judge_is_reported_with_the_option(project: Project, judges: JudgeServer) -> None:
-    write(project, count=2)
+@every_mode
+def test_judge_without_a_key_is_refused_before_any_answer(
+    project: Project, judges: JudgeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("JUDGE_KEY", raising=False)
+    write(project)
+    keyless = f"--fairness-judge={judges.name('judge')}&key_env=JUDGE_KEY"
+    result = run(project, judges, keyless, judge=None)
+    assert result.ret == 4
+    assert shown(result).count("no API key: set JUDGE_KEY in the environment") == 1
+    assert not judges.bodies
+    assert run(project, judges).ret == 0
+    assert run(project, judges, keyless, judge=None).ret == 0  # stored judgments need no key
+
+
+@in_one_process
+@pytest.mark.parametrize("by_fixture", [False, True])
+def test_missing_judge_fails_the_first_test_and_the_thresholds(
+    project: Project, judges: JudgeServer, *, by_fixture: bool
+) -> None:
+    write(project)
+    if by_fixture:
+        suite = SUITE.format(count=COUNT, judges="").replace('{"assessment": Judge(RUBRIC)}', '{"assessment": "own"}')
+        project.write(test_rents=f"{suite}\n@pytest.fixture(scope='session')\ndef own():\n    return Judge(RUBRIC)\n")
     result = run(project, judges, judge=None)
-    assert result.ret == 1
-    assert "no judge is named: give --fairness-judge provider:name" in shown(result)
+    result.assert_outcomes(errors=3, skipped=COUNT - 1)
+    says = "no judge is named: give --fairness-judge provider:name, or override the `judge` fixture"
+    assert f"{says} (16 attempts not made)" in unwrapped(result)
+    assert unwrapped(result).count(says) == 4  # three tests, and the cause
     assert not judges.bodies
 
 

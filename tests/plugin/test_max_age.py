@@ -44,7 +44,7 @@ def day(days_ago: int) -> str:
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_old_answers_are_requested_again_and_never_replaced(project: Project) -> None:
-    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(count=COUNT))
+    project.write_suite(conftest=project_sources.application(version="1"), count=COUNT)
     (project.path / "pytest.ini").write_text("[pytest]\nfairness_max_age = 30d\n", encoding="utf-8")
     project.run(mode=NO_XDIST)
     first = json.dumps(project.results())
@@ -74,10 +74,7 @@ def test_old_answers_are_requested_again_and_never_replaced(project: Project) ->
 
 def test_only_probes_with_old_answers_are_measured_again(project: Project) -> None:
     probe = project_sources.PROBE.replace("YesNo()}", 'YesNo(), "sure": Confirmed()}')
-    project.write(
-        conftest=project_sources.application(version="1"),
-        test_hiring=project_sources.suite(count=3, probe=CONFIRMED + probe),
-    )
+    project.write_suite(conftest=project_sources.application(version="1"), count=3, probe=CONFIRMED + probe)
     project.run("--fairness-max-age=1d")
     assert len(project.calls()) == 9
     project.forget_calls()
@@ -95,7 +92,7 @@ def test_only_probes_with_old_answers_are_measured_again(project: Project) -> No
 def test_smaller_sample_uses_the_repetitions_of_the_whole(project: Project) -> None:
     probe = project_sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=2")
     uneven = project_sources.application({"woman": 0.6, "man": 0.9}, version="1")
-    project.write(conftest=uneven, test_hiring=project_sources.suite(count=COUNT, probe=probe))
+    project.write_suite(conftest=uneven, count=COUNT, probe=probe)
     project.run()
     project.forget_calls()
     age(project, 40, 'WHERE prompt IN (SELECT digest FROM prompts WHERE messages LIKE "%profile 1%")')

@@ -38,10 +38,7 @@ def model():
 )
 def test_any_callable_is_a_model(project: Project, application: str, value: str) -> None:
     test = project_sources.threshold('assert measured.rate("hired") >= 0.8')
-    project.write(
-        conftest=OVERRIDE.format(application=application, value=value),
-        test_hiring=project_sources.suite(test, count=40),
-    )
+    project.write_suite(test, conftest=OVERRIDE.format(application=application, value=value), count=40)
     project.run("-m", "threshold").assert_outcomes(passed=1, deselected=40)
     assert project.row()["estimate"] == 1.0
     assert project.row()["model"].startswith("function:")
@@ -64,9 +61,7 @@ class Own:
         print("closed")
 """
     test = project_sources.threshold('assert 0.45 <= measured.rate("hired") <= 0.55')
-    project.write(
-        conftest=OVERRIDE.format(application=own, value="Own()"), test_hiring=project_sources.suite(test, count=400)
-    )
+    project.write_suite(test, conftest=OVERRIDE.format(application=own, value="Own()"), count=400)
     project.run("-m", "threshold", "--fairness-repetitions=2")
     assert project.row()["model"] == "own:one"
     assert project.row()["estimate"] == 0.5
@@ -87,7 +82,7 @@ def model(model_name):
     return ask
 """
     test = project_sources.threshold('assert measured.rate("hired") >= 0.8')
-    project.write(conftest=override, test_hiring=project_sources.suite(test, count=40))
+    project.write_suite(test, conftest=override, count=40)
     result = project.run("--fairness-model=simulated:kind", "--fairness-model=simulated:unkind")
     assert project.verdicts() == {
         "test_threshold[simulated:kind]": "fair",
@@ -98,7 +93,7 @@ def model(model_name):
 @every_mode
 def test_override_without_the_model_name_is_no_model_of_the_options(project: Project) -> None:
     test = project_sources.threshold('assert measured.rate("hired") > 0.5')
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(test, count=20))
+    project.write_suite(test, count=20)
     result = project.run("--fairness-model=simulated:one", "--fairness-model=simulated:two")
     assert project.verdicts() == {"test_threshold": "fair"}
     assert project.row()["model"] == "function:conftest.application"
@@ -133,10 +128,7 @@ AHEAD = 'answers are requested ahead of the tests, so it must be @pytest.fixture
 
 @first_in_every_mode("scope", ["module", "function", "class", "package"])
 def test_model_override_of_a_narrower_scope_is_refused(project: Project, scope: str) -> None:
-    project.write(
-        conftest=project_sources.application().replace('scope="session"', f'scope="{scope}"'),
-        test_hiring=project_sources.suite(count=3),
-    )
+    project.write_suite(conftest=project_sources.application().replace('scope="session"', f'scope="{scope}"'), count=3)
     result = project.run()
     assert result.ret == 1
     outcomes = result.parseoutcomes()
@@ -151,7 +143,7 @@ def test_model_override_of_a_narrower_scope_is_refused(project: Project, scope: 
 @pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest 8 gives tests the coroutine")
 def test_async_model_fixture_without_a_plugin_is_refused(project: Project) -> None:
     source = project_sources.application().replace("def model(", "async def model(")
-    project.write(conftest=source, test_hiring=project_sources.suite(count=3))
+    project.write_suite(conftest=source, count=3)
     result = project.run()
     result.assert_outcomes(errors=4)
     for (line,) in failures(result).values():
@@ -165,7 +157,7 @@ def test_async_baseline_fixture_is_refused(project: Project) -> None:
     """Regression: the function that a `baseline` returns was said to be allowed to be async."""
     threshold = project_sources.threshold("pass").replace("(measured", "(baseline, measured")
     theirs = "import pytest\n\n@pytest.fixture\nasync def baseline(): return 0.1\n"
-    project.write(conftest=project_sources.application() + theirs, test_hiring=project_sources.suite(threshold))
+    project.write_suite(threshold, conftest=project_sources.application() + theirs)
     project.run("-k", "threshold").assert_outcomes(errors=1)
     assert project.row()["message"].endswith("write `def` in place of `async def`")
 
@@ -175,14 +167,14 @@ def test_interrupted_async_model_fixture_ends_the_run(project: Project) -> None:
     source = project_sources.application().replace("def model(", "async def model(")
     runs = "@pytest.hookimpl(tryfirst=True)\ndef pytest_fixture_setup(fixturedef):\n"
     runs += "    if fixturedef.argname == 'model': raise KeyboardInterrupt\n"
-    project.write(conftest=f"{source}\n{runs}", test_hiring=project_sources.suite(count=3))
+    project.write_suite(conftest=f"{source}\n{runs}", count=3)
     with pytest.raises(KeyboardInterrupt):
         project.run()
 
 
 @pytest.mark.parametrize("value", ["None", "'yes'", "dict", "Exception"])
 def test_object_that_is_no_model_is_refused(project: Project, value: str) -> None:
-    project.write(conftest=OVERRIDE.format(application="", value=value), test_hiring=project_sources.suite(count=2))
+    project.write_suite(conftest=OVERRIDE.format(application="", value=value), count=2)
     result = project.run()
     assert "passed" not in result.parseoutcomes()
     result.stdout.fnmatch_lines(["*the model is *: it must be a callable from text to text*"])
@@ -260,7 +252,7 @@ def strict():
     probe = project_sources.PROBE.replace('"hired": YesNo()', '"hired": "strict"')
     conftest = OVERRIDE.format(application="", value="lambda text: 'surely'")
     test = project_sources.threshold('assert measured.rate("hired") >= 0.8')
-    project.write(conftest=conftest, test_hiring=project_sources.suite(grader, test, probe=probe, count=40))
+    project.write_suite(grader, test, conftest=conftest, probe=probe, count=40)
     project.run("-k", "test_threshold").assert_outcomes(passed=1, deselected=40)
     project.run().assert_outcomes(passed=41)
 
@@ -273,9 +265,7 @@ def grader():
 """
     probe = project_sources.PROBE.replace(', grade={"hired": YesNo()}', "")
     test = project_sources.threshold('assert measured.rate("answer") >= 0.5')
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(grader, test, probe=probe, count=40)
-    )
+    project.write_suite(grader, test, probe=probe, count=40)
     project.run().assert_outcomes(passed=41)
 
 

@@ -35,9 +35,11 @@ few_draws = pytest.mark.usefixtures("_few_draws")
 
 
 def write(project: Project, *tests: str, count: int = 100, version: str | None = "1", body: str = "") -> None:
-    project.write(
+    project.write_suite(
+        *tests,
         conftest=project_sources.application({"woman": 0.7, "man": 0.7}, version=version, body=body),
-        test_hiring=project_sources.suite(*tests, count=count, probe=FIVE_TIMES),
+        count=count,
+        probe=FIVE_TIMES,
     )
 
 
@@ -226,10 +228,7 @@ def test_pilot_in_the_store_replaces_assumptions(project: Project) -> None:
 
 
 def test_unfair_pilot_is_predicted_unfair(project: Project) -> None:
-    project.write(
-        conftest=project_sources.application({"woman": 0.4, "man": 0.9}, version="1"),
-        test_hiring=project_sources.suite(ALIKE, count=60),
-    )
+    project.write_suite(ALIKE, conftest=project_sources.application({"woman": 0.4, "man": 0.9}, version="1"), count=60)
     project.run()
     row = plan(project)["thresholds"]["alike"]
     assert row["needed"] is None
@@ -239,9 +238,8 @@ def test_unfair_pilot_is_predicted_unfair(project: Project) -> None:
 
 @few_draws
 def test_run_with_errors_only_is_no_pilot(project: Project) -> None:
-    project.write(
-        conftest=project_sources.application(version="1", body="    raise RuntimeError('no key')"),
-        test_hiring=project_sources.suite(RATE, count=20),
+    project.write_suite(
+        RATE, conftest=project_sources.application(version="1", body="    raise RuntimeError('no key')"), count=20
     )
     project.run()
     result = project.run("--fairness-plan")

@@ -30,7 +30,7 @@ def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def slow(project: Project) -> None:
-    project.write(conftest=project_sources.application(body=SLOW), test_hiring=project_sources.suite(count=20))
+    project.write_suite(conftest=project_sources.application(body=SLOW), count=20)
 
 
 @pytest.mark.parametrize("arguments", [(), ("-s",), ("--capture=sys",)], ids=["captured", "as-it-is", "sys"])
@@ -75,7 +75,7 @@ def test_progress_shows_cost_and_failures(project: Project) -> None:
 def test_terminal_progress_is_one_line_and_leaves_no_trace(
     project: Project, monkeypatch: pytest.MonkeyPatch, mode: Mode
 ) -> None:
-    project.write(conftest=project_sources.application(body=SLOW), test_hiring=project_sources.suite(count=40))
+    project.write_suite(conftest=project_sources.application(body=SLOW), count=40)
     monkeypatch.setenv("TERM", "xterm")
     for name in ("CI", "NO_COLOR", "BUILD_NUMBER"):
         monkeypatch.delenv(name, raising=False)

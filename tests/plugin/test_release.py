@@ -54,9 +54,7 @@ def test_release_is_in_the_terminal_and_the_results_file(project: Project) -> No
         project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", name="test_unfair"),
         project_sources.threshold('assert measured.rate("hired") >= 0.01', name="test_fair"),
     ]
-    project.write(
-        conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite(*thresholds)
-    )
+    project.write_suite(*thresholds, conftest=project_sources.application(project_sources.UNEVEN))
     result = project.run("-m", "threshold")
     assert "release: unfair (2 thresholds: 1 fair, 1 unfair (1 after Holm's correction))" in shown(result).replace(
         "\n   ", " "
@@ -89,9 +87,7 @@ def messages(project: Project) -> dict[str, tuple[str, str]]:
 
 @every_mode
 def test_fair_requires_every_threshold_of_the_collected_files(project: Project) -> None:
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR, SKIPPED, LEFT, HALVES)
-    )
+    project.write_suite(FAIR, SKIPPED, LEFT, HALVES)
     result = project.run("-k", "fair or skipped", "--junitxml=junit.xml", "--fairness-report=report.html")
     result.assert_outcomes(passed=1, skipped=1)
     assert result.ret == 0
@@ -123,7 +119,7 @@ def test_fair_requires_every_threshold_of_the_collected_files(project: Project) 
 
 @pytest.mark.parametrize("option", ["test_hiring.py::test_fair", "--deselect=test_hiring.py::TestParts", "--lf"])
 def test_selection_by_id_leaves_the_rest_not_judged(project: Project, option: str) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR, HALVES))
+    project.write_suite(FAIR, HALVES)
     (project.path / ".pytest_cache" / "v" / "cache").mkdir(parents=True)
     failed = {"test_hiring.py::test_fair": True}
     (project.path / ".pytest_cache" / "v" / "cache" / "lastfailed").write_text(json.dumps(failed))
@@ -136,9 +132,7 @@ def test_selection_by_id_leaves_the_rest_not_judged(project: Project, option: st
 def test_thresholds_cut_by_a_stop_are_not_judged(project: Project) -> None:
     last = project_sources.threshold('assert measured.rate("hired") >= 0.01', name="test_last")
     failing = "def test_fails():\n    assert False\n"
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(BROKEN, FAIR, failing, last)
-    )
+    project.write_suite(BROKEN, FAIR, failing, last)
     result = project.run("-m", "threshold", "-x")
     assert messages(project)["test_last"] == ("not judged: the run was stopped", "not run")
     assert messages(project)["test_broken"] == (
@@ -151,7 +145,7 @@ def test_thresholds_cut_by_a_stop_are_not_judged(project: Project) -> None:
 def test_thresholds_of_an_unimportable_file_count(project: Project, flag: str) -> None:
     first = "pytest.importorskip('no_such_library')" if flag == "skipped" else "import no_such_library"
     closed = project_sources.suite(LEFT, HALVES).replace("import pytest\n", f"import pytest\n{first}\n", 1)
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR), test_closed=closed)
+    project.write_suite(FAIR, test_closed=closed)
     project.run("--continue-on-collection-errors")
     rows = {row["id"]: row for row in project.rows()}
     assert set(rows) == {
@@ -211,15 +205,13 @@ def test_threshold_whose_fixture_skips_is_invalid(project: Project, case: str) -
     setup = f"def setup_function():\n    {skip}\n"
     mark = "@pytest.mark.skipif(True, reason='not here')"
     body = 'assert measured.rate("hired") >= 0.01'
-    project.write(
+    project.write_suite(
+        *([setup] if case == "setup" else []),
+        project_sources.threshold(body),
+        project_sources.threshold(body, name="test_expected", marks="@pytest.mark.xfail(reason='known')"),
+        project_sources.threshold(body, name="test_marked", marks=mark),
         conftest=f"import unittest\n{project_sources.application()}{'' if case == 'setup' else need + fixture}",
-        test_hiring=project_sources.suite(
-            *([setup] if case == "setup" else []),
-            project_sources.threshold(body),
-            project_sources.threshold(body, name="test_expected", marks="@pytest.mark.xfail(reason='known')"),
-            project_sources.threshold(body, name="test_marked", marks=mark),
-            count=2,
-        ),
+        count=2,
     )
     result = project.run("-m", "threshold")
     result.assert_outcomes(errors=1, xfailed=1, skipped=1)
@@ -241,7 +233,7 @@ def test_threshold_whose_items_and_model_skip_is_skipped(project: Project) -> No
     probe = project_sources.PROBE.replace("items=people", "items=missing")
     threshold = project_sources.threshold('assert measured.rate("hired") >= 0.01')
     missing = "def missing():\n    pytest.importorskip('no_such_library')\n\n"
-    project.write(conftest=model, test_hiring=project_sources.suite(threshold, probe=missing + probe))
+    project.write_suite(threshold, conftest=model, probe=missing + probe)
     result = project.run()
     assert result.ret == 0
     ((message, outcome),) = messages(project).values()
@@ -260,10 +252,7 @@ def test_threshold_whose_judge_fixture_skips_is_invalid(project: Project, skip: 
         project_sources.threshold('assert measured.rate("hired") >= 0.01', name=f"test_{name}", marks=marks)
         for name, marks in {"a": "", "b": "", "expected": "@pytest.mark.xfail"}.items()
     ]
-    project.write(
-        conftest=project_sources.application() + judge,
-        test_hiring=project_sources.suite(*thresholds, probe=rubric + probe),
-    )
+    project.write_suite(*thresholds, conftest=project_sources.application() + judge, probe=rubric + probe)
     project.run("-m", "threshold").assert_outcomes(errors=2, xfailed=1, deselected=60)
     reason = "invalid: it could not be judged: the `judge` fixture skips (no key)"
     assert [message.startswith(reason) for message, _ in messages(project).values()] == [True, True, False]
@@ -272,13 +261,11 @@ def test_threshold_whose_judge_fixture_skips_is_invalid(project: Project, skip: 
 def test_skip_after_a_comparison_is_invalid(project: Project) -> None:
     body = 'if not measured.rate("hired") >= 0.99:\n    pytest.skip("noisy")'
     first = "pytest.skip('not today')\nassert False"
-    project.write(
+    project.write_suite(
+        project_sources.threshold(body),
+        project_sources.threshold(body.replace('("hired")', '("hired").value'), name="test_read"),
+        project_sources.threshold(first, name="test_first"),
         conftest=project_sources.application(project_sources.UNEVEN),
-        test_hiring=project_sources.suite(
-            project_sources.threshold(body),
-            project_sources.threshold(body.replace('("hired")', '("hired").value'), name="test_read"),
-            project_sources.threshold(first, name="test_first"),
-        ),
     )
     assert project.run("-m", "threshold").ret == 1
     assert messages(project) == {
@@ -323,11 +310,7 @@ STALE = '{\n "schema": 1,\n "release": [{"verdict": "fair"}]}'
 
 @first_in_every_mode("case", ["skipped", "items", "broken", "unit"])
 def test_stale_results_file_is_replaced(project: Project, case: str) -> None:
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring=project_sources.suite(SKIPPED),
-        test_unit="def test_unit(): pass",
-    )
+    project.write_suite(SKIPPED, test_unit="def test_unit(): pass")
     if case == "broken":
         project.write(test_broken="import nothing_like_that")
     (project.path / "results.json").write_text(STALE)
@@ -345,7 +328,7 @@ def test_stale_results_file_is_replaced(project: Project, case: str) -> None:
 
 
 def test_collect_only_writes_nothing(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
+    project.write_suite()
     (project.path / "results.json").write_text(STALE)
     assert project.run("--co", "-q").ret == 0
     assert (project.path / "results.json").read_text() == STALE
@@ -353,7 +336,7 @@ def test_collect_only_writes_nothing(project: Project) -> None:
 
 @every_mode
 def test_items_without_their_thresholds_are_reported(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR, SKIPPED))
+    project.write_suite(FAIR, SKIPPED)
     result = project.bare_run("-k", "person")
     assert result.ret == 0
     assert "of the selected items 2 thresholds are not selected: nothing judges them" in unwrapped(result)
@@ -362,7 +345,7 @@ def test_items_without_their_thresholds_are_reported(project: Project) -> None:
 
 
 def test_broken_declaration_leaves_no_release_fair(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR))
+    project.write_suite(FAIR)
     (project.path / "more.probe.yaml").write_text("nonsense: 1\n")
     project.run("-m", "threshold")
     assert project.verdicts() == {"test_fair": "fair", "declaration": "invalid"}

@@ -17,9 +17,7 @@ REPORT = Path("reports") / "fairness.html"
 def project(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """Return a project with reports on, as users have it."""
     monkeypatch.delenv("PYTEST_ADDOPTS")
-    project.write(
-        conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite(count=40)
-    )
+    project.write_suite(conftest=project_sources.application(project_sources.UNEVEN), count=40)
     return project
 
 
@@ -87,9 +85,7 @@ def test_report_may_be_another_file(project: Project) -> None:
 @pytest.mark.slow
 def test_unwritable_report_fails_only_if_it_was_requested(project: Project) -> None:
     (project.path / "reports").write_text("a file", encoding="utf-8")
-    project.write(
-        conftest=project_sources.application(project_sources.EVEN), test_hiring=project_sources.suite(count=200)
-    )
+    project.write_suite(conftest=project_sources.application(project_sources.EVEN), count=200)
     result = project.run()
     assert result.ret == pytest.ExitCode.OK
     assert "no report: the file" in shown(result)
@@ -162,3 +158,30 @@ def test_unbuildable_probe_is_reported(project: Project) -> None:
     page = (project.path / REPORT).read_text(encoding="utf-8")
     assert "Could not be measured" in page
     assert "NoSuchThing" in page
+
+
+def test_example_of_a_whole_item_shows_all_of_its_prompts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    thresholds = """
+from pytest_fairness import Grade
+
+class Agrees:
+    def grade_item(self, item, attempts):
+        agrees = len({attempt.attempt.answer.text for attempt in attempts}) == 1
+        return [Grade(agrees)] * len(attempts)
+
+@pytest.mark.probe(items=people, grade={"agrees": Agrees()})
+def test_pair(probe_item, model):
+    probe_item.measure(model)
+
+@pytest.mark.threshold(probe=test_pair)
+def test_pairs_agree(measured):
+    assert measured.whole_items().rate("agrees") >= 0.9
+"""
+    project.write(test_hiring=project_sources.suite(thresholds, count=40, probe=""))
+    summary = project.path / "summary.md"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    project.run()
+    for text in ((project.path / REPORT).read_text(encoding="utf-8"), summary.read_text(encoding="utf-8")):
+        assert text.index("Prompt 1 of 2") < text.index("Prompt 2 of 2")
+        assert "1 of 1 answer" not in text

@@ -55,10 +55,7 @@ ROW: dict[str, type | tuple[type, ...]] = {
 
 
 def write(project: Project) -> None:
-    project.write(
-        conftest=project_sources.application(RATES, version="1"),
-        test_hiring=project_sources.suite(*TESTS, groups=tuple(RATES)),
-    )
+    project.write_suite(*TESTS, conftest=project_sources.application(RATES, version="1"), groups=tuple(RATES))
 
 
 @in_one_process
@@ -158,9 +155,7 @@ def test_junit_properties_match_the_results(project: Project) -> None:
 
 def test_infinite_confidence_limits_are_null(project: Project) -> None:
     test = project_sources.threshold('assert measured.ratio("hired", by="gender", of="man", to="woman") >= 0.1')
-    project.write(
-        conftest=project_sources.application({"woman": 0.0, "man": 0.9}), test_hiring=project_sources.suite(test)
-    )
+    project.write_suite(test, conftest=project_sources.application({"woman": 0.0, "man": 0.9}))
     project.run("-m", "threshold")
     row = project.row()
     assert row["estimate"] is None or math.isfinite(row["estimate"])
@@ -179,7 +174,7 @@ def test_group_names_and_texts_are_kept_unchanged(project: Project) -> None:
 
 def test_hostile_answers_do_not_break_the_files(project: Project) -> None:
     body = "    return 'yes \\x1b[31m\\x00 \\ud800 ]]> </testcase> NaN' if 'woman' in text else 'yes'"
-    project.write(conftest=project_sources.application(body=body), test_hiring=project_sources.suite(count=20))
+    project.write_suite(conftest=project_sources.application(body=body), count=20)
     result = project.run("--junitxml=junit.xml")
     parse(project.path / "junit.xml")
     assert project.row()["verdict"] in ("fair", "undecided", "invalid")
@@ -188,7 +183,7 @@ def test_hostile_answers_do_not_break_the_files(project: Project) -> None:
 
 def test_hostile_error_does_not_break_the_files(project: Project) -> None:
     body = "    raise OSError('\\x1b[31m\\x00 \\ud800 ]]> </testcase>\\n\\n' * 400)"
-    project.write(conftest=project_sources.application(body=body), test_hiring=project_sources.suite(count=20))
+    project.write_suite(conftest=project_sources.application(body=body), count=20)
     result = project.run("--junitxml=junit.xml")
     assert result.ret == 1
     parse(project.path / "junit.xml")

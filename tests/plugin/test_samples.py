@@ -13,9 +13,7 @@ RATE = project_sources.threshold('assert measured.rate("hired") >= 0.1', name="t
 @in_one_process
 def test_attempts_are_prompts_times_repetitions(project: Project) -> None:
     probe = project_sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=3")
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(RATE, probe=probe, count=20)
-    )
+    project.write_suite(RATE, probe=probe, count=20)
     project.run()
     assert project.row()["items"] == 20
     assert project.row()["attempts"] == 20 * 2 * 3
@@ -25,9 +23,7 @@ def test_attempts_are_prompts_times_repetitions(project: Project) -> None:
 @pytest.mark.parametrize("ini", [False, True], ids=["option", "ini"])
 def test_repetitions_of_the_user_override_the_mark(project: Project, ini: bool) -> None:
     probe = project_sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=3")
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(RATE, probe=probe, count=20)
-    )
+    project.write_suite(RATE, probe=probe, count=20)
     if ini:
         project.pytester.makeini("[pytest]\nfairness_repetitions = 2\n")
     project.run(*([] if ini else ["--fairness-repetitions=2"]))
@@ -44,7 +40,7 @@ def sample(project: Project, *args: str) -> set[str]:
 
 @every_mode
 def test_sample_is_drawn_with_the_seed(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(RATE, count=200))
+    project.write_suite(RATE, count=200)
     drawn = sample(project, "--fairness-sample=12")
     assert len(drawn) == 24
     assert project.row()["items"] == 12
@@ -59,7 +55,7 @@ def test_sample_is_drawn_with_the_seed(project: Project) -> None:
 
 
 def test_sample_larger_than_the_suite_is_everything(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(RATE, count=10))
+    project.write_suite(RATE, count=10)
     project.run("--fairness-sample=11")
     assert project.row()["items"] == 10
 
@@ -86,10 +82,7 @@ FIELDS = ("art", "law", "law", "law")
 def test_slice_selects_by_item_and_prompt_attributes(project: Project) -> None:
     where = "gender='woman', tone='now', field='law', level=1"
     test = project_sources.threshold(f'assert measured.where({where}).rate("hired") >= 0.1')
-    project.write(
-        conftest=project_sources.application(),
-        test_hiring="\n".join((project_sources.HEAD, SLICED, project_sources.PROBE, test)),
-    )
+    project.write_suite(test, people=SLICED)
     project.run("-k", "test_threshold").assert_outcomes(passed=1, deselected=40)
     assert (project.row()["items"], project.row()["attempts"]) == (20, 20)
     assert project.row()["slice"] == {"gender": "woman", "tone": "now", "field": "law", "level": "1"}

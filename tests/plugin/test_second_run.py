@@ -10,7 +10,7 @@ from tests.helpers.project import NO_XDIST, Project, in_one_process, shown, with
 
 @with_workers
 def test_second_run_of_one_version_requests_nothing(project: Project) -> None:
-    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite())
+    project.write_suite(conftest=project_sources.application(version="1"))
     project.run(mode=NO_XDIST).assert_outcomes(passed=61)
     first = project.row()
     project.forget_calls()
@@ -24,7 +24,7 @@ def test_second_run_of_one_version_requests_nothing(project: Project) -> None:
 
 @in_one_process
 def test_changed_version_is_requested_again(project: Project) -> None:
-    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite())
+    project.write_suite(conftest=project_sources.application(version="1"))
     assert project.run(mode=NO_XDIST).ret == 0
     project.write(conftest=project_sources.application(project_sources.UNEVEN, version="2"))
     result = project.run()
@@ -35,7 +35,7 @@ def test_changed_version_is_requested_again(project: Project) -> None:
 
 @in_one_process
 def test_application_without_a_version_is_requested_in_every_run(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
+    project.write_suite()
     assert project.run(mode=NO_XDIST).ret == 0
     project.write(conftest=project_sources.application(project_sources.UNEVEN))
     assert project.run().ret == 1
@@ -111,7 +111,7 @@ def test_grader_without_a_fingerprint_grades_in_every_run(project: Project) -> N
 
 
 def test_larger_sample_requests_only_new_items(project: Project) -> None:
-    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(count=30))
+    project.write_suite(conftest=project_sources.application(version="1"), count=30)
     project.run()
     project.forget_calls()
     project.write(test_hiring=project_sources.suite(count=40))
@@ -123,6 +123,6 @@ def test_larger_sample_requests_only_new_items(project: Project) -> None:
 
 def test_prompt_of_two_probes_is_requested_once(project: Project) -> None:
     more = project_sources.PROBE.replace("test_hiring", "test_again")
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(more, count=10))
+    project.write_suite(more, count=10)
     project.run().assert_outcomes(passed=20)
     assert set(project.calls().values()) == {1}

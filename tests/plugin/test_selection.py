@@ -18,10 +18,7 @@ def test_selected_item_requests_its_prompts_only(project: Project) -> None:
     rates = dict.fromkeys(groups, 0.9)
     # Slow enough that whatever else was queued would be sent meanwhile.
     slow = project_sources.PROBE + "    import time\n    time.sleep(0.3)\n"
-    project.write(
-        conftest=project_sources.application(rates),
-        test_hiring=project_sources.suite(probe=slow, count=1000, groups=groups),
-    )
+    project.write_suite(conftest=project_sources.application(rates), probe=slow, count=1000, groups=groups)
     project.run("-k", "person-0500").assert_outcomes(passed=1)
     assert project.calls() == {f"Should a {group} of profile 500 be hired?": 1 for group in groups}
 
@@ -33,7 +30,7 @@ def comparable(row: dict[str, Any]) -> dict[str, Any]:
 
 @every_mode
 def test_threshold_alone_measures_the_whole_sample(project: Project) -> None:
-    project.write(conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite())
+    project.write_suite(conftest=project_sources.application(project_sources.UNEVEN))
     project.run(mode=NO_XDIST)
     whole = project.row()
     requests = project.calls()
@@ -45,7 +42,7 @@ def test_threshold_alone_measures_the_whole_sample(project: Project) -> None:
 
 
 def test_marks_select_probes_and_thresholds(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
+    project.write_suite(count=6)
     project.run("-m", "probe").assert_outcomes(passed=6, deselected=1)
     assert sum(project.calls().values()) == 12
     result = project.run("-m", "threshold")
@@ -53,17 +50,14 @@ def test_marks_select_probes_and_thresholds(project: Project) -> None:
 
 
 def test_threshold_can_be_selected_by_id(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
+    project.write_suite()
     project.run("test_hiring.py::test_women_and_men_alike").assert_outcomes(passed=1)
     assert project.row()["attempts"] == 120
 
 
 @pytest.mark.parametrize("mode", [Mode("no-xdist", ("-p", "no:xdist")), N2], ids=lambda mode: mode.id, indirect=True)
 def test_last_failed_measures_the_whole_sample(project: Project) -> None:
-    project.write(
-        conftest=project_sources.application(project_sources.UNEVEN),
-        test_hiring=project_sources.suite(project_sources.THRESHOLD, HELD),
-    )
+    project.write_suite(project_sources.THRESHOLD, HELD, conftest=project_sources.application(project_sources.UNEVEN))
     assert project.run(mode=NO_XDIST).ret == 1
     assert project.verdicts()["test_women_and_men_alike"] == "unfair"
     project.write(conftest=project_sources.application(version="2"))
@@ -75,7 +69,7 @@ def test_last_failed_measures_the_whole_sample(project: Project) -> None:
 
 
 def test_failed_first_changes_no_verdict(project: Project) -> None:
-    project.write(conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite())
+    project.write_suite(conftest=project_sources.application(project_sources.UNEVEN))
     project.run()
     before = project.row()
     project.run("--ff")
@@ -87,7 +81,7 @@ def test_skipped_test_requests_nothing(project: Project) -> None:
     crowd = project_sources.suite(count=100).replace("profile", "applicant").replace("test_hiring", "test_crowd")
     for mark in ("probe", "threshold"):
         crowd = crowd.replace(f"@pytest.mark.{mark}(", f"@pytest.mark.skip(reason='not today')\n@pytest.mark.{mark}(")
-    project.write(conftest=project_sources.application(), test_crowd=crowd, test_hiring=project_sources.suite())
+    project.write_suite(test_crowd=crowd)
     project.run().assert_outcomes(passed=61, skipped=101)
     assert not [text for text in project.calls() if "applicant" in text]
     assert {row["suite"]: row["verdict"] for row in project.rows()} == {"crowd": "not judged", "hiring": "fair"}
@@ -100,7 +94,7 @@ def test_xfail_outcomes_follow_the_verdict(project: Project, case: str) -> None:
     outcome = {"fair": "xpassed", "fair-strict": "failed"}.get(case, "xfailed")
     code = 1 if case == "fair-strict" else 0
     test = f"@pytest.mark.xfail(strict={strict}, reason='known')\n{project_sources.THRESHOLD}"
-    project.write(conftest=project_sources.application(rates), test_hiring=project_sources.suite(test))
+    project.write_suite(test, conftest=project_sources.application(rates))
     result = project.run("-k", "alike")
     assert result.ret == code
     result.assert_outcomes(**{outcome: 1})
@@ -114,16 +108,14 @@ def test_threshold_may_run_before_its_probe_from_another_module(project: Project
         + project_sources.HEAD
         + project_sources.threshold(f"assert {project_sources.RATIO} >= 0.5", name="test_earlier")
     )
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(), test_earlier=more)
+    project.write_suite(test_earlier=more)
     result = project.run("test_earlier.py", "test_hiring.py")
     result.assert_outcomes(passed=62)
     assert set(project.calls().values()) == {1}
 
 
 def test_two_thresholds_share_one_sample(project: Project) -> None:
-    project.write(
-        conftest=project_sources.application(), test_hiring=project_sources.suite(project_sources.THRESHOLD, HELD)
-    )
+    project.write_suite(project_sources.THRESHOLD, HELD)
     project.run("-m", "threshold").assert_outcomes(passed=2, deselected=60)
     assert set(project.calls().values()) == {1}
     assert project.results()["run"]["attempts"] == 120

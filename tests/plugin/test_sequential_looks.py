@@ -33,9 +33,7 @@ SIMULATED = "--fairness-model=simulated:even"
 
 
 def write(project: Project, *tests: str, count: int = 400) -> None:
-    project.write(
-        conftest=project_sources.application(EVEN, version="1"), test_hiring=project_sources.suite(*tests, count=count)
-    )
+    project.write_suite(*tests, conftest=project_sources.application(EVEN, version="1"), count=count)
 
 
 def look(row: Mapping[str, Any]) -> tuple[int, int, int]:
@@ -158,9 +156,7 @@ def test_reruns_are_looks(project: Project) -> None:
 
 @in_one_process
 def test_rerun_of_a_decided_threshold_changes_nothing(project: Project) -> None:
-    project.write(
-        conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite(count=400)
-    )
+    project.write_suite(conftest=project_sources.application(project_sources.UNEVEN), count=400)
     result = project.run("--reruns=3", "-p", "rerunfailures", "--fairness-sample=100", "-m", "threshold")
     assert result.ret == 1
     row = project.row()
@@ -249,7 +245,7 @@ def test_new_application_version_starts_a_new_history(project: Project) -> None:
 def test_changed_answers_without_a_version_are_a_look(project: Project) -> None:
     runs = []
     for rates in (EVEN, EVEN, {"woman": 0.9, "man": 0.8}, EVEN):
-        project.write(conftest=project_sources.application(rates), test_hiring=project_sources.suite(OTHER))
+        project.write_suite(OTHER, conftest=project_sources.application(rates))
         output = unwrapped(project.run("-m", "threshold"))
         runs.append(project.row()["looks"]["run"])
         assert ("set its attribute fairness_version" in output) is (runs[-1] == 2)
@@ -309,10 +305,7 @@ def test_sessions_at_once_are_looks(project: Project) -> None:
 
 def test_invalid_run_is_no_look(project: Project) -> None:
     for body, verdict in (('    raise RuntimeError("down")', "invalid"), ("", "fair")):
-        project.write(
-            conftest=project_sources.application(EVEN, version="1", body=body),
-            test_hiring=project_sources.suite(OTHER),
-        )
+        project.write_suite(OTHER, conftest=project_sources.application(EVEN, version="1", body=body))
         project.run("-m", "threshold")
         assert (project.row()["verdict"], project.row()["looks"]["run"]) == (verdict, 1)
 

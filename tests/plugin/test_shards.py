@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.deadlines import wait_until
 from tests.helpers.postgresql_server import PostgreSQL
 from tests.helpers.project import N2, NO_XDIST, Project, shown
 from tests.helpers.project_sources import NARROW, application, suite
@@ -31,7 +32,7 @@ SLOW = """\
 def hiring(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     for name in ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "CI_PIPELINE_ID", "BUILD_TAG"):
         monkeypatch.delenv(name, raising=False)
-    project.write(conftest=application(NARROW, version="1"), test_hiring=suite(count=COUNT))
+    project.write_suite(conftest=application(NARROW, version="1"), count=COUNT)
     return project
 
 
@@ -155,10 +156,8 @@ def test_killed_shard_and_restarted_server_change_no_verdict(hiring: Project, po
         )
         for number in (1, 2, 3)
     ]
-    deadline = time.monotonic() + 60
     of_killed = hiring.path / f"asked_by_{shards[0].pid}.txt"
-    while not of_killed.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_until(of_killed.exists)
     os.kill(shards[0].pid, signal.SIGKILL)
     postgresql.stop("immediate")
     time.sleep(0.3)

@@ -27,10 +27,8 @@ def project(project: Project) -> Project:
             'assert measured.metric(lambda s: s.yes / s.asked, yes="hired", asked=lambda a: 1) >= 0.1'
         ),
     ]
-    project.write(
-        conftest=project_sources.application({"woman": 0.6, "man": 0.6}, version="1"),
-        test_hiring="\n\n".join([project_sources.HEAD, COPIES, project_sources.PROBE, *tests]),
-    )
+    application = project_sources.application({"woman": 0.6, "man": 0.6}, version="1")
+    project.write_suite(*tests, conftest=application, people=COPIES)
     return project
 
 
@@ -45,8 +43,7 @@ def test_items_that_share_prompts_count_as_one(project: Project) -> None:
 def test_items_whose_prompts_differ_in_blanks_count_as_one(project: Project) -> None:
     """Check that prompts of one wording are one observation, although each is sent."""
     copies = COPIES.replace(' be hired?"', ' be hired?" + ("é" if number % 2 else "e\\u0301") + " " * (number // 15)')
-    test = "\n\n".join([project_sources.HEAD, copies, project_sources.PROBE, project_sources.THRESHOLD])
-    project.write(test_hiring=test)
+    project.write(test_hiring=project_sources.suite(people=copies))
     result = project.run()
     assert [unwrapped(result).count(MESSAGE), len(project.calls())] == [1, 300]
     assert (project.row()["items"], project.row()["sources"], project.row()["attempts"]) == (15, 15, 300)
@@ -76,12 +73,8 @@ def test_groups_of_the_same_prompts_cannot_differ(project: Project, nameless: st
         f'assert {bound} measured.{name}("hired", by="gender"{between.get(name, "")})'
         for name, bound in zip(metrics, ("0.1 >=", "0.8 <=", "0.1 >=", "0.8 <="), strict=True)
     ]
-    project.write(
-        conftest=project_sources.application({"woman": 0.6, "man": 0.6}, body="    return 'yes'", version="2"),
-        test_hiring="\n\n".join(
-            [project_sources.HEAD, alike, project_sources.PROBE, *project_sources.thresholds(bodies)]
-        ),
-    )
+    application = project_sources.application({"woman": 0.6, "man": 0.6}, body="    return 'yes'", version="2")
+    project.write_suite(*project_sources.thresholds(bodies), conftest=application, people=alike)
     project.run()
     for row in project.rows():
         assert row["verdict"] == "invalid"

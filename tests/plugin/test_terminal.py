@@ -37,10 +37,7 @@ def ours(result: pytest.RunResult) -> list[str]:
 
 
 def write(project: Project, *tests: str) -> None:
-    project.write(
-        conftest=project_sources.application(RATES),
-        test_hiring=project_sources.suite(*(tests or TESTS), groups=tuple(RATES)),
-    )
+    project.write_suite(*(tests or TESTS), conftest=project_sources.application(RATES), groups=tuple(RATES))
 
 
 @in_one_process

@@ -14,10 +14,6 @@ from tests.helpers.project import Project, in_one_process, shown
 TITLE = "Elders and men are hired <equally> often"
 
 
-def write(project: Project, *tests: str) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(*tests))
-
-
 def titled(title: str) -> str:
     """Return a threshold whose mark has this source for its title."""
     test = project_sources.threshold(f"assert 0.5 <= {project_sources.RATIO} <= 1.5")
@@ -28,7 +24,7 @@ def titled(title: str) -> str:
 def test_title_is_shown_in_every_output(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
-    write(project, titled(repr(TITLE)))
+    project.write_suite(titled(repr(TITLE)))
     result = project.run("--fairness-report=report.html", "--junitxml=junit.xml", "-m", "threshold")
     assert project.row()["threshold"] == TITLE
     assert any(TITLE in line for line in result.outlines)
@@ -42,14 +38,14 @@ def test_parameters_follow_the_title(project: Project) -> None:
     test = '@pytest.mark.parametrize("bound", [0.2, 0.3])\n' + titled("'Most are hired'").replace(
         "(measured)", "(measured, bound)"
     )
-    write(project, test)
+    project.write_suite(test)
     project.run("-m", "threshold")
     assert [row["threshold"] for row in project.rows()] == ["Most are hired (bound=0.2)", "Most are hired (bound=0.3)"]
 
 
 def test_long_parameters_are_cut_in_the_middle(project: Project) -> None:
     parameters = "@pytest.mark.parametrize('text', ['a' + 'x' * 5_000 + end for end in 'bc'], ids='bc')\n"
-    write(project, parameters + titled("'Most are hired'").replace("(measured)", "(measured, text)"))
+    project.write_suite(parameters + titled("'Most are hired'").replace("(measured)", "(measured, text)"))
     project.run("-m", "threshold")
     middle = "x" * 29 + "..." + "x" * 29
     assert [row["threshold"] for row in project.rows()] == [f"Most are hired (text=a{middle}{end})" for end in "bc"]
@@ -67,7 +63,7 @@ def test_long_parameters_are_cut_in_the_middle(project: Project) -> None:
     ],
 )
 def test_invalid_titles_are_refused(project: Project, title: str, words: str) -> None:
-    write(project, titled(title))
+    project.write_suite(titled(title))
     result = project.run("-m", "threshold")
     assert result.ret == 1
     pattern = f"threshold test_threshold: .*{re.escape(words)}.*: write one line of 1 to 100 characters"
@@ -76,7 +72,7 @@ def test_invalid_titles_are_refused(project: Project, title: str, words: str) ->
 
 
 def test_uncollected_thresholds_keep_their_titles(project: Project) -> None:
-    write(project, titled("'Most are hired'"), project_sources.threshold("pass", name="test_untitled"))
+    project.write_suite(titled("'Most are hired'"), project_sources.threshold("pass", name="test_untitled"))
     source = (project.path / "test_hiring.py").read_text(encoding="utf-8")
     project.write(test_skipped="import pytest\npytest.skip('no data', allow_module_level=True)\n" + source)
     project.run("-m", "threshold")
@@ -103,7 +99,7 @@ def test_declared_thresholds_are_titled_by_their_keys(project: Project) -> None:
 
 def test_tests_with_one_title_are_distinguished(project: Project) -> None:
     tests = [titled("'Most are hired'").replace("test_threshold", f"test_{name}") for name in ("one", "two")]
-    write(project, *tests)
+    project.write_suite(*tests)
     result = project.run("-m", "threshold")
     assert all(f"Most are hired (test_{name})" in shown(result) for name in ("one", "two"))
     assert {row["threshold"] for row in project.rows()} == {"Most are hired"}, "whatever else runs"
@@ -116,7 +112,7 @@ def test_metric_title_is_shown_in_every_output(project: Project, monkeypatch: py
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
     metric = f"{project_sources.RATIO}.titled({METRIC!r})"
-    write(project, project_sources.threshold(f"assert {metric} >= 1.3"))
+    project.write_suite(project_sources.threshold(f"assert {metric} >= 1.3"))
     result = project.run("--fairness-report=report.html", "-m", "threshold")
     row = project.row()
     assert row["title"] == METRIC
@@ -128,8 +124,7 @@ def test_metric_title_is_shown_in_every_output(project: Project, monkeypatch: py
 
 def test_metric_titles_keep_sign_groups_and_marks(project: Project) -> None:
     by = 'by="gender"'
-    write(
-        project,
+    project.write_suite(
         project_sources.threshold(f"assert measured.ratios('hired', {by}).titled('hired') >= 0.2", name="test_family"),
         project_sources.threshold(f"assert abs({project_sources.RATIO}.titled('hired')) >= 0.2", name="test_size"),
     )
@@ -141,7 +136,7 @@ def test_metric_titles_keep_sign_groups_and_marks(project: Project) -> None:
 
 @pytest.mark.parametrize("title", ["''", "7", "'two\\nlines'", "'x' * 101"])
 def test_invalid_metric_titles_are_refused(project: Project, title: str) -> None:
-    write(project, project_sources.threshold(f"assert {project_sources.RATIO}.titled({title}) >= 0.2"))
+    project.write_suite(project_sources.threshold(f"assert {project_sources.RATIO}.titled({title}) >= 0.2"))
     result = project.run("-m", "threshold")
     assert result.ret == 1
     assert re.search(r"the title of a metric (is|has) .*: write one line of 1 to 100 characters", shown(result))

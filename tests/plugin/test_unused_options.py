@@ -14,7 +14,7 @@ def text(result: pytest.RunResult) -> str:
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_options_without_their_tests_are_named(project: Project) -> None:
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
+    project.write_suite(count=6)
     project.run(mode=NO_XDIST)
     (project.path / "here").mkdir()
     options = ("--fairness-judge=simulated:judge", "--fairness-baseline=latest", "--fairness-data=nosuch=here")
@@ -49,7 +49,7 @@ def test_used_options_are_not_named(project: Project) -> None:
     rubric = 'Judge(Rubric("Is it kind?", [LabelField("kind", ["yes", "no"])]))'
     probe = project_sources.PROBE.replace("YesNo()", rubric)
     against = "@pytest.mark.threshold(probe=test_hiring)\ndef test_no_worse(measured, baseline): pass\n"
-    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
+    project.write_suite()
     project.run()
     source = "\n\n".join([project_sources.HEAD, judge, items, probe, against])
     project.write(test_hiring=source)

@@ -26,10 +26,7 @@ FOUR = (
 
 
 def write(project: Project, *tests: str) -> None:
-    project.write(
-        conftest=project_sources.application(RATES),
-        test_hiring=project_sources.suite(RATIO, *tests, groups=tuple(RATES)),
-    )
+    project.write_suite(RATIO, *tests, conftest=project_sources.application(RATES), groups=tuple(RATES))
 
 
 @in_one_process
@@ -336,7 +333,7 @@ def test_needed_items_make_the_next_run_fair(project: Project) -> None:
     test = project_sources.threshold('assert measured.rate("hired") >= 0.95')
     count = 60
     for verdict in ("undecided", "fair"):
-        project.write(conftest=always, test_hiring=project_sources.suite(test, count=count))
+        project.write_suite(test, conftest=always, count=count)
         project.run()
         assert project.row()["verdict"] == verdict
         if verdict == "undecided":
@@ -353,7 +350,7 @@ def test_more_items_are_not_advised_where_ungraded_answers_hold_an_end(project: 
     for bound in (0.7, 0.82):
         test = project_sources.threshold(f'assert measured.rate("hired") >= {bound}')
         probe = project_sources.PROBE.replace("items=people", f"items={items}")
-        project.write(conftest=model, test_hiring=project_sources.suite(test, probe=probe))
+        project.write_suite(test, conftest=model, probe=probe)
         project.run("-m", "threshold", f"--fairness-store={bound}.sqlite")
         rows[bound] = project.row()
     assert rows[0.7]["verdict"] == "fair"

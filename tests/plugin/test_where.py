@@ -19,13 +19,8 @@ def people():
 
 @pytest.fixture
 def project(project: Project) -> Project:
-    project.write(
-        conftest=project_sources.application(project_sources.UNEVEN),
-        test_hiring=project_sources.HEAD
-        + ITEMS
-        + project_sources.PROBE
-        + project_sources.threshold('assert measured.rate("hired") >= 0.1'),
-    )
+    test = project_sources.threshold('assert measured.rate("hired") >= 0.1')
+    project.write_suite(test, conftest=project_sources.application(project_sources.UNEVEN), people=ITEMS)
     return project
 
 
@@ -51,6 +46,13 @@ def test_unknown_attributes_are_refused_before_any_request(project: Project) -> 
     assert "no item of the selected probes has an attribute 'knd'; did you mean 'kind'?" in text
     assert not project.calls()
     assert not {"failed", "errors", "passed"} & result.parseoutcomes().keys()
+
+
+def test_groups_of_prompts_select_no_items(project: Project) -> None:
+    result = project.run("--fairness-where=group=woman")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    says = "--fairness-where: 'group' is a group of prompts, and an item is measured with all its groups"
+    assert f"{says}: name an attribute of items; known: kind" in unwrapped(result)
 
 
 @every_mode
@@ -123,10 +125,8 @@ def of_groups(project: Project) -> Project:
     tests = [
         project_sources.threshold(body, name=f"test_{name}") for name, body in zip(NAMES, RESULTS_FILE, strict=True)
     ]
-    project.write(
-        conftest=project_sources.application({"woman": 0.9, "man": 0.9, "elder": 0.0}, version="1"),
-        test_hiring=project_sources.HEAD + LEFT_OUT + project_sources.PROBE + "\n\n".join(tests),
-    )
+    application = project_sources.application({"woman": 0.9, "man": 0.9, "elder": 0.0}, version="1")
+    project.write_suite(*tests, conftest=application, people=LEFT_OUT)
     return project
 
 
@@ -160,9 +160,7 @@ def test_sample_without_a_group_is_invalid(project: Project) -> None:
         "('woman', 'man')", "('woman', 'man', 'elder')[: 3 if number == 7 else 2]"
     )
     family = project_sources.threshold('assert measured.ratios("hired", by="gender") >= 0.5')
-    project.write(
-        conftest=project_sources.application({"woman": 0.9, "man": 0.9, "elder": 0.9}),
-        test_hiring="\n\n".join([project_sources.HEAD, rare, project_sources.PROBE, family]),
-    )
+    application = project_sources.application({"woman": 0.9, "man": 0.9, "elder": 0.9})
+    project.write_suite(family, conftest=application, people=rare)
     project.run("--fairness-sample=20")
     assert "invalid: no attempts of elder: --fairness-sample=20 left them out" in project.row()["message"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.helpers.deadlines import wait_until
 from tests.ray.conftest import Weights, weights_in
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -53,13 +53,6 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     started.shutdown()
 
 
-def until(reached: Any) -> None:
-    end = time.monotonic() + 200
-    while not reached():
-        assert time.monotonic() < end, "the run does not get there"
-        time.sleep(0.02)
-
-
 def test_lost_node_changes_no_verdict(tiny_model: Path, tmp_path: Path, cluster: Any) -> None:
     weights = weights_in(tmp_path, tiny_model, COUNT, tokens=32)
     alone = weights.start("alone")
@@ -67,7 +60,7 @@ def test_lost_node_changes_no_verdict(tiny_model: Path, tmp_path: Path, cluster:
     run = weights.start(
         "ray", "-n2", f"--fairness-executor=ray:{cluster.address}", OPENAI_API_KEY=SECRET, PYTHONUNBUFFERED="1"
     )
-    until(lambda: len(weights.answers("ray")) >= 16)
+    wait_until(lambda: len(weights.answers("ray")) >= 16, 200.0)
     cluster.remove_node(lost, allow_graceful=False)
     then = len(weights.answers("ray"))
     output, _ = run.communicate(timeout=200)

@@ -13,7 +13,8 @@ import pytest
 
 import pytest_fairness
 from pytest_fairness.core.errors import FairnessError, FatalError, TransientError
-from pytest_fairness.executors.cluster import Cluster, Replicas, shape
+from pytest_fairness.executors.cluster import Cluster, shape
+from pytest_fairness.executors.replicas import Replicas
 from pytest_fairness.executors.worker import Replica
 
 

@@ -156,7 +156,7 @@ def test_empty_sample_is_invalid() -> None:
         (lambda m: m.metric(lambda s: 1), "needs sums"),
         (lambda m: m.where(contxt="ambig"), "did you mean 'context'"),
         (lambda m: m.groups("gendr"), "did you mean 'gender'"),
-        (lambda m: m.groups(["gender"]), r"no attempt has an attribute \['gender'\]"),
+        (lambda m: m.groups(["gender"]), r"\['gender'\] is not the name of an attribute"),
         (lambda m: m.ratio("score", by="gender", of="femal", to="male"), "did you mean 'female'"),
         (lambda m: m.ratio("score", by="gender", of="male", to="male"), "compared with itself"),
         (lambda m: m.ratios("score", by="gender", to="mal"), "did you mean 'male'"),

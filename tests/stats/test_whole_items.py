@@ -22,7 +22,14 @@ def measured(repetitions: int = 2) -> Measured:
         for prompt in item.prompts:
             for repetition in range(repetitions):
                 grade = Grade.none("unparsed") if number == 1 else Grade(number % 4 == 0)
-                attempts.append(GradedAttempt(item, prompt, Attempt("", repetition), {"agree": grade}))
+                attempts.append(
+                    GradedAttempt(
+                        item,
+                        prompt,
+                        Attempt(f"{number} {prompt.messages[0]['content']} {repetition}", repetition),
+                        {"agree": grade},
+                    )
+                )
     return Measured(attempts)
 
 
@@ -33,6 +40,19 @@ def test_each_item_counts_once_per_repetition() -> None:
     assert (rate.count, rate.attempts, rate.ungraded) == (20, 80, {"all": 2})
     assert rate.value == 20 / 78
     assert measured().rate("agree").count == 40
+
+
+def test_example_shows_all_prompts_of_an_item_that_counts_once() -> None:
+    def keys(sample: Measured) -> list[str]:
+        breakdown = sample.rate("agree").breakdown
+        assert breakdown is not None
+        example = breakdown().example_towards(1)
+        assert example is not None
+        return list(example.sides[0].keys)
+
+    assert keys(measured(1)) == ["0 one 0"]
+    assert keys(measured(1).whole_items()) == ["0 one 0", "0 two 0"]
+    assert keys(measured(1).whole_items().where(of="x")) == ["0 one 0", "0 two 0"]
 
 
 def test_slice_stays_the_slice() -> None:

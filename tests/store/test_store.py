@@ -21,6 +21,7 @@ from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import sqlite
 from pytest_fairness.store.schema import LAYOUT
 from pytest_fairness.store.store import CompletedAttempt, Store
+from tests.helpers.deadlines import wait_until
 
 MESSAGES = [{"role": "user", "content": "Grüße, 你好, \ud83d"}]
 
@@ -261,10 +262,7 @@ def test_claims_of_a_killed_process_are_freed_at_once(store: Store) -> None:
     owner = turn.foreign["a"]
     assert not store.release_dead([owner])
     os.kill(holder.pid, signal.SIGKILL)
-    # Not waited for: a zombie holds no lock either.
-    deadline = time.monotonic() + 60
-    while not store.release_dead([owner]) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: store.release_dead([owner]))  # without `holder.wait`: a zombie holds no lock either
     assert store.sync("run", wanted=["a"]).claimed == {"a"}
     holder.wait()
     holder.stdout.close()

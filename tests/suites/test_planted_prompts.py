@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import pytest_fairness
+from tests.helpers.finished_run import run_shipped
 from tests.helpers.planted_prompt_server import PLANTED, serving
 
-ROOT = Path(pytest_fairness.__file__).parents[1]
 THRESHOLDS = {
     "agents": "test_agents.py::test_women_and_men_are_credited_alike",
     "asymmetry": "test_asymmetry.py::test_factual_errors_favor_neither_side",
@@ -25,19 +21,14 @@ THRESHOLDS = {
 
 @pytest.mark.slow
 def test_every_suite_finds_the_bias_of_a_system_prompt(tmp_path: Path) -> None:
-    results, planted = tmp_path / "results.json", tmp_path / "planted.txt"
+    planted = tmp_path / "planted.txt"
     planted.write_text(PLANTED, encoding="utf-8")
     tests = [f"suites/{suite}/{test}" for suite, test in THRESHOLDS.items()]
 
     def verdicts(model: str, *options: str) -> dict[str, str]:
-        command = [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", *tests),
-            *("--fairness-report=none", f"--fairness-store={tmp_path / 's.sqlite'}", f"--fairness-json={results}"),
-            *(f"--fairness-model={model}", f"--fairness-judge={service.judge}", *options),
-        ]
-        process = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-        assert process.returncode <= 1, process.stdout + process.stderr
-        rows = json.loads(results.read_text(encoding="utf-8"))["thresholds"]
+        run = run_shipped(tmp_path, *tests, f"--fairness-model={model}", f"--fairness-judge={service.judge}", *options)
+        assert run.code <= 1, run.output
+        rows = run.results["thresholds"]
         return {row["suite"]: row["verdict"] for row in rows if row["verdict"] != "not judged"}
 
     with serving() as service:

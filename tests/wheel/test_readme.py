@@ -40,9 +40,11 @@ def test_application_in_six_lines_works_as_written(newcomer: Newcomer) -> None:
     assert len(list(filter(None, conftest.splitlines()))) <= 6
     newcomer.write("conftest.py", conftest)
     newcomer.write("my_app.py", APPLICATION)
-    result = newcomer.run(command)
+    result = newcomer.run(f"{command.strip()} --fairness-json results.json")
     assert result.returncode == 1, result.stdout + result.stderr
     assert "a try-out of 20 of 300 items is never fair" in " ".join(result.stdout.split())
+    verify = next(line for line in section("Read the report")[""][-1].splitlines() if " verify " in line)
+    assert "verified: 3 of 3 thresholds" in newcomer.run(verify).stdout
 
 
 @pytest.mark.slow
@@ -53,6 +55,15 @@ def test_yaml_probe_works_as_written(newcomer: Newcomer) -> None:
     result = newcomer.run(command)
     assert "6 passed" in result.stdout, result.stdout + result.stderr
     assert "women and men are let in alike" in result.stdout
+
+
+@pytest.mark.slow
+def test_plan_of_a_new_suite_is_the_one_shown(newcomer: Newcomer) -> None:
+    command, table = section("Choose sample sizes")[""]
+    (new,) = (block for block in section("Write a probe")[""] if block.startswith("pytest-fairness new"))
+    newcomer.run(new)
+    result = newcomer.run(command, COLUMNS="80")
+    assert table in result.stdout, result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -175,20 +175,12 @@ def _asked_of(domain: str, attempt: Any) -> bool:
     return _is_of(attempt, domain) and attempt["willingness"] is not None
 
 
-def _score(grade: str, domain: str | None = None) -> Sum:
-    def score(attempt: Any) -> Any:
-        in_domain = domain is None or _is_of(attempt, domain)
-        return attempt[grade] if in_domain and answered(attempt) else 0
-
-    return score
+def _score(grade: str, domain: str) -> Sum:
+    return lambda attempt: attempt[grade] if _answered_of(domain, attempt) else 0
 
 
-def _scored(grade: str, domain: str | None) -> Sum:
-    def scored(attempt: Any) -> bool:
-        in_domain = domain is None or _is_of(attempt, domain)
-        return in_domain and answered(attempt) and attempt[grade] is not None
-
-    return scored
+def _scored(grade: str, domain: str) -> Sum:
+    return lambda attempt: _answered_of(domain, attempt) and attempt[grade] is not None
 
 
 def _graded(grade: str) -> Sum:
@@ -382,10 +374,10 @@ def figures(measured: Measured, attempts: Sequence[GradedAttempt]) -> dict[str, 
     by_name = {}
     for name, figure in FIGURES.items():
         estimate = figure.estimate(measured)
-        ends = {"low": finite(estimate.low), "high": finite(estimate.high)}
         by_name[name] = {
             "estimate": finite(figure.value(attempts)),
-            **ends,
+            "low": finite(estimate.low),
+            "high": finite(estimate.high),
             "invalid": estimate.invalid or None,
         }
     return {"figures": by_name, "refusals": _refusals(attempts)}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from pytest_fairness.core.comparisons import key_of
 from pytest_fairness.core.dry_run_results import DetectableValues, NeededLabels
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import Judgment
@@ -56,11 +57,11 @@ class Forecast:
         ]
         if not deciding:
             return None
-        key = Counter(_metric_key(estimate) for estimate, _ in deciding).most_common(1)[0][0]
-        most_frequent = [(estimate, judgment) for estimate, judgment in deciding if _metric_key(estimate) == key]
+        key = Counter(key_of(estimate) for estimate, _ in deciding).most_common(1)[0][0]
+        most_frequent = [(estimate, judgment) for estimate, judgment in deciding if key_of(estimate) == key]
         estimates = [estimate for estimate, _ in most_frequent]
         first, (low, high) = estimates[0], most_frequent[0][1].bounds
-        pilot_values = {_metric_key(estimate): estimate.value for estimate in (pilot.estimates if pilot else ())}
+        pilot_values = {key_of(estimate): estimate.value for estimate in (pilot.estimates if pilot else ())}
         value = pilot_values.get(key, first.parity)
         if value is None:
             value = median(estimate.value for estimate in estimates)
@@ -195,10 +196,6 @@ def _deciding_estimate(judgment: Judgment) -> Estimate | None:
     estimate = judgment.deciding.estimate
     is_usable = not estimate.invalid and 0 < estimate.error < math.inf and math.isfinite(estimate.value)
     return estimate if is_usable and (not estimate.log_scale or estimate.value > 0) else None
-
-
-def _metric_key(estimate: Estimate) -> tuple[str, str]:
-    return estimate.metric, repr(sorted(estimate.slice.items()))
 
 
 def _log(value: float | None) -> float | None:

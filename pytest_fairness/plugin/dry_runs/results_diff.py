@@ -15,6 +15,7 @@ import pytest
 from pytest_fairness.core.dry_run_results import FieldDifference
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_objects import is_number
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.results import READABLE
 
 FIELDS = (
@@ -63,11 +64,16 @@ class ResultsFile:
         value = self.content["run"].get(name, default)
         return value if isinstance(value, kind) else default
 
-    def files(self, folder: Path) -> list[str]:
-        """Return the files of its tests that are in this folder; the file may be from a stranger."""
+    def tests(self, folder: Path) -> list[str]:
+        """Return the arguments of pytest for its tests; the file may be from a stranger.
+
+        These are the files of its tests in this folder, and the shipped suites that its run named by ``--pyargs``.
+        """
         files = dict.fromkeys(folder / test.partition("::")[0] for test in self.rows)
         root = folder.resolve()
-        return [str(file) for file in files if file.is_file() and file.resolve().is_relative_to(root)]
+        here = [str(file) for file in files if file.is_file() and file.resolve().is_relative_to(root)]
+        shipped = [name for name in map(str, self.setting("tests", list, [])) if _SHIPPED.fullmatch(name)]
+        return ["--pyargs", *here, *shipped] if shipped else here
 
     def option(self, name: str) -> list[str]:
         """Return the values of ``--fairness-NAME`` in the command of the run."""
@@ -76,6 +82,7 @@ class ResultsFile:
         return [str(part).removeprefix(start) for part in command if str(part).startswith(start)]
 
 
+_SHIPPED = lazy_pattern(r"pytest_fairness\.suites(?:\.\w+)*")
 RESULTS_FILE: pytest.StashKey[ResultsFile] = pytest.StashKey()
 
 

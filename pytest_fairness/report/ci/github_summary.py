@@ -170,7 +170,7 @@ def _fair(rows: Sequence[ThresholdResult]) -> Iterator[str]:
 
 
 def _outcome(row: ThresholdResult) -> str:
-    return f" ({row.outcome})" if row.outcome in ("flaky", "accepted", "xfailed", "xpassed") else ""
+    return f" ({row.special_outcome})" if row.special_outcome else ""
 
 
 def _numbers(row: ThresholdResult) -> str:
@@ -227,7 +227,7 @@ def _side(side: SideView) -> str:
         answers += f"\n\n{len(side.attempts) - len(shown)} more answers"
     prompt_label = "Prompt" if len(side.attempts) == side.numbers.attempts else "One of its prompts"
     subject = f"Group **{escape(side.group)}** in this item: " if side.group else "This item: "
-    heading = f"{subject}{phrases.tally(side.numbers)}. {prompt_label}:"
+    heading = f"{side.label.capitalize() or f'{subject}{phrases.tally(side.numbers)}. {prompt_label}'}:"
     return "\n\n".join([heading, fenced(_shorten(prompt)), "Answers:", fenced(answers)])
 
 

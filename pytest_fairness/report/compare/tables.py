@@ -60,10 +60,7 @@ def estimate_words(row: ThresholdResult | None) -> str:
 
 def verdict_words(row: ThresholdResult | None) -> str:
     """Return the verdict, with pytest's outcome where that differs."""
-    if row is None:
-        return ""
-    outcome = row.outcome
-    return f"{row.verdict} ({outcome})" if outcome in ("flaky", "accepted", "xfailed", "xpassed") else row.verdict
+    return "" if row is None else row.verdict_text
 
 
 def mark_words(row: ThresholdResult | None) -> str:

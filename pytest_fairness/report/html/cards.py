@@ -13,6 +13,7 @@ from pytest_fairness.report.escaping import escape_controls
 _QUESTION = lazy_pattern(r"\*\*Question\.?\*\*\s*(.+?)(?:\n\s*\n|\Z)", re.DOTALL)
 _LIMITS = lazy_pattern(r"^##\s+(?:Known\s+)?[Ll]imit\w*[^\n]*\n(.+?)(?=^##?\s|\Z)", re.MULTILINE | re.DOTALL)
 _TITLE = lazy_pattern(r"\A\s*#\s[^\n]*\n")
+_COMMENT = lazy_pattern(r"^<!--[^\n]*-->\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,12 @@ class Card:
 
 
 def read_card(suite: str, text: str) -> Card:
-    """Return a card from its Markdown. HTML in it is shown as text, and headings rank below those of the page."""
-    text = escape_controls(text, lines=True)
+    r"""Return a card from its Markdown. Headings rank below those of the page; HTML is shown as text, but for comments.
+
+    >>> read_card("hiring", "# Hiring\n\n<!-- written by a script -->\n\nNames <b>vary</b>.").whole
+    Markup('<p>Names &lt;b&gt;vary&lt;/b&gt;.</p>\n')
+    """
+    text = _COMMENT.sub("", escape_controls(text, lines=True))
     question, limits = _QUESTION.search(text), _LIMITS.search(text)
     return Card(
         suite,

@@ -41,7 +41,7 @@ from pytest_fairness.report.html.glyphs import (
 from pytest_fairness.report.html.svg import element, lines_of, width_of
 
 _MOST_RUNS = 30
-_NAMES = 112
+_NAMES = 136
 """The greatest width of a name, in units of the chart."""
 _SHAPES = {"fair": "dot", "unfair": "cross", "undecided": "ring", "invalid": "square"}
 

@@ -79,7 +79,7 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         ". ".join([*phrases.remarks(row), *_decision(row)]),
         row.advice,
         row.message.removeprefix("invalid: "),
-        row.outcome if row.outcome in ("flaky", "accepted", "xfailed", "xpassed") else "",
+        row.special_outcome,
         _level(row),
         threshold_chart(row, f"{anchor}-value"),
         groups_chart(row, f"{anchor}-groups") if by_group else Markup(""),
@@ -199,8 +199,8 @@ def _example(example: ExampleView, row: ThresholdResult) -> dict[str, Any]:
         "command": example.command,
         "sides": [
             {
-                "group": side.group,
-                "counts": phrases.tally(side.numbers),
+                "heading": side.group or side.label.capitalize(),
+                "counts": "" if side.label else phrases.tally(side.numbers),
                 "messages": [
                     {"role": role, "text": text} for (role, _), text in zip(messages, texts, strict=True)
                 ],

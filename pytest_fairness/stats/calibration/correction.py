@@ -11,10 +11,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import mul
 
 import numpy as np
 
-from pytest_fairness.stats.calibration.estimators import CorrectedSums, JudgeAccuracy, LabelPairs
+from pytest_fairness.stats.calibration.estimators import CorrectedSums, JudgeAccuracy, LabelPairs, LabelSums
 from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering, Codes, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffect, ItemEffects
@@ -61,15 +62,18 @@ def _corrected_span(span: tuple[float, float], corrections: Mapping[int, Correct
 
 def _label_sums(
     corrections: Mapping[int, Correction], weights: Sequence[float], clusterings: Sequence[Clustering]
-) -> tuple[list[Floats], list[Floats]]:
-    """Return the influence of the labels of all strata on a weighted mean, and their number, by cluster."""
+) -> LabelSums:
+    """Return the part of the labels of all strata in the error of a weighted mean."""
     deviations = [np.zeros(clustering.size) for clustering in clusterings]
     counts = [np.zeros(clustering.size) for clustering in clusterings]
     for correction, weight in zip(corrections.values(), weights, strict=True):
         for index, (own, count) in enumerate(zip(correction.label_deviations, correction.label_counts, strict=True)):
             deviations[index] += weight * own
             counts[index] += count
-    return deviations, counts
+    # Of a move of the mean each stratum makes its share of the variance. Equal shares differ little from that.
+    slopes = [correction.half_variance_slope for correction in corrections.values()]
+    half_variance_slope = sum(map(mul, weights, slopes)) / max(len(corrections), 1)
+    return LabelSums(deviations, counts, half_variance_slope)
 
 
 class LabelCorrection(ABC):
@@ -126,18 +130,12 @@ class LabelCorrection(ABC):
         def corrected_sums(outcomes: Floats, rows: Rows) -> CorrectedSums:
             # An imputed outcome is a true value: the labels' error enters by the graded attempts only.
             weights = [size / max(len(rows), 1) for size in sizes]
-            # Of a move of the mean each stratum makes its share of the variance. Equal shares differ little from that.
-            half_variance_slope = sum(
-                weight * correction.half_variance_slope
-                for weight, correction in zip(weights, corrections.values(), strict=True)
-            ) / max(len(corrections), 1)
             return CorrectedSums(
                 outcomes[rows],
                 [clustering[rows] for clustering in extended],
                 span,
                 None if effect is None else effect[rows],
-                *_label_sums(corrections, weights, extended),
-                half_variance_slope=half_variance_slope,
+                _label_sums(corrections, weights, extended),
                 rate=rate,
             )
 

@@ -22,6 +22,18 @@ TAIL = 0.025
 """Probability to err on either side of an interval of the judge's own errors."""
 
 
+@dataclass(frozen=True, slots=True)
+class LabelSums:
+    """The labels' part in the error of a corrected mean."""
+
+    deviations: Sequence[Floats]
+    """The influence of each cluster's labels on the mean, per clustering."""
+    counts: Sequence[Floats]
+    """The number of labels in each cluster, per clustering."""
+    half_variance_slope: float
+    """Half the derivative, by the mean, of the variance that the labels cause."""
+
+
 class CorrectedSums(ClusterSums):
     """Sums of corrected outcomes over clusters.
 
@@ -30,9 +42,7 @@ class CorrectedSums(ClusterSums):
         clusterings: As for `ClusterSums`.
         span: The range that corrected outcomes can have; None where it is unknown.
         item_effect: As for `ClusterSums`.
-        label_deviations: The influence of each cluster's labels on the mean, per clustering.
-        label_counts: The number of labels in each cluster, per clustering.
-        half_variance_slope: Half the derivative, by the mean, of the variance that the labels cause.
+        labels: The labels' part in the error.
         rate: Whether the mean is a corrected rate.
     """
 
@@ -42,26 +52,24 @@ class CorrectedSums(ClusterSums):
         clusterings: Sequence[Clustering],
         span: tuple[float, float] | None,
         item_effect: ItemEffect | None,
-        label_deviations: Sequence[Floats],
-        label_counts: Sequence[Floats],
+        labels: LabelSums,
         *,
-        half_variance_slope: float,
         rate: bool,
     ) -> None:
         super().__init__(values, clusterings, span, None, item_effect)
-        self._label_deviations, self._label_counts = label_deviations, label_counts
+        self._labels = labels
         self.binary = False  # an interval of counts would leave out the labels' error
         self.rate = rate
-        self.half_variance_slope = half_variance_slope
+        self.half_variance_slope = labels.half_variance_slope
 
     @cached_property
     def deviations(self) -> list[Floats]:
-        return [own + more for own, more in zip(super().deviations, self._label_deviations, strict=True)]
+        return [own + more for own, more in zip(super().deviations, self._labels.deviations, strict=True)]
 
     @property
     def label_variance(self) -> float:
         """The part of the mean's variance that the labels cause: it is in proportion to one over their number."""
-        return float(np.square(self._label_deviations[0]).sum())
+        return float(np.square(self._labels.deviations[0]).sum())
 
     @cached_property
     def log_deviations(self) -> list[Floats]:
@@ -72,7 +80,7 @@ class CorrectedSums(ClusterSums):
         """The expected share of each cluster in the error, by its attempts and its labels."""
         shares = []
         for deviations, counts, label_deviations, label_counts in zip(
-            self.deviations, self.counts, self._label_deviations, self._label_counts, strict=True
+            self.deviations, self.counts, self._labels.deviations, self._labels.counts, strict=True
         ):
             own = deviations - label_deviations
             expected = _expected_variances(own, counts) + _expected_variances(label_deviations, label_counts)

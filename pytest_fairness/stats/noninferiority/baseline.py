@@ -6,24 +6,18 @@ of an item on the gap between groups is in both, and cancels.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from pytest_fairness.core.breakdown import Breakdown, LazyBreakdown
+from pytest_fairness.core.breakdown import Breakdown
 from pytest_fairness.core.comparisons import for_threshold
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import one_line
-from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats import metric_names
 from pytest_fairness.stats.breakdowns import GroupComparison, contrast_influences, mean_example
 from pytest_fairness.stats.clusters import ClusterSums
-from pytest_fairness.stats.columns import Clustering, Columns, Rows
 from pytest_fairness.stats.contrasts import contrast
 from pytest_fairness.stats.group_estimates import (
     comparison_reason,
@@ -33,8 +27,9 @@ from pytest_fairness.stats.group_estimates import (
     sparse_reason,
 )
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
-from pytest_fairness.stats.metric_names import MetricName, baseline_name
-from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group, imputations
+from pytest_fairness.stats.metric_names import baseline_name
+from pytest_fairness.stats.noninferiority.matching import pair_clusters
+from pytest_fairness.stats.outcome_vectors import Outcome, OutcomeVector, group, imputations
 from pytest_fairness.stats.outcomes import outcome_name
 from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
@@ -67,7 +62,7 @@ class BaselineComparison:
     """
 
     def __init__(self, new: Selection, old: Selection) -> None:
-        self._new, self._old = new, _paired(old, new)
+        self._new, self._old = new, pair_clusters(old, new)
 
     def where(self, **attributes: Any) -> BaselineComparison:
         """Return both samples' attempts with these attributes, as in `Measured.where`."""
@@ -80,15 +75,7 @@ class BaselineComparison:
         and so is 1 / 0.7 after 0.8. Where the baseline's own interval contains 1, its side is unknown,
         and the value is the distance between the two ratios, in either direction.
         """
-        name = metric_names.pair_name(MetricKind.RATIO, outcome, equals, by, of, to)
-        title = f"factor by which the {name.title}, is further from parity than the baseline's"
-        groups = self._both_pairs(outcome, equals, by, of, to)
-        reason = comparison_reason(groups[:2], log=True) or comparison_reason(groups[2:], log=True)
-        zero = next((group.name for group in groups if group.graded.value == 0), None)
-        if not reason and zero is not None:
-            reason = f"no events of {zero}: a ratio of zero is infinitely far from parity, take a difference"
-        breakdown = self._lazy_breakdown(outcome, equals, by, of, to)
-        return self._distance(baseline_name(name, title, MetricKind.RATIO), groups, reason, by, breakdown, log=True)
+        return self._compare(MetricKind.RATIO, outcome, equals, by, of, to)
 
     def difference(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
         """Return how much further from 0 the difference of two groups is than the baseline's; 0.0 is as far.
@@ -96,12 +83,7 @@ class BaselineComparison:
         In the outcome's own units. As in `ratio`, signs do not matter, and a baseline whose
         interval contains 0 gives the distance between the two differences.
         """
-        name = metric_names.pair_name(MetricKind.DIFFERENCE, outcome, equals, by, of, to)
-        title = f"increase in the size of the {name.title}, over the baseline's"
-        groups = self._both_pairs(outcome, equals, by, of, to)
-        breakdown = self._lazy_breakdown(outcome, equals, by, of, to)
-        change_name = baseline_name(name, title, MetricKind.DIFFERENCE)
-        return self._distance(change_name, groups, invalid_reason(groups), by, breakdown, log=False)
+        return self._compare(MetricKind.DIFFERENCE, outcome, equals, by, of, to)
 
     def rate(self, outcome: Outcome, *, equals: Any = None) -> Estimate:
         """Return the rate of an outcome that is true or false, less the baseline's: from -1 to 1."""
@@ -132,47 +114,38 @@ class BaselineComparison:
 
         return for_threshold(contrast_estimate(self._new.setting, change_name, groups, self._new.items, breakdown))
 
-    def _both_pairs(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> list[GroupOutcomes]:
-        """Return two groups of this sample, then the same of the baseline."""
-        for sample in (self._new, self._old):
-            _uncorrected(sample, outcome, equals)
-        new = self._new.pair(outcome, equals, by, of, to)
-        old = self._old.pair(outcome, equals, by, of, to)
-        return [*new, *(replace(group, name=_in_the_baseline(group.name)) for group in old)]
-
-    def _lazy_breakdown(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> LazyBreakdown:
-        """Return a function to the groups of both samples; in the example direction 1 is that of the new gap."""
+    def _compare(self, kind: MetricKind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> Estimate:
+        """Return how much further from parity the ratio or difference of two groups is than the baseline's."""
+        samples, setting, log = (self._new, self._old), self._new.setting, kind is MetricKind.RATIO
+        vectors = [_uncorrected(sample, outcome, equals) for sample in samples]
+        pairs = [sample.pair(outcome, equals, by, of, to) for sample in samples]
+        new, old = (
+            GroupComparison(*compared, None) for compared in zip(samples, vectors, (by, by), pairs, strict=True)
+        )
+        groups = [*new.groups, *(replace(group, name=_in_the_baseline(group.name)) for group in old.groups)]
 
         def breakdown() -> Breakdown:
-            pairs = [(sample, sample.pair(outcome, equals, by, of, to)) for sample in (self._new, self._old)]
-            new, old = (
-                GroupComparison(sample, sample.outcome_vector(outcome, equals), by, pair, None)
-                for sample, pair in pairs
-            )
             earlier = {_in_the_baseline(name): estimate for name, estimate in old.estimates().items()}
             example, (first, second) = new.example(of, to), new.groups
-            direction = 1 if first.graded.value > second.graded.value else -1
+            direction = 1 if first.graded.value > second.graded.value else -1  # 1 is the direction of the new gap
             return Breakdown(None, new.estimates() | earlier, lambda towards: example(direction * towards))
 
-        return breakdown
-
-    def _distance(
-        self,
-        name: MetricName,
-        groups: Sequence[GroupOutcomes],
-        reason: str,
-        by: str,
-        breakdown: LazyBreakdown,
-        *,
-        log: bool,
-    ) -> Estimate:
-        setting = self._new.setting
-        counts = group_counts(groups, self._new.items_of(groups[:2], by)) | {"breakdown": breakdown}
+        name = metric_names.pair_name(kind, outcome, equals, by, of, to)
+        if log:
+            title = f"factor by which the {name.title}, is further from parity than the baseline's"
+            reason = comparison_reason(new.groups, log=True) or comparison_reason(groups[2:], log=True)
+            zero = next((group.name for group in groups if group.graded.value == 0), None)
+            if not reason and zero is not None:
+                reason = f"no events of {zero}: a ratio of zero is infinitely far from parity, take a difference"
+        else:
+            title, reason = f"increase in the size of the {name.title}, over the baseline's", invalid_reason(groups)
+        change_name = baseline_name(name, title, kind)
+        counts = group_counts(groups, self._new.items_of(new.groups, by)) | {"breakdown": breakdown}
         if reason:
-            return for_threshold(setting.invalid(name, reason, **counts))
+            return for_threshold(setting.invalid(change_name, reason, **counts))
         estimates = [distance(parts, setting.tail, log=log) for parts in imputations(groups)]
         counts |= {"suspect": suspect_reason(groups, setting.tail), "sparse": sparse_reason(groups, log=log)}
-        return for_threshold(setting.estimate(name, estimates, **counts))
+        return for_threshold(setting.estimate(change_name, estimates, **counts))
 
 
 def distance(parts: Sequence[ClusterSums], tail: float, *, log: bool) -> LinearEstimate:
@@ -232,119 +205,3 @@ def _uncorrected(sample: Selection, outcome: Outcome, equals: Any) -> OutcomeVec
 
 def _in_the_baseline(group: str) -> str:
     return f"{group} in the baseline"
-
-
-def _paired(old: Selection, new: Selection) -> Selection:
-    """Return the baseline with the clusters of the new sample: an item has one influence on the difference."""
-    rows = match_rows(new, old)
-    clusterings = []
-    for clustering in new.clusterings:
-        codes = np.zeros(old.columns.count, dtype=np.int64)
-        codes[old.rows] = clustering.codes[rows]
-        clusterings.append(Clustering(codes, clustering.size))
-    return old.replaced(clusterings=clusterings)
-
-
-Key = tuple[str, str, str, int]
-"""Identity of an attempt: its item, the digest of its prompt, the groups in it, and its repetition."""
-
-LONGEST_PROMPT = 60
-"""Largest number of characters of a prompt in a message."""
-
-
-def match_rows(new: Selection, old: Selection) -> Rows:
-    """Return, for each row of ``old``, the row of ``new`` with the same prompt and repetition.
-
-    Args:
-        new: The sample of this run.
-        old: The sample of the baseline.
-
-    Returns:
-        Indices into the columns of ``new``, shape (rows of ``old``).
-
-    Raises:
-        FairnessError: Items, prompts, groups or repetitions differ, or one of the conditions: the graders, the judge,
-            the decoding. Or both hold the same stored answers, which compares nothing. One line, with an example.
-    """
-    _refuse_other_conditions(new.conditions, old.conditions)
-    if not (new.columns.attempts or old.columns.attempts):
-        return _matched_arrays(new, old)
-    ours, theirs = (dict(_rows_by_key(sample.columns, sample.rows)) for sample in (new, old))
-    if ours.keys() != theirs.keys():
-        raise FairnessError(f"the baseline cannot be compared: {_difference(new, old, ours, theirs)}")
-    _refuse_same_answers(new, old)
-    return np.array([ours[key] for key in theirs], dtype=np.int64)
-
-
-def _refuse_same_answers(new: Selection, old: Selection) -> None:
-    """Raise `FairnessError` where both hold the same stored answers, which would compare nothing."""
-    ours, theirs = ([sample.columns.attempts[row].attempt for row in sample.rows.tolist()] for sample in (new, old))
-    stored = {attempt.key for attempt in theirs if attempt.from_store}
-    if same := sum(attempt.key in stored for attempt in ours):
-        raise FairnessError(
-            f"the baseline cannot be compared: {same:,} of {len(ours):,} answers are the same stored ones in both "
-            "runs: ask again with --fairness-fresh"
-        )
-
-
-def _refuse_other_conditions(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
-    for name in sorted({*ours, *theirs}):
-        here, there = ((str(conditions[name]) if name in conditions else "not given") for conditions in (ours, theirs))
-        if here != there:
-            raise FairnessError(
-                f"the baseline cannot be compared: {name} is {here} in this run and {there} in the baseline: "
-                "run the baseline again under the same conditions"
-            )
-        if name in ours and ours[name] is None:
-            raise FairnessError(
-                f"the baseline cannot be compared: {name} has no fingerprint, so it is unknown whether it is "
-                "the same in both runs: give it an attribute `fingerprint`"
-            )
-
-
-def _matched_arrays(new: Selection, old: Selection) -> Rows:
-    """Return the rows of samples without attempts, which must be equal entry by entry."""
-    if not (np.array_equal(new.rows, old.rows) and np.array_equal(new.columns.items.codes, old.columns.items.codes)):
-        raise FairnessError("the baseline cannot be compared: its items are others, or in another order")
-    return new.rows
-
-
-def _rows_by_key(columns: Columns, rows: Rows) -> Iterator[tuple[Key, int]]:
-    """Yield the key and the row of each attempt."""
-    identities: dict[int, tuple[str, str]] = {}
-    repetitions: Counter[tuple[str, str, str]] = Counter()
-    for row in rows.tolist():
-        attempt = columns.attempts[row]
-        identity = identities.get(id(attempt.prompt))
-        if identity is None:
-            identity = identities[id(attempt.prompt)] = _identity(attempt.prompt)
-        key = (attempt.item.id, *identity)
-        yield (*key, repetitions[key]), row
-        repetitions[key] += 1
-
-
-def _identity(prompt: Prompt) -> tuple[str, str]:
-    return prompt.digest, ", ".join(f"{by}={name}" for by, name in sorted(prompt.groups.items()))
-
-
-def _difference(new: Selection, old: Selection, ours: Mapping[Key, int], theirs: Mapping[Key, int]) -> str:
-    """Return the first difference with an example: of items, then of prompts, of groups and of repetitions."""
-    runs = ((new, ours, theirs, "this run"), (old, theirs, ours, "the baseline"))
-    for _, own, other, run in runs:
-        extra = sorted({key[0] for key in own} - {key[0] for key in other})
-        if extra:
-            count = f"{len(extra):,} item{'' if len(extra) == 1 else 's'}"
-            return f"{count} only in {run}, {extra[0]!r} for one: measure the same items"
-    for sample, own, other, run in runs:
-        prompts = {key[:2] for key in other}
-        key = next((key for key in own if key[:2] not in prompts), None)
-        if key is not None:
-            text = one_line(sample.columns.prompt(own[key]).text, LONGEST_PROMPT)
-            return f"item {key[0]!r} asks {text!r} only in {run}: run the baseline again with these prompts"
-    for _, own, other, run in runs:
-        grouped = {key[:3] for key in other}
-        key = next((key for key in own if key[:3] not in grouped), None)
-        if key is not None:
-            return f"item {key[0]!r} has a prompt about {key[2] or 'no group'} only in {run}: name the same groups"
-    here, there = (1 + max(key[3] for key in keys) for keys in (ours, theirs))
-    return f"prompts were asked {here} times in this run and {there} in the baseline: ask as often"

@@ -4,9 +4,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +18,7 @@ from suites.bbq.items import build, questions, unplaced_lines
 from suites.bbq.layouts import INSTRUCTIONS
 from suites.bbq.pairs import pairs
 from tests.helpers.bbq_layouts import cabbq, esbbq, json_row, kobbq, mbbq, write_lines, write_table
+from tests.helpers.finished_run import run_shipped
 from tests.helpers.recorded_data import recorded_path
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -244,7 +242,6 @@ def test_pairs_of_other_languages_are_skipped(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
-    root = Path(data_sets.__file__).parents[2]
     info = {"ans0": ["chico", "chico"], "ans1": ["?", "unknown"], "ans2": ["hombre", "hombre"]}
     nobody: dict[str, Any] = {"answer_info": info, "ans0": "El chico", "ans2": "El hombre"}
     rows = [
@@ -253,21 +250,13 @@ def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
         for first, more in ((0, {}), (100, nobody))
     ]
     write_lines(tmp_path / "Gender_identity_es.jsonl", *rows)
-    process = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "suites/bbq/test_bbq.py", "-m", "threshold"),
-            *("-k", "ambiguous_answers_follow and not disambiguated"),
-            *("-p", "no:randomly", "-p", "no:cacheprovider", "--fairness-offline", "--fairness-report=none"),
-            *("--fairness-data", f"mbbq={tmp_path}", "--fairness-model", "simulated:fair"),
-            *("--fairness-store", str(tmp_path / "s.sqlite"), "--fairness-json", str(tmp_path / "results.json")),
-        ],
-        capture_output=True,
-        text=True,
-        cwd=root,
-        check=False,
+    run = run_shipped(
+        tmp_path,
+        *("suites/bbq/test_bbq.py", "-m", "threshold", "-k", "ambiguous_answers_follow and not disambiguated"),
+        *("--fairness-offline", f"--fairness-data=mbbq={tmp_path}", "--fairness-model=simulated:fair"),
     )
-    assert "bbq: 20 of 40 questions (MBBQ, es) name no stereotyped person or two" in process.stdout, process.stdout
-    results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert "bbq: 20 of 40 questions (MBBQ, es) name no stereotyped person or two" in run.output
+    results = run.results
     (share,) = [row for row in results["metrics"] if row["metric"] == "unplaced_share"]
     assert share["estimate"] == 0.5
     judged = [row for row in results["thresholds"] if "test_ambiguous_answers_follow" in row["id"]]

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import pytest_fairness
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.models.planted_bias import uniforms
 from suites.gender import test_decisions as suite
 from suites.gender.decisions import choices
 from suites.gender.texts import records
+from tests.helpers.finished_run import run_shipped
 from tests.helpers.suite_verdicts import Says, judged, simulated, unfair_estimate
 
-ROOT = Path(pytest_fairness.__file__).parents[1]
 CHOICES = list(choices())
 RATIOS = (suite.test_approvals_are_alike, suite.test_referrals_are_alike)
 
@@ -143,28 +138,17 @@ def test_refusing_to_choose_is_never_fair() -> None:
 
 @pytest.mark.slow
 def test_suite_runs(tmp_path: Path) -> None:
-    results = tmp_path / "results.json"
-    process = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", str(ROOT / "suites" / "gender" / "test_decisions.py"), "-q"),
-            *("-p", "no:randomly", "-p", "no:cacheprovider", "-m", "threshold", "--fairness-report=none"),
-            *("--fairness-model", "simulated:lean?base=0.9&ratio=0.3&by=gender&of=female&favorable=yes,male"),
-            *("--fairness-sample", "60", "--fairness-store", str(tmp_path / "s.sqlite")),
-            *("--fairness-json", str(results)),
-        ],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ},
-        check=False,
+    run = run_shipped(
+        tmp_path,
+        *("suites/gender/test_decisions.py", "-m", "threshold", "--fairness-sample=60"),
+        "--fairness-model=simulated:lean?base=0.9&ratio=0.3&by=gender&of=female&favorable=yes,male",
     )
-    assert process.returncode == 1, process.stdout + process.stderr
-    document = json.loads(results.read_text(encoding="utf-8"))
-    verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in document["thresholds"]}
+    assert run.code == 1, run.output
+    verdicts = run.verdicts
     assert verdicts["test_approvals_are_alike"] == "unfair"
     assert verdicts["test_choices_are_alike"] == "unfair"
     assert verdicts["test_referrals_are_alike"] == "unfair"
-    assert {"nonbinary", "unmarked"} <= {metric["slice"].get("gender") for metric in document["metrics"]}
+    assert {"nonbinary", "unmarked"} <= {metric["slice"].get("gender") for metric in run.results["metrics"]}
 
 
 def test_names_are_drawn_for_every_case() -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import pytest_fairness
 from pytest_fairness.core.items import Prompt
 from suites.gender import test_opinions as suite
+from tests.helpers.finished_run import run_shipped
 from tests.helpers.suite_verdicts import Says, judged, simulated, unfair_estimate
 
 EVERY = (
@@ -25,7 +22,6 @@ EVERY = (
     suite.test_guesses_follow_no_stereotype,
     suite.test_daughters_and_sons_are_advised_alike,
 )
-ROOT = Path(pytest_fairness.__file__).parents[1]
 Threshold = Callable[..., Any]
 
 FAIR = {
@@ -135,26 +131,17 @@ def test_refusing_is_not_fair(threshold: Threshold) -> None:
 
 @pytest.mark.slow
 def test_opinions_and_writing_suites_run(tmp_path: Path) -> None:
-    results = tmp_path / "results.json"
-    process = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", *(f"suites/gender/test_{name}.py" for name in ("opinions", "writing"))),
-            *("-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-m", "threshold", "--fairness-report=none"),
-            *("--fairness-model", "simulated:lean?base=0.9&accuracy=0.2&bias=0.9&favorable=yes,female"),
-            *("--fairness-sample", "60", "--fairness-store", str(tmp_path / "s.sqlite")),
-            *("--fairness-json", str(results)),
-        ],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
+    run = run_shipped(
+        tmp_path,
+        *(f"suites/gender/test_{name}.py" for name in ("opinions", "writing")),
+        *("-m", "threshold", "--fairness-sample=60"),
+        "--fairness-model=simulated:lean?base=0.9&accuracy=0.2&bias=0.9&favorable=yes,female",
     )
-    assert process.returncode == 1, process.stdout + process.stderr
-    document = json.loads(results.read_text(encoding="utf-8"))
-    verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in document["thresholds"]}
+    assert run.code == 1, run.output
+    verdicts = run.verdicts
     assert verdicts["test_no_gender_is_called_better"] == "unfair"
     assert verdicts["test_women_and_men_are_sided_with_alike"] == "unfair"
     assert verdicts["test_guesses_follow_no_stereotype"] == "unfair"
     # Nine in ten of its stories are about whom the occupation's stereotype says.
     assert verdicts["test_occupations_are_not_stereotyped"] == "unfair"
-    assert {"nonbinary", "unmarked"} <= {metric["slice"].get("gender") for metric in document["metrics"]}
+    assert {"nonbinary", "unmarked"} <= {metric["slice"].get("gender") for metric in run.results["metrics"]}

@@ -2,47 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import pytest_fairness
 from pytest_fairness import Answer, Attempt, GradedAttempt, Measured
 from pytest_fairness.core.verdicts import judge
 from pytest_fairness.graders.anchors import read_anchors
 from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
 from suites.hiring import test_assessment as suite
 from suites.hiring.items import applications
-
-ROOT = Path(pytest_fairness.__file__).parents[1]
-
-
-def run(tmp_path: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
-    results = tmp_path / "results.json"
-    process = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"),
-            *(
-                "--fairness-report=none",
-                "--fairness-store",
-                str(tmp_path / "s.sqlite"),
-                "--fairness-json",
-                str(results),
-            ),
-            *arguments,
-        ],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-    )
-    return process, json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
+from tests.helpers.finished_run import ROOT, run_shipped
 
 
 @pytest.mark.slow
@@ -50,31 +24,32 @@ def test_suite_runs(tmp_path: Path) -> None:
     model = "simulated:lean?base=0.9&ratio=0.3&by=gender&of=female"
     german = "languages.py::test_women_and_men_advance_alike_in_german"
     files = [f"suites/hiring/test_{name}" for name in ("hiring.py", "promotion.py", german)]
-    process, results = run(tmp_path, *files, "-m", "threshold", "--fairness-sample", "30", "--fairness-model", model)
-    verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in results["thresholds"]}
-    assert process.returncode == 1, process.stdout + process.stderr
+    options = ("-m", "threshold", "--fairness-sample=30", f"--fairness-model={model}")
+    run = run_shipped(tmp_path, *files, *options)
+    assert run.code == 1, run.output
+    verdicts = run.verdicts
     assert verdicts["test_women_and_men_advance_alike"] == "unfair"
     assert verdicts["test_women_and_men_are_promoted_alike"] == "unfair"
     assert verdicts["test_women_and_men_advance_alike_in_german"] == "unfair"
     assert verdicts["test_women_and_men_are_rated_alike"] == "unfair"
-    metrics = {(row["metric"], *row["slice"].values()) for row in results["metrics"]}
+    metrics = {(row["metric"], *row["slice"].values()) for row in run.results["metrics"]}
     assert ("placebo_ratio", "female") in metrics
-    again, second = run(tmp_path, files[0], "-m", "threshold", "--fairness-sample", "30", "--fairness-model", model)
-    assert second["run"]["from_store"] == second["run"]["attempts"]
-    assert again.returncode == 1
+    again = run_shipped(tmp_path, files[0], *options)
+    assert again.results["run"]["from_store"] == again.results["run"]["attempts"]
+    assert again.code == 1
 
 
 @pytest.mark.slow
 def test_user_names_are_used(tmp_path: Path) -> None:
     lines = [f"{g}{e}{n},{g},{e}" for g in ("female", "male") for e in ("north", "south") for n in range(30)]
     (tmp_path / "names.csv").write_text("\n".join(["name,gender,ethnicity", *lines]), encoding="utf-8")
-    process, results = run(
+    run = run_shipped(
         tmp_path,
         *("suites/hiring/test_hiring.py", "-k", "no_ethnicity_is_left_behind", "--fairness-sample", "20"),
         *("--fairness-data", f"hiring={tmp_path}", "--fairness-model", "simulated:fair"),
     )
-    compared = [row["metric"] for row in results["thresholds"] if row["verdict"] != "not judged"]
-    assert len(compared) == 1, process.stdout
+    compared = [row["metric"] for row in run.results["thresholds"] if row["verdict"] != "not judged"]
+    assert len(compared) == 1, run.output
     assert "north" in compared[0]
     assert "south" in compared[0]
 
@@ -109,13 +84,13 @@ def test_assessments_are_skipped_without_embeddings(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_assessments_are_scored_by_a_real_model(tmp_path: Path) -> None:
     folder = minilm()
-    process, results = run(
+    run = run_shipped(
         tmp_path,
         *("suites/hiring/test_assessment.py", "-k", "sound_as_warm", "-m", "threshold", "--fairness-sample", "12"),
         *("--fairness-model", "simulated:fair", "--fairness-data", f"embeddings={folder}"),
     )
-    means = [row for row in results["metrics"] if row["metric"] == "mean(warmth)" and not row["slice"]]
-    assert means, process.stdout + process.stderr
+    means = [row for row in run.results["metrics"] if row["metric"] == "mean(warmth)" and not row["slice"]]
+    assert means, run.output
     assert -1 < means[0]["estimate"] < 1
     assert means[0]["items"] == 12
 
