@@ -132,6 +132,8 @@ class ComparisonRecorder:
     """Metric, operator and bound of the comparisons that must not hold."""
     strict_tail: float | None = None
     """The probability to err on either side of a claim of unfairness; None: that of the intervals."""
+    reports: bool = True
+    """Whether the estimates are for a report: else functions that `Measured.record` is given are not called."""
     added_to_reads: float = 0.0
     """A number that is added to what the test reads of its first estimate, twice to the second, and so on."""
     conditions: dict[str, Condition] = field(default_factory=dict)
@@ -255,6 +257,12 @@ def for_threshold(estimate: Estimate) -> Estimate:
     if record.strict_tail is not None:
         estimate = estimate.at_look(record.strict_tail)
     return estimate.watched()
+
+
+def has_report() -> bool:
+    """Return whether a threshold test is evaluated whose estimates are for a report."""
+    record = _current()
+    return record is not None and record.reports
 
 
 def record_estimates(estimates: Iterable[Estimate]) -> None:

@@ -79,6 +79,8 @@ class Evaluator:
     """Exceptions by which a test fails after a comparison: those of ``assert`` and of ``pytest.fail``."""
     strict_tail: float | None = None
     """The probability to err on either side of a claim of unfairness; None: that of the intervals."""
+    reports: bool = True
+    """Whether the estimates are for a report (`ComparisonRecorder.reports`)."""
 
     def evaluate(self) -> Evaluation:
         """Return the evaluation with the answers of the intervals; open conditions hold.
@@ -118,7 +120,9 @@ class Evaluator:
         return Evaluation(record, failure, is_skipped)
 
     def _record(self, answers: Answers, default: bool | None) -> ComparisonRecorder:  # noqa: FBT001 - an answer
-        return ComparisonRecorder(answers, default, self.scale, self.bounds, self.negated, self.strict_tail)
+        return ComparisonRecorder(
+            answers, default, self.scale, self.bounds, self.negated, self.strict_tail, self.reports
+        )
 
 
 @dataclass(frozen=True, slots=True)

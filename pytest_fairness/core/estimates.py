@@ -121,6 +121,8 @@ class Estimate(ComparableNumber):
     confidence: float = 0.95
     error: float = math.nan
     """Standard error, in the units of ``value``."""
+    agreed: bool = False
+    """Whether all clusters agree, so that it has no error but by the width of its interval."""
     df: float = math.inf
     """Degrees of freedom of ``error``."""
     items: int = 0

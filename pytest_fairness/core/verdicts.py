@@ -106,6 +106,7 @@ def judge(
     endings: tuple[type[BaseException], ...] = (),
     failures: tuple[type[BaseException], ...] = (AssertionError,),
     strict_tail: float | None = None,
+    reports: bool = True,
 ) -> Judgment:
     """Run a threshold test and return the judgment of its comparisons, each decided by its interval.
 
@@ -123,6 +124,7 @@ def judge(
         endings: Exceptions that end the test without failing it, as those of a skip.
         failures: Exceptions by which the test fails once it has compared something.
         strict_tail: The probability to err on either side of a claim of unfairness; without, that of the intervals.
+        reports: Whether its estimates are for a report; else those that it records by functions are not computed.
 
     Returns:
         The judgment. A `FairnessError` (an unknown group, say) makes it invalid.
@@ -140,7 +142,7 @@ def judge(
     >>> judge(unasserted).verdict.value
     'invalid'
     """
-    evaluator = Evaluator(test, scale, endings=endings, failures=failures, strict_tail=strict_tail)
+    evaluator = Evaluator(test, scale, endings=endings, failures=failures, strict_tail=strict_tail, reports=reports)
     first = evaluator.evaluate()
     if isinstance(first.failure, FairnessError) or not first.given:
         reason = str(first.failure) if isinstance(first.failure, FairnessError) else NOTHING_COMPARED
@@ -347,7 +349,8 @@ def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: fl
 
     The verdict is that of a run with ``next_share`` times the error probability of the estimate's interval. The error
     of an estimate shrinks with the square root of their number, and Student's t with its degrees of freedom. An end
-    that the unseen share holds, beyond what the error explains, comes nearer as ``1 - tail ** (1 / number)``. None
+    that the unseen share holds, beyond what the error explains, comes nearer as ``1 - tail ** (1 / number)``; where all
+    clusters agree, that is all: as many more that agree as well are sure to decide it. None
     where the estimate, or what its ungraded answers may move it to, lies so near a bound that more would hardly help
     (over 1,000 times as many).
     """
@@ -371,6 +374,8 @@ def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: fl
         if math.isfinite(gap / room)
     ]
     growth = max(1.0, *unseen)
+    if estimate.agreed:
+        return growth if growth <= 1000 else None
     while growth <= 1000:
         reach = (normal.inv_cdf(0.8) + _t_quantile(-normal.inv_cdf(tail), estimate.df * growth)) * estimate.error
         if reach <= distance * math.sqrt(growth):

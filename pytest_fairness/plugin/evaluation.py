@@ -40,7 +40,12 @@ CHECK_SECONDS = 1.0
 
 
 def evaluate_on(
-    item: pytest.Function, measured: Measured, dependence: Dependence | None = None, strict_tail: float | None = None
+    item: pytest.Function,
+    measured: Measured,
+    dependence: Dependence | None = None,
+    strict_tail: float | None = None,
+    *,
+    reports: bool = True,
 ) -> Judgment:
     """Return the judgment of a threshold test on a resampled, permuted or simulated sample.
 
@@ -51,8 +56,10 @@ def evaluate_on(
         measured: The sample.
         dependence: The estimates that the test depends on, from an earlier evaluation.
         strict_tail: The tail of a look at which the threshold is unfair (`core.verdicts.judge`).
+        reports: Whether estimates that decide nothing are needed (`core.verdicts.judge`).
     """
-    return _judge_test(item, get_test_arguments(item) | {"measured": measured}, dependence, strict_tail)
+    arguments = get_test_arguments(item) | {"measured": measured}
+    return _judge_test(item, arguments, dependence, strict_tail, reports=reports)
 
 
 def evaluate(item: pytest.Function) -> Judgment:
@@ -68,6 +75,8 @@ def _judge_test(
     arguments: Mapping[str, Any],
     dependence: Dependence | None = None,
     strict_tail: float | None = None,
+    *,
+    reports: bool = True,
 ) -> Judgment:
     override = item.config.stash[SESSION].overrides.of(item)
     _seed(item)
@@ -79,6 +88,7 @@ def _judge_test(
         endings=_ENDINGS,
         failures=_FAILURES,
         strict_tail=strict_tail,
+        reports=reports,
     )
 
 

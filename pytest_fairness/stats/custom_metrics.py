@@ -21,9 +21,11 @@ from pytest_fairness.stats.linear_estimate import (
     EndsAt,
     LinearEstimate,
     Scale,
+    SecondOrder,
     degrees,
     differing,
     effective_number,
+    negligible,
 )
 from pytest_fairness.stats.quantiles import unseen_share
 
@@ -39,6 +41,10 @@ apart.
 """
 NEAR_STEP = 0.25
 """Step of the second difference that gives the second-order term, in standard errors of the value."""
+END_STEP = 2.0
+"""Distance at which the bias at an end of the interval is computed, in standard errors of the value."""
+NEGLIGIBLE_BIAS = 0.1
+"""Bias in standard errors up to which error rates hardly change (Cochran 1977, Sampling Techniques, section 1.8)."""
 LARGEST_DEPARTURE = 0.15
 """Largest departure of second differences from those of a smooth function, in standard errors."""
 
@@ -135,14 +141,13 @@ def linearize(
         raise UndefinedError(f"it has no value without {undefined:,} of its items or sources: a division by zero?")
     sources = len(without[0])
     deviations = [influences(values_without, value, scale) for values_without in without]
-    # Where few differ by their size, an unseen share is that of as many sources of equal size.
-    few = differing(deviations[0], sums[0][1]) < FEWEST_DIFFERING
-    number = effective_number(sums[0][1]) if few else float(sources)
+    number = unseen_number(deviations[0], sums[0][1], sums[0][1])
     unseen: EndsAt | None = None
     if functional.extremes is not None:
         unseen = partial(unseen_ends, functional, values, number, functional.extremes(values))
     elif span is not None and all(map(math.isfinite, span)):
         unseen = partial(unseen_span_ends, value, number, span)
+    terms = SecondOrder() if functional.symmetric else second_order(functional, *sums[0], deviations[0], scale)
     return LinearEstimate(
         value,
         deviations,
@@ -150,19 +155,21 @@ def linearize(
         sources,
         scale,
         span,
-        curvature=(0.0, 0.0) if functional.symmetric else curvature(functional, *sums[0], deviations[0], scale),
+        curvature=(terms.constant, terms.square),
+        second_order=terms,
         symmetric=functional.symmetric,
         size=abs(value) if scale == Scale() else 1.0,
         unseen=unseen,
     )
 
 
-def curvature(functional: Functional, sums: Floats, counts: Floats, deviations: Floats, scale: Scale) -> Ends:
-    """Return the shift of the ends by a functional's curvature: a constant, and a factor of the squared quantile.
+def second_order(functional: Functional, sums: Floats, counts: Floats, deviations: Floats, scale: Scale) -> SecondOrder:
+    """Return the second-order terms of a functional; zeros where it has no value so near.
 
-    They are c - b and c (DiCiccio and Efron 1992, Biometrika 79, 231-245): c is its second-order term one error along
-    its own influences, b is its bias, half the sum of its second differences by cluster. Both are 0 where it has no
-    value so near.
+    DiCiccio and Efron 1992, Biometrika 79, 231-245: c is its second-order term one error along its own influences, b
+    is its bias, half the sum of its second differences by cluster. Both ends move by c - b and by c times the squared
+    quantile. A bias that matters is computed at either end as well: an end is the value at which the estimate would
+    just be rejected, so the bias there counts.
 
     Args:
         functional: A function of sums.
@@ -173,16 +180,26 @@ def curvature(functional: Functional, sums: Floats, counts: Floats, deviations: 
     """
     error = math.sqrt(float(np.square(deviations).sum()))
     if not error:
-        return 0.0, 0.0
+        return SecondOrder()
     whole, centered = sums.sum(axis=0), centered_sums(sums, counts)
-    steps = np.vstack([NEAR_STEP / error * deviations @ centered, centered])
-    middle, *others = scale.every(functional.at(np.vstack([whole, whole + steps, whole - steps])))
-    above, below = np.reshape(others, (2, -1))
-    differences = (above + below - 2 * middle) / 2
-    second_order, bias = float(differences[0]) / NEAR_STEP**2, float(differences[1:].sum())
-    if not (math.isfinite(second_order) and math.isfinite(bias)):
-        return 0.0, 0.0
-    return second_order - bias, second_order
+    along = deviations @ centered / error
+
+    def half_difference(base: Floats, steps: Floats) -> float:
+        """Return half the sum of the second differences along some steps."""
+        with np.errstate(invalid="ignore"):
+            middle, *others = scale.every(functional.at(np.vstack([base, base + steps, base - steps])))
+            above, below = np.reshape(others, (2, -1))
+            return float((above + below - 2 * middle).sum()) / 2
+
+    square = half_difference(whole, NEAR_STEP * along[np.newaxis]) / NEAR_STEP**2
+    own = half_difference(whole, centered)
+    if not (math.isfinite(square) and math.isfinite(own)):
+        return SecondOrder()
+    if abs(own) <= NEGLIGIBLE_BIAS * error:
+        return SecondOrder(square - own, square)
+    at_ends = [half_difference(whole + position * along, centered) for position in (-END_STEP, END_STEP)]
+    further = [end - own if math.isfinite(end) else 0.0 for end in at_ends]
+    return SecondOrder(square - own, square, max(further[0], 0.0), max(-further[1], 0.0))
 
 
 def influences(without: Floats, value: float, scale: Scale) -> Floats:
@@ -192,6 +209,22 @@ def influences(without: Floats, value: float, scale: Scale) -> Floats:
         scaled = without * scale.slope(value)
     influence: Floats = (scaled.mean() - scaled) * math.sqrt(max(number - 1, 0) / number)
     return influence
+
+
+def unseen_number(deviations: Floats, counts: Floats, sizes: Floats) -> float:
+    """Return the number of clusters from which an unseen share is computed.
+
+    Where few differ by their size, it is that of clusters of equal size. If all agree, sizes make no difference: then a
+    share of clusters of any size is as likely to be unseen.
+
+    Args:
+        deviations: The influence of each group of clusters that is left out.
+        counts: The number of attempts of each group.
+        sizes: The number of attempts of each cluster.
+    """
+    if negligible(float(np.square(deviations).sum()), len(sizes)):
+        return float(len(sizes))
+    return effective_number(sizes) if differing(deviations, counts) < FEWEST_DIFFERING else float(len(sizes))
 
 
 def unseen_ends(
@@ -255,7 +288,8 @@ def has_kink(functional: Functional, values: Floats, clustering: Clustering, est
     A step of h errors in a random direction changes the second difference of a smooth function in proportion to
     h^2. At a kink it is proportional to h (Fang and Santos 2019). Neither the error nor the interval
     of the linear estimate holds there. A kink shows on every scale, mere curvature does not: so the test must
-    be positive for the value itself and on the scale of its interval.
+    be positive for the value itself and on the scale of its interval. A function whose bias exceeds the reach of its
+    error has a turning point at its value, as the square of a difference of zero.
 
     Args:
         functional: A function of sums.
@@ -263,6 +297,9 @@ def has_kink(functional: Functional, values: Floats, clustering: Clustering, est
         clustering: The clusters by source.
         estimate: The function as a linear estimate.
     """
+    terms = estimate.second_order
+    if terms is not None and abs(terms.bias) > END_STEP * estimate.error:
+        return True
     centered = centered_sums(*cluster_sums(values, clustering))
     steps = np.random.default_rng(0).choice((-1.0, 1.0), (DIRECTIONS, len(centered))) @ centered
     whole = values.sum(axis=0)

@@ -21,9 +21,9 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.stats.columns import Codes, Floats
-from pytest_fairness.stats.custom_metrics import check_span, influences
+from pytest_fairness.stats.custom_metrics import check_span, influences, unseen_number
 from pytest_fairness.stats.group_estimates import group_counts
-from pytest_fairness.stats.linear_estimate import IDENTITY, Ends, LinearEstimate
+from pytest_fairness.stats.linear_estimate import IDENTITY, Ends, LinearEstimate, degrees, effective_number
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.metric_names import metric_name
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector, group
@@ -102,6 +102,8 @@ class ExternalMetrics(Mapping[str, Estimate]):
         self._items = _attempts_by_item(measured.selection)
         self._count = measured.items
         self._clusters = _item_clusters(measured.selection)
+        self._sizes: Floats = np.bincount(self._clusters, weights=list(map(len, self._items))).astype(np.float64)
+        self._left_out = _random_groups(len(self._sizes))
         self.prepared_items: Sequence[Any] = [adapter.prepare(attempts) for attempts in self._items]
         self._groups = _groups(measured.selection, adapter.grade)
         self._whole: Mapping[str, float] = {}
@@ -120,11 +122,6 @@ class ExternalMetrics(Mapping[str, Estimate]):
         self._replicates = self._jackknife_replicates()
         self._ungraded = self._ungraded_shifts()
         self._unseen = self._unseen_shifts()
-
-    @property
-    def _sources(self) -> int:
-        """The number of clusters of items."""
-        return int(self._clusters.max(initial=-1)) + 1
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._whole)
@@ -167,19 +164,24 @@ class ExternalMetrics(Mapping[str, Estimate]):
     def _linear_estimate(self, index: int, span: Ends | None) -> LinearEstimate:
         value = float(self._values[index])
         deviations = influences(self._replicates[:, index], value, IDENTITY)
+        number = unseen_number(deviations, self._sum_by_group(self._sizes), self._sizes)
         return LinearEstimate(
             value,
             [deviations],
-            [max(len(deviations) - 1.0, 1.0)],
-            self._sources,
+            [degrees(self._sum_by_group(np.square(self._sizes / self._sizes.sum())))],
+            len(self._sizes),
             span=span,
-            unseen=partial(self._unseen_ends, index) if self._adapter.values else None,
+            unseen=partial(self._unseen_ends, index, number) if self._adapter.values else None,
             shift=(float(self._ungraded.below[index]), float(self._ungraded.above[index])),
         )
 
-    def _unseen_ends(self, index: int, tail: float) -> Ends:
-        # The shifts are computed for the sample's own tail; for another they are scaled, as if linear in the share.
-        share = unseen_share(self._sources, tail) / unseen_share(self._sources, self._setting.tail)
+    def _sum_by_group(self, numbers: Floats) -> Floats:
+        """Return the sums of numbers of clusters over those that are left out together."""
+        return np.bincount(self._left_out, weights=numbers).astype(np.float64)
+
+    def _unseen_ends(self, index: int, number: float, tail: float) -> Ends:
+        # The shifts are computed for one share; for another they are scaled, as if linear in the share.
+        share = unseen_share(number, tail) / self._largest_unseen_share
         value = float(self._values[index])
         return value + share * float(self._unseen.below[index]), value + share * float(self._unseen.above[index])
 
@@ -206,12 +208,11 @@ class ExternalMetrics(Mapping[str, Estimate]):
 
     def _jackknife_replicates(self) -> Floats:
         """Return the metrics without each group of items in turn: shape (groups, metrics)."""
-        number = min(self._sources, MOST_GROUPS)
-        groups = (np.random.default_rng(0).permutation(self._sources) % number)[self._clusters]
+        groups = self._left_out[self._clusters]
         return np.array(
             [
                 self._calculate([self.prepared_items[index] for index in np.flatnonzero(groups != group).tolist()])
-                for group in range(number)
+                for group in range(int(self._left_out.max()) + 1)
             ]
         )
 
@@ -235,9 +236,14 @@ class ExternalMetrics(Mapping[str, Estimate]):
         """Return whether an attempt is of a kind, and ungraded."""
         return attempt.grades[self._adapter.grade].ungraded is not None and self._adapter.kind(attempt) == kind
 
+    @property
+    def _largest_unseen_share(self) -> float:
+        """The unseen share of as many clusters of equal size as the clusters are worth."""
+        return unseen_share(effective_number(self._sizes), self._setting.tail)
+
     def _unseen_shifts(self) -> _Shifts:
         """Return the largest shifts of the metrics if an unseen share of the items all had one other grade."""
-        number = math.ceil(unseen_share(self._sources, self._setting.tail) * len(self._items))
+        number = math.ceil(self._largest_unseen_share * len(self._items))
         items = set(np.random.default_rng(1).permutation(len(self._items))[:number].tolist())
         shifts = [self._shift_by_grade(items, value, lambda _: True) for value in self._adapter.values]
         zero = self._values * 0
@@ -282,6 +288,12 @@ def _item_clusters(selection: Selection) -> Codes:
     for row in selection.rows.tolist():
         codes.setdefault(selection.columns.attempts[row].item.id, int(selection.clusterings[0].codes[row]))
     return np.unique(list(codes.values()), return_inverse=True)[1].astype(np.int64)
+
+
+def _random_groups(clusters: int) -> Codes:
+    """Return the group of each cluster with which it is left out, numbered from 0: one for each if they are few."""
+    groups: Codes = np.random.default_rng(0).permutation(clusters) % max(min(clusters, MOST_GROUPS), 1)
+    return groups
 
 
 def _groups(selection: Selection, grade: str) -> list[GroupOutcomes]:

@@ -104,6 +104,7 @@ class Setting:
             confidence=self.confidence,
             slice=self.slice,
             error=error,
+            agreed=graded.natural_error == 0,
             df=graded.df,
             ends_at=ends_at,
             **more,

@@ -101,6 +101,38 @@ IDENTITY = Scale()
 LOG = Scale("log")
 
 
+@dataclass(frozen=True, slots=True)
+class SecondOrder:
+    """Second-order terms of a function of sums, which are known from the function and not from the sample's scatter."""
+
+    constant: float = 0.0
+    """The move of both ends that does not depend on the quantile."""
+    square: float = 0.0
+    """That by the squared quantile: the second-order term one error along the influences."""
+    below: float = 0.0
+    """The distance by which the bias at the lower end takes it further down, from 0."""
+    above: float = 0.0
+    """The same at the upper end, upwards."""
+
+    @property
+    def bias(self) -> float:
+        """Half the sum of the second differences by cluster."""
+        return self.square - self.constant
+
+    def extensions(self, quantile: float, error: float) -> Ends:
+        """Return how much further the ends reach below and above than by the linear term with moves.
+
+        Where the second-order term exceeds the linear one, the function turns within its interval, as the square of a
+        difference of about zero: then the farther end is as far as both together.
+
+        >>> SecondOrder(square=0.01).extensions(2.0, 0.1), SecondOrder(square=0.1).extensions(2.0, 0.1)
+        ((0.0, 0.0), (0.0, 0.2))
+        """
+        excess = abs(self.square) * quantile**2 - quantile * error
+        below, above = (max(excess, 0.0) if sign * self.square > 0 else 0.0 for sign in (-1, 1))
+        return self.below + below, self.above + above
+
+
 @dataclass(frozen=True)
 class LinearEstimate:
     """A value with the influence of each cluster on its error."""
@@ -122,6 +154,8 @@ class LinearEstimate:
     """The share of a crossed factor's variance that is the attempts' own, not their items' (`ItemEffect.share`)."""
     curvature: Ends = (0.0, 0.0)
     """The shift of both ends by the scale's curvature: a constant, and a factor of the squared quantile."""
+    second_order: SecondOrder | None = None
+    """The second-order terms of a function of sums; None for everything else."""
     symmetric: bool = False
     """Whether the distribution of the error is known to be symmetric."""
     trials: float = 0.0
@@ -232,7 +266,11 @@ class LinearEstimate:
         if self.trials:
             low, high = self.rate_ends(tail)
         elif self.error > 0:
-            below, above = reaches(t_quantile(tail, self.df), self.error, self.skew)
+            quantile = t_quantile(tail, self.df)
+            below, above = reaches(quantile, self.error, self.skew)
+            if self.second_order is not None:
+                further_below, further_above = self.second_order.extensions(quantile, self.error)
+                below, above = below + further_below, above + further_above
             position = self.scale.to(self.value)
             low, high = self.scale.back(position - below), self.scale.back(position + above)
         elif self.unseen is None and self.exact is None:

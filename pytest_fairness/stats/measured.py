@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.comparisons import for_threshold, record_estimates
+from pytest_fairness.core.comparisons import for_threshold, has_report, record_estimates
 from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
@@ -34,6 +34,8 @@ from pytest_fairness.stats.resampling import draw_resamples
 from pytest_fairness.stats.selection import SampleHistory, Selection
 
 Sources = Literal["random", "fixed"]
+Recorded = Estimate | EstimateFamily
+"""An estimate, or a family, that a threshold test records."""
 
 
 class DeferredMeasured(Protocol):
@@ -392,22 +394,27 @@ class Measured:
         estimate = worst_estimate(comparison, name, members, self.selection.items_of(comparison.groups, by))
         return for_threshold(estimate.marked(RATIOS))
 
-    def record(self, *estimates: Estimate | EstimateFamily) -> None:
+    def record(self, *estimates: Recorded | Callable[[], Recorded]) -> None:
         """Show estimates in the report of the threshold whose test this is; elsewhere nothing happens.
 
-        The estimates that a threshold compares are recorded automatically; any other estimate only by this call.
+        The estimates that a threshold compares are recorded automatically; any other estimate only by this call. A
+        function is only called for a report: a plan simulates hundreds of runs, whose estimates nobody reads.
 
         >>> rows = [{"item": n, "hired": n % 2, "sex": sex} for n in range(60) for sex in ("f", "m")]
         >>> measured = Measured.from_rows(rows, item="item", groups=["sex"])
         >>> measured.record(measured.where(sex="f").rate("hired"), measured.ratios("hired", by="sex"))
+        >>> measured.record(lambda: measured.where(sex="m").rate("hired"))
 
         Args:
-            *estimates: The estimates, and families of them.
+            *estimates: The estimates, families of them, and functions that return either.
 
         Raises:
-            TypeError: An argument is neither an estimate nor a family of estimates.
+            TypeError: An argument is, or returns, neither an estimate nor a family of estimates.
         """
-        for estimate in estimates:
+        for argument in estimates:
+            if callable(argument) and not has_report():
+                continue
+            estimate = argument() if callable(argument) else argument
             if isinstance(estimate, EstimateFamily):
                 record_estimates(member for _, member in estimate.items())
             elif isinstance(estimate, Estimate):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import combinations
 from typing import Any
 
-from pytest_fairness import GradedAttempt, Measured
+from pytest_fairness import Estimate, GradedAttempt, Measured
 
 HALVED = 2**-0.5
 """A placebo compares two halves of one group: its spread is that of a gap times the root of 2."""
@@ -30,21 +31,29 @@ def record_placebos(measured: Measured, grade: str, placebo: Callable[[Any], Any
 
     sums: dict[str, Any] = {"first": drawn(1, graded=True), "second": drawn(2, graded=True)}
     counts: dict[str, Any] = {"of_first": drawn(1, graded=False), "of_second": drawn(2, graded=False)}
+
+    def placebo_of(by: str, group: str) -> Estimate:
+        return measured.where(**{by: group}).metric(placebo, **sums, **counts)
+
     for by, group in _groups(measured, attributes):
-        measured.record(measured.where(**{by: group}).metric(placebo, **sums, **counts))
+        measured.record(partial(placebo_of, by, group))
 
 
 def record_coverage(measured: Measured, grade: str) -> None:
     """Record every group of gender, ethnicity and both: with each go its items, attempts and ungraded answers."""
+
+    def mean_of(by: str, group: str) -> Estimate:
+        return measured.where(**{by: group}).mean(grade)
+
     for by, group in _groups(measured, ("gender", "ethnicity", "gender_ethnicity")):
-        measured.record(measured.where(**{by: group}).mean(grade))
+        measured.record(partial(mean_of, by, group))
 
 
 def record_differences(measured: Measured, grade: str) -> None:
     """Record the difference of women and men, and of every pair of ethnicities."""
-    measured.record(measured.difference(grade, by="gender", of="female", to="male"))
+    measured.record(partial(measured.difference, grade, by="gender", of="female", to="male"))
     for first, second in combinations(measured.groups("ethnicity"), 2):
-        measured.record(measured.difference(grade, by="ethnicity", of=first, to=second))
+        measured.record(partial(measured.difference, grade, by="ethnicity", of=first, to=second))
 
 
 def prompt_characters(attempt: GradedAttempt) -> int:
@@ -59,9 +68,10 @@ def seconds_per_profile(s: Any) -> Any:
 
 def record_lengths_and_time(measured: Measured) -> None:
     """Record by how much women's prompts are longer than men's, and the seconds that a profile takes."""
-    measured.record(measured.difference(prompt_characters, by="gender", of="female", to="male"))
+    measured.record(partial(measured.difference, prompt_characters, by="gender", of="female", to="male"))
     measured.record(
-        measured.metric(
+        partial(
+            measured.metric,
             seconds_per_profile,
             seconds=lambda a: a.attempt.answer.latency if a.attempt.answer else 0,
             profiles=lambda a: 1 / len(a.item.prompts),
@@ -102,11 +112,11 @@ def record_dimensions(measured: Measured) -> None:
     """Record means, spreads, correlation, gap and variance ratio of warmth and competence, overall and by group."""
     slices = [measured, *(measured.where(**{by: g}) for by, g in _groups(measured, ("gender", "ethnicity")))]
     for part in slices:
-        part.record(part.mean("warmth"))
-        part.record(part.mean("competence"))
-        part.record(part.correlation("warmth", "competence"))
+        part.record(partial(part.mean, "warmth"))
+        part.record(partial(part.mean, "competence"))
+        part.record(partial(part.correlation, "warmth", "competence"))
         for metric in (warmth_spread, competence_spread, warmth_minus_competence, variance_ratio):
-            part.record(part.metric(metric, **DIMENSIONS))
+            part.record(partial(part.metric, metric, **DIMENSIONS))
 
 
 def _variance(total: Any, squares: Any, count: Any) -> Any:

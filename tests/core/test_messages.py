@@ -67,3 +67,18 @@ def test_equal_ratings_need_the_sources_that_bound_unseen_ones() -> None:
         growths[sources] = growth_to_decide(mean, [1.5], 1.0)
     assert verdicts == {5: "undecided", 27: "undecided", 28: "fair"}
     assert growths[5] == pytest.approx(27.6 / 5, rel=0.02)
+
+
+@pytest.mark.parametrize(("metric", "bound", "needed"), [("rate", 0.05, 72), ("difference", 0.1, 36)])
+def test_equal_answers_need_the_fewest_items_that_decide(metric: str, bound: float, needed: int) -> None:
+    """Regression: 104 and 139 items were named, for the power of an error that equal answers do not have."""
+
+    def sample(items: int) -> Estimate:
+        rows = [{"item": number, "group": group, "yes": False} for number in range(items) for group in "ab"]
+        measured = Measured.from_rows(rows, item="item", groups=["group"])
+        return measured.rate("yes") if metric == "rate" else measured.difference("yes", by="group", of="a", to="b")
+
+    growth = growth_to_decide(sample(20), [bound], 1.0)
+    assert growth is not None
+    assert needed - 1 < growth * 20 <= needed
+    assert [sample(items).decide("<=", bound).value for items in (needed - 1, needed)] == ["undecided", "fair"]

@@ -123,6 +123,15 @@ def test_assumptions_can_be_set(project: Project) -> None:
     assert shares(rare["thresholds"]["alike"])[0] < 0.1
 
 
+@few_draws
+def test_plan_does_not_compute_recorded_functions(project: Project) -> None:
+    """Let a recorded function fail: a plan does not call it, and a run does."""
+    body = 'measured.record(lambda: measured.rate("unknown"))\nassert measured.rate("hired") >= 0.3'
+    write(project, project_sources.threshold(body, name="test_rate"), count=20)
+    assert shares(plan(project)["thresholds"]["rate"])[0] > 0
+    assert "unknown" in shown(project.run())
+
+
 @pytest.mark.parametrize(
     ("option", "words"),
     [

@@ -211,3 +211,41 @@ def test_interval_is_never_clipped_past_the_value(share: float, yes: int) -> Non
     assert estimate.low <= estimate.value <= estimate.high
     assert span[0] - 1e-9 <= estimate.low
     assert estimate.high <= span[1] + 1e-9
+
+
+def spread_of_groups(rates: Sequence[float], items: int, of: Any) -> Any:
+    """Return a function of the rates of groups, from this many items of which each group has a share at random."""
+    generator = np.random.default_rng(4)
+    rows = [
+        {"item": number, "group": f"g{group}", "yes": bool(value)}
+        for group, rate in enumerate(rates)
+        for number, value in enumerate(generator.permutation(items) < round(rate * items))
+    ]
+    sums: dict[str, Any] = {
+        f"g{group}": lambda attempt, group=group: attempt["yes"] * (attempt.prompt.groups["group"] == f"g{group}")
+        for group in range(len(rates))
+    }
+    sample = Measured.from_rows(rows, item="item", groups=["group"])
+    return sample.metric(lambda s: of(np.stack([getattr(s, name) / items for name in sums])), **sums)
+
+
+def test_square_of_a_small_difference_reaches_the_square_of_its_end() -> None:
+    """Check the farther end: with that of the linear term, a variance of two groups was called too small in 6%."""
+    estimate = spread_of_groups([0.5, 0.525], 80, lambda rates: np.var(rates, axis=0))
+    error = math.sqrt((0.25 + 0.525 * 0.475) / 79)
+    assert estimate.high > (0.025 + 1.8 * error) ** 2 / 4
+    assert estimate.low <= 0
+
+
+def test_square_of_a_difference_of_zero_is_invalid() -> None:
+    estimate = spread_of_groups([0.5, 0.5], 80, lambda rates: np.var(rates, axis=0))
+    assert "bends within its error" in estimate.invalid
+
+
+def test_bias_of_a_deviation_over_groups_is_that_at_its_end() -> None:
+    """Check its lower end: it is biased by (groups - 2) / 2 squared errors over itself, the more the smaller."""
+    rates = [0.4, 0.43, 0.46, 0.49, 0.51, 0.54, 0.57, 0.6]
+    estimate = spread_of_groups(rates, 200, lambda rates: np.std(rates, axis=0))
+    assert not estimate.invalid
+    bias = 3 * estimate.error**2 / estimate.value
+    assert estimate.low < estimate.value - 1.97 * estimate.error - 1.4 * bias

@@ -119,7 +119,8 @@ def _simulate_looks(item: pytest.Function, pilot_data: PilotData, gap: Gap | Non
 
     def judge_looks(number: int, dependence: Dependence | None) -> tuple[Judgment, int]:
         for look, sample in pilot_data.draw_looks(number, gap):
-            judgment = evaluate_on(item, sample, dependence, None if look.total == 1 else look.strict_tail)
+            strict_tail = None if look.total == 1 else look.strict_tail
+            judgment = evaluate_on(item, sample, dependence, strict_tail, reports=False)
             dependence = judgment.dependence or dependence
             if judgment.verdict is not Verdict.UNDECIDED:
                 break
@@ -133,7 +134,9 @@ def _simulate_single_look(
 ) -> SimulatedVerdicts:
     """Return the verdicts of a threshold on runs with one look."""
     return _simulate(
-        lambda number, dependence: (evaluate_on(item, draw(number), dependence), attempts), attempts, share
+        lambda number, dependence: (evaluate_on(item, draw(number), dependence, reports=False), attempts),
+        attempts,
+        share,
     )
 
 
@@ -163,7 +166,7 @@ def explain_never_fair(item: pytest.Function, pilot_data: PilotData) -> str:
     """
     judgments = []
     for sample in pilot_data.favorable():
-        judgments.append(evaluate_on(item, sample))
+        judgments.append(evaluate_on(item, sample, reports=False))
         if judgments[-1].verdict is Verdict.FAIR:
             return ""
     undecided = [

@@ -1,0 +1,71 @@
+"""Metrics that third-party code computes from whole items, against the same metric from sums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.stats.external_metrics import ExternalMetrics
+from pytest_fairness.stats.measured import Measured
+
+
+class MeanScore:
+    """Third-party code with one metric: the mean of a grade."""
+
+    grade = "score"
+
+    def __init__(self, *values: float) -> None:
+        self.values: Sequence[float] = values
+
+    def prepare(self, attempts: Sequence[GradedAttempt]) -> list[float]:
+        return [float(attempt.grades["score"].value) for attempt in attempts]
+
+    def calculate(self, items: Sequence[list[float]]) -> Mapping[str, float]:
+        scores = [score for item in items for score in item]
+        return {"mean": sum(scores) / len(scores)}
+
+    def kind(self, attempt: GradedAttempt) -> int:
+        return 0
+
+
+def sample(sizes: Sequence[int], events: int) -> Measured:
+    """Return sources of these sizes, of which the first few have events only and the others none."""
+    return Measured.from_rows(
+        [
+            {"item": f"{source}-{number}", "source": source, "score": float(source < events)}
+            for source, size in enumerate(sizes)
+            for number in range(size)
+        ],
+        item="item",
+        groups=[],
+        source="source",
+    )
+
+
+UNEQUAL = [40, 30, 40, 20, 40, *[1, 2] * 15]
+
+
+def test_external_metric_has_the_interval_of_a_metric_of_sums() -> None:
+    measured = sample(UNEQUAL, 3)
+    external = ExternalMetrics(measured, MeanScore())["mean"]
+    own = measured.metric(lambda sums: sums.score / sums.count, score="score", count=lambda _: 1)
+    assert (external.value, external.df) == pytest.approx((own.value, own.df))
+    assert (external.low, external.high) == pytest.approx((own.low, own.high))
+
+
+def test_unseen_share_counts_large_sources_where_few_differ() -> None:
+    """Take 35 sources that are worth 7.5 of equal size."""
+    metric = ExternalMetrics(sample(UNEQUAL, 1), MeanScore(0.0, 1.0), spans={"mean": (0.0, 1.0)})["mean"]
+    assert metric.high > metric.value + 0.3
+
+
+def test_unseen_share_counts_all_sources_where_all_agree() -> None:
+    """Compare with a rate: a harmed source of any size is as likely to be unseen."""
+    measured = sample(UNEQUAL, 0)
+    for metric in (
+        ExternalMetrics(measured, MeanScore(0.0, 1.0), spans={"mean": (0.0, 1.0)})["mean"],
+        measured.metric(lambda sums: sums.score / sums.count, span=(0, 1), score="score", count=lambda _: 1),
+    ):
+        assert metric.high == pytest.approx(measured.rate("score").high, abs=0.005)
