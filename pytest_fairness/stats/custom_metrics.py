@@ -151,7 +151,7 @@ def linearize(
     return LinearEstimate(
         value,
         deviations,
-        [degrees(np.square(counts / len(values))) for _, counts in sums],
+        [degrees(np.square(counts)) for _, counts in sums],
         sources,
         scale,
         span,
