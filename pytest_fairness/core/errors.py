@@ -128,14 +128,14 @@ def describe_error(error: BaseException) -> str:
 def short_repr(value: object, most: int = 60) -> str:
     """Return a value of foreign code in one line of at most ``most`` characters; its class may fail to give it.
 
-    >>> short_repr("gender"), short_repr(range(1_000_000)), short_repr(b"\\n" * 40, 12)
-    ("'gender'", 'range(0, 1000000)', "b'\\\\n\\\\n\\\\n\\\\n\\\\n")
+    >>> short_repr("gender"), short_repr("  "), short_repr(range(1_000_000)), short_repr(b"\\n" * 40, 12)
+    ("'gender'", "'  '", 'range(0, 1000000)', "b'\\\\n\\\\n\\\\n\\\\n\\\\n")
     """
     try:
         text = repr(value)
     except Exception as unprintable:  # noqa: BLE001 - a user's class may raise anything
         text = f"<{type(value).__name__}, whose repr raised {type(unprintable).__name__}>"
-    return " ".join(text.split())[:most]
+    return " ".join(line.strip() for line in text.splitlines())[:most]
 
 
 def text_of(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import sysconfig
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.metadata import Distribution, EntryPoints, distributions
 from pathlib import Path
@@ -88,7 +89,8 @@ class ProjectModulesSnapshot:
 def is_library(name: str) -> bool:
     """Return whether a loaded module is of Python, of an installed package or of the plugin, not of a project."""
     module = sys.modules.get(name)
-    folders = [getattr(module, "__file__", None), *getattr(module, "__path__", [])]
+    path = getattr(module, "__path__", [])
+    folders = [getattr(module, "__file__", None), *(path if isinstance(path, Iterable) else [])]  # not `torch.classes`
     places = [str(folder) for folder in folders if folder]
     if places:
         return all(path.startswith(LIBRARIES) for path in places)

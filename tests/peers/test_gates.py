@@ -25,7 +25,7 @@ def test_single_trial_is_invalid(number: int) -> None:
     measured = of_rows(trials(number, 1.0), extremes={"score": lambda _: (0, 1)})
     for estimate in (measured.rate("score"), measured.mean("score")):
         assert verdict(lambda estimate=estimate: estimate >= 0.5) == "invalid"  # type: ignore[misc]
-        assert f"only {number} independent items" in estimate.invalid
+        assert f"only {number} independent item" in estimate.invalid
 
 
 @pytest.mark.parametrize("number", [5, 10, 40])

@@ -261,7 +261,7 @@ def test_missing_judge_fails_the_first_test_and_the_thresholds(
     if by_fixture:
         suite = SUITE.format(count=COUNT, judges="").replace('{"assessment": Judge(RUBRIC)}', '{"assessment": "own"}')
         project.write(test_rents=f"{suite}\n@pytest.fixture(scope='session')\ndef own():\n    return Judge(RUBRIC)\n")
-    result = run(project, judges, judge=None)
+    result = run(project, judges, "-rN", judge=None)  # in CI pytest's summary has whole messages
     result.assert_outcomes(errors=3, skipped=COUNT - 1)
     says = "no judge is named: give --fairness-judge provider:name, or override the `judge` fixture"
     assert f"{says} (16 attempts not made)" in unwrapped(result)
@@ -270,21 +270,24 @@ def test_missing_judge_fails_the_first_test_and_the_thresholds(
 
 
 @pytest.mark.parametrize(
-    ("grade", "message"),
+    ("grade", "message", "code"),
     [
-        ("'harm': Judge(RUBRIC)", "the judge of 'harm' has a field of that name: rename one"),
+        ("'harm': Judge(RUBRIC)", "the judge of 'harm' has a field of that name: rename one", 1),
         (
             "'one': Judge(RUBRIC), 'harm': Refusal()",
             "the judge of 'one' has a field 'harm', and another grade is called so",
+            1,
         ),
-        ("'one': Judge(RUBRIC, models=['openia:x'])", "did you mean 'openai'"),
+        ("'one': Judge(RUBRIC, models=['openia:x'])", "did you mean 'openai'", 4),
     ],
 )
-def test_unsuitable_judge_is_refused(project: Project, judges: JudgeServer, grade: str, message: str) -> None:
+def test_unsuitable_judge_is_refused(
+    project: Project, judges: JudgeServer, grade: str, message: str, code: int
+) -> None:
     suite = SUITE.format(count=2, judges="").replace("'assessment'", "").replace('"assessment": Judge(RUBRIC)', grade)
     project.write(conftest="", test_rents=suite.replace("import Judge", "import Refusal, Judge"))
     result = run(project, judges)
-    assert result.ret == 1
+    assert result.ret == code
     assert message in shown(result)
     assert not judges.bodies
 
