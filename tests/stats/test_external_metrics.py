@@ -30,6 +30,14 @@ class MeanScore:
         return 0
 
 
+class RootOfMeanScore(MeanScore):
+    """Third-party code whose metric rises steeply near zero."""
+
+    def calculate(self, items: Sequence[list[float]]) -> Mapping[str, float]:
+        means = super().calculate(items)
+        return {**means, "root": means["mean"] ** 0.5}
+
+
 def sample(sizes: Sequence[int], events: int) -> Measured:
     """Return sources of these sizes, of which the first few have events only and the others none."""
     return Measured.from_rows(
@@ -69,3 +77,9 @@ def test_unseen_share_counts_all_sources_where_all_agree() -> None:
         measured.metric(lambda sums: sums.score / sums.count, span=(0, 1), score="score", count=lambda _: 1),
     ):
         assert metric.high == pytest.approx(measured.rate("score").high, abs=0.005)
+
+
+def test_unseen_share_of_a_metric_that_is_no_mean_is_computed_at_that_share() -> None:
+    """Require more than a shift by a larger share, scaled down as if linear: its end is half as far."""
+    metrics = ExternalMetrics(sample(UNEQUAL, 0), RootOfMeanScore(0.0, 1.0))
+    assert metrics["root"].high == pytest.approx(metrics["mean"].high ** 0.5)
