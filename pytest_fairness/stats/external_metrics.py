@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -164,7 +164,8 @@ class ExternalMetrics(Mapping[str, Estimate]):
     def _linear_estimate(self, index: int, span: Ends | None) -> LinearEstimate:
         value = float(self._values[index])
         deviations = influences(self._replicates[:, index], value, IDENTITY)
-        number = unseen_number(deviations, self._sum_by_group(self._sizes), self._sizes)
+        sizes = self._sum_by_group(self._sizes)
+        number = unseen_number(deviations, sizes, self._sizes, agree=self._has_one_grade)
         return LinearEstimate(
             value,
             [deviations],
@@ -174,6 +175,13 @@ class ExternalMetrics(Mapping[str, Estimate]):
             unseen=partial(self._unseen_ends, index, number) if self._adapter.values else None,
             shift=(float(self._ungraded.below[index]), float(self._ungraded.above[index])),
         )
+
+    @cached_property
+    def _has_one_grade(self) -> bool:
+        """Whether all graded attempts have the same grade."""
+        grades = (attempt.grades[self._adapter.grade] for attempts in self._items for attempt in attempts)
+        values = [grade.value for grade in grades if not grade.ungraded]
+        return all(value == values[0] for value in values)
 
     def _sum_by_group(self, numbers: Floats) -> Floats:
         """Return the sums of numbers of clusters over those that are left out together."""

@@ -30,12 +30,12 @@ class MeanScore:
         return 0
 
 
-class RootOfMeanScore(MeanScore):
-    """Third-party code whose metric rises steeply near zero."""
+class BentMeanScore(MeanScore):
+    """Third-party code with metrics that are no means: one rises steeply near zero, one is cut off there."""
 
     def calculate(self, items: Sequence[list[float]]) -> Mapping[str, float]:
-        means = super().calculate(items)
-        return {**means, "root": means["mean"] ** 0.5}
+        mean = super().calculate(items)["mean"]
+        return {"mean": mean, "root": mean**0.5, "excess": max(mean - 0.3, 0.0)}
 
 
 def sample(sizes: Sequence[int], events: int) -> Measured:
@@ -79,7 +79,13 @@ def test_unseen_share_counts_all_sources_where_all_agree() -> None:
         assert metric.high == pytest.approx(measured.rate("score").high, abs=0.005)
 
 
-def test_unseen_share_of_a_metric_that_is_no_mean_is_computed_at_that_share() -> None:
+def test_unseen_share_of_other_metrics_is_not_scaled_down() -> None:
     """Require more than a shift by a larger share, scaled down as if linear: its end is half as far."""
-    metrics = ExternalMetrics(sample(UNEQUAL, 0), RootOfMeanScore(0.0, 1.0))
+    metrics = ExternalMetrics(sample(UNEQUAL, 0), BentMeanScore(0.0, 1.0))
     assert metrics["root"].high == pytest.approx(metrics["mean"].high ** 0.5)
+
+
+def test_cut_off_metric_hides_no_difference_of_large_sources() -> None:
+    """Take 35 sources that are worth 7.5 of equal size; as 35 they would leave the end at 0."""
+    excess = ExternalMetrics(sample(UNEQUAL, 1), BentMeanScore(0.0, 1.0), spans={"excess": (0.0, 0.7)})["excess"]
+    assert (excess.value, excess.high > 0.1) == (0.0, True)
