@@ -41,7 +41,7 @@ def advice(judgment: Judgment) -> str:
     elif growth is None:
         text = "" if narrow else f"the estimate is on the bound: more {unit} will not help"
     else:
-        worth = now if estimate.agreed else estimate.equal_sources or now  # if all agree, sizes make no difference
+        worth = estimate.equal_sources or now
         has, of_size = f"has {now:,}", ""
         if worth < UNEQUAL * now:
             has, of_size = f"{has}, so unequal that they are worth {worth:.1f}", " of equal size"

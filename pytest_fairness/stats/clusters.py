@@ -148,12 +148,7 @@ class ClusterSums:
 
     @cached_property
     def equal_sources(self) -> float:
-        """The number of sources of equal size that its sources are worth (`effective_number`).
-
-        If all agree, sizes make no difference: each is as likely to show an outcome that is rare.
-        """
-        if negligible(self.variance, self.sources):
-            return float(self.sources)
+        """The number of sources of equal size that its sources are worth (`effective_number`)."""
         return effective_number(self.counts[0])
 
     @cached_property

@@ -114,10 +114,13 @@ class Setting:
 def group_counts(groups: Sequence[GroupOutcomes], items: int) -> dict[str, Any]:
     """Return the fields of an estimate that describe its groups."""
     sizes = np.sum([group.missing.counts[0] for group in groups], axis=0)
+    sources = int(np.count_nonzero(sizes))
+    # An outcome of none or of all is as likely in a source of any size (`ClusterSums.trials`).
+    is_whole = all(group.graded.binary and group.graded.value in (0, 1) for group in groups)
     return {
         "items": items,
-        "sources": int(np.count_nonzero(sizes)),
-        "equal_sources": effective_number(sizes) if sizes.any() else 0.0,
+        "sources": sources,
+        "equal_sources": float(sources) if is_whole or not sources else effective_number(sizes),
         "attempts": sum(group.attempts for group in groups),
         "ungraded": {group.name: math.ceil(round(group.ungraded, 6)) for group in groups},
         "groups": {} if len(groups) == 1 else {group.name: group.graded.value for group in groups},
