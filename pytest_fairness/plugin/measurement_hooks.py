@@ -151,15 +151,17 @@ class MeasurementHooks:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _check_reports(self) -> None:
-        """Check that each selected threshold gave a result, and that each that passed is fair.
+        """Check that each selected threshold gave a result, and that each that passed, or was skipped, is fair.
 
         Raises:
             FairnessError: One did not.
         """
         for row in self._results.thresholds if self._results else ():
             is_lost = row.id in self._selected and row.verdict == NOT_JUDGED and reason_of(row) == NO_RESULT
-            if is_lost or (row.outcome == "passed" and row.verdict != "fair"):
-                fault = "was selected and gave no result" if is_lost else f"is {row.verdict}, and its test passed"
+            is_hidden = row.outcome in ("passed", "skipped") and row.verdict not in ("fair", NOT_JUDGED)
+            if is_lost or is_hidden:
+                of_verdict = f"is {row.verdict}, and its test is reported as {row.outcome}"
+                fault = "was selected and gave no result" if is_lost else of_verdict
                 raise FairnessError(
                     f"{row.id} {fault}: a conftest.py or another plugin keeps it from running, or changes its report; "
                     "to let a verdict pass, mark the threshold xfail or accept it"

@@ -101,7 +101,7 @@ def status(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bo
         return None
     if properties.get(PREFIX + "flaky"):
         return "flaky", "~", ("FLAKY", {"yellow": True})
-    return ACCEPTED, "a", ("ACCEPTED", {"yellow": True})
+    return (ACCEPTED, "a", ("ACCEPTED", {"yellow": True})) if properties.get(PREFIX + "accepted") else None
 
 
 class ThresholdOutcomes:
