@@ -547,6 +547,17 @@ def test_session_fails_where_a_plugin_hides_a_verdict(project: Project, hides: s
     assert message in " ".join(shown(result).split())
 
 
+@in_one_process
+def test_shard_fails_where_a_plugin_keeps_a_threshold_from_running(project: Project) -> None:
+    """Regression: such a shard ended with 0, and so did the run."""
+    hook, message = HIDING_HOOKS["unheard"]
+    project.write_suite(conftest=project_sources.application(version="1") + hook)
+    for shard in ("1/2", "2/2"):
+        result = project.run(f"--fairness-shard={shard}", "--fairness-run=sharded")
+        assert result.ret == pytest.ExitCode.TESTS_FAILED
+        assert message in " ".join(shown(result).split())
+
+
 @pytest.mark.parametrize(
     "part", ["threading.Thread", "threading.Event", "contextvars.copy_context", "concurrent.futures.Future"]
 )
