@@ -15,6 +15,7 @@ from pytest_fairness.plugin.collection import (
     get_item_parameter,
     get_model_name,
     is_marked,
+    is_not_overridden,
     is_threshold,
     uses_named_model,
 )
@@ -114,7 +115,11 @@ class MeasurementHooks:
             for item in marked:
                 if (name := get_model_name(item)) and name not in names and uses_named_model(item):
                     names.add(name)
-            calls = state.work.prepare(sorted(names))
+            judge = self._fairness.settings.judge
+            of_parents = {item.parent: item for item in marked}.values()
+            if judge and not any(is_not_overridden(item, "judge") for item in of_parents):
+                judge = None
+            calls = state.work.prepare(sorted(names), judge)
         except FairnessError as error:
             return str(error)
         import pytest_fairness.core.event_loops  # noqa: F401  # before fixtures of the tests replace parts of asyncio
