@@ -57,7 +57,11 @@ class ToolCall:
 
     @property
     def arguments_text(self) -> str:
-        """The arguments as JSON; the model's text, where that is no JSON."""
+        """The arguments as JSON; the model's text, where that is no JSON.
+
+        >>> ToolCall("greet", {"name": "Zoë"}).arguments_text
+        '{"name": "Zoë"}'
+        """
         return self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments, ensure_ascii=False)
 
 

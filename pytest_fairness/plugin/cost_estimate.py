@@ -153,7 +153,7 @@ def _grader_calls(fairness: FairnessSession, models: int) -> tuple[int, set[str]
         if isinstance(graders, Mapping):
             prompts = [len(item.prompts) for item in probe.items]
             of_probe, unbounded = most_grader_calls(graders, prompts, fairness.work.repetitions(probe))
-            calls, unknown = calls + of_probe * max(1, models), unknown | unbounded
+            calls, unknown = calls + of_probe * models, unknown | unbounded
     return calls, unknown
 
 

@@ -211,7 +211,7 @@ def influences(without: Floats, value: float, scale: Scale) -> Floats:
     return influence
 
 
-def unseen_number(deviations: Floats, counts: Floats, sizes: Floats) -> float:
+def unseen_number(deviations: Floats, counts: Floats, sizes: Floats, *, agree: bool = True) -> float:
     """Return the number of clusters from which an unseen share is computed.
 
     Where few differ by their size, it is that of clusters of equal size. If all agree, sizes make no difference: then a
@@ -221,8 +221,10 @@ def unseen_number(deviations: Floats, counts: Floats, sizes: Floats) -> float:
         deviations: The influence of each group of clusters that is left out.
         counts: The number of attempts of each group.
         sizes: The number of attempts of each cluster.
+        agree: Whether clusters agree if none has an influence; a function that is cut off at some value hides how they
+            differ.
     """
-    if negligible(float(np.square(deviations).sum()), len(sizes)):
+    if agree and negligible(float(np.square(deviations).sum()), len(sizes)):
         return float(len(sizes))
     return effective_number(sizes) if differing(deviations, counts) < FEWEST_DIFFERING else float(len(sizes))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,7 +23,7 @@ from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.stats.columns import Codes, Floats
 from pytest_fairness.stats.custom_metrics import check_span, influences, unseen_number
 from pytest_fairness.stats.group_estimates import group_counts
-from pytest_fairness.stats.linear_estimate import IDENTITY, Ends, LinearEstimate, degrees, effective_number
+from pytest_fairness.stats.linear_estimate import IDENTITY, Ends, LinearEstimate, degrees
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.metric_names import metric_name
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector, group
@@ -121,7 +121,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
         self._values = np.array([self._whole[name] for name in self._names], dtype=np.float64)
         self._replicates = self._jackknife_replicates()
         self._ungraded = self._ungraded_shifts()
-        self._unseen = self._unseen_shifts()
+        self._unseen: dict[float, _Shifts] = {}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._whole)
@@ -164,7 +164,8 @@ class ExternalMetrics(Mapping[str, Estimate]):
     def _linear_estimate(self, index: int, span: Ends | None) -> LinearEstimate:
         value = float(self._values[index])
         deviations = influences(self._replicates[:, index], value, IDENTITY)
-        number = unseen_number(deviations, self._sum_by_group(self._sizes), self._sizes)
+        sizes = self._sum_by_group(self._sizes)
+        number = unseen_number(deviations, sizes, self._sizes, agree=self._has_one_grade)
         return LinearEstimate(
             value,
             [deviations],
@@ -175,15 +176,24 @@ class ExternalMetrics(Mapping[str, Estimate]):
             shift=(float(self._ungraded.below[index]), float(self._ungraded.above[index])),
         )
 
+    @cached_property
+    def _has_one_grade(self) -> bool:
+        """Whether all graded attempts have the same grade."""
+        grades = (attempt.grades[self._adapter.grade] for attempts in self._items for attempt in attempts)
+        values = [grade.value for grade in grades if not grade.ungraded]
+        return all(value == values[0] for value in values)
+
     def _sum_by_group(self, numbers: Floats) -> Floats:
         """Return the sums of numbers of clusters over those that are left out together."""
         return np.bincount(self._left_out, weights=numbers).astype(np.float64)
 
     def _unseen_ends(self, index: int, number: float, tail: float) -> Ends:
-        # The shifts are computed for one share; for another they are scaled, as if linear in the share.
-        share = unseen_share(number, tail) / self._largest_unseen_share
+        # The shifts are computed for the sample's own tail; for another they are scaled, as if linear in the share.
+        if number not in self._unseen:
+            self._unseen[number] = self._unseen_shifts(number)
+        shifts, share = self._unseen[number], unseen_share(number, tail) / unseen_share(number, self._setting.tail)
         value = float(self._values[index])
-        return value + share * float(self._unseen.below[index]), value + share * float(self._unseen.above[index])
+        return value + share * float(shifts.below[index]), value + share * float(shifts.above[index])
 
     def _signed_metric(self, index: int) -> tuple[int, float] | None:
         """Return the metric of which this one is the absolute distance from a center, and the center; None if none.
@@ -236,14 +246,9 @@ class ExternalMetrics(Mapping[str, Estimate]):
         """Return whether an attempt is of a kind, and ungraded."""
         return attempt.grades[self._adapter.grade].ungraded is not None and self._adapter.kind(attempt) == kind
 
-    @property
-    def _largest_unseen_share(self) -> float:
-        """The unseen share of as many clusters of equal size as the clusters are worth."""
-        return unseen_share(effective_number(self._sizes), self._setting.tail)
-
-    def _unseen_shifts(self) -> _Shifts:
+    def _unseen_shifts(self, clusters: float) -> _Shifts:
         """Return the largest shifts of the metrics if an unseen share of the items all had one other grade."""
-        number = math.ceil(self._largest_unseen_share * len(self._items))
+        number = math.ceil(unseen_share(clusters, self._setting.tail) * len(self._items))
         items = set(np.random.default_rng(1).permutation(len(self._items))[:number].tolist())
         shifts = [self._shift_by_grade(items, value, lambda _: True) for value in self._adapter.values]
         zero = self._values * 0

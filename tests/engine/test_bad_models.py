@@ -18,7 +18,7 @@ from pytest_fairness.core.errors import FairnessError, FatalError, PermanentErro
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.engine import dispatcher
 from pytest_fairness.engine import engine as engine_module
-from pytest_fairness.engine.answer_checks import LONGEST
+from pytest_fairness.engine.answer_checks import LONGEST, check_answer
 from pytest_fairness.engine.budget import Budget, Caps
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
@@ -55,6 +55,10 @@ class Text(str):
 class UnprintableError(Exception):
     def __str__(self) -> str:
         raise ValueError("no text")
+
+
+def test_text_of_a_subclass_is_stored_as_plain_text() -> None:
+    assert type(check_answer(Answer(Text("Yes")), "own").text) is str
 
 
 def attempt_of(engine: Engine, model: Any) -> Attempt:

@@ -184,7 +184,7 @@ def test_more_slots_are_asked_for_after_a_long_exchange(monkeypatch: pytest.Monk
     """Ask after an exchange that began before the time to ask for more, and ended after it."""
     clock = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    limiter = shared_limiter()
+    limiter = limiter_of()
 
     def exchange(keys: int, in_flight: int, start: float, end: float) -> None:
         clock[0], limiter.in_flight = end, in_flight
@@ -199,20 +199,35 @@ def test_more_slots_are_asked_for_after_a_long_exchange(monkeypatch: pytest.Monk
     assert limiter.free(103.0) == 7
 
 
-def shared_limiter(*, claims_ahead: bool = False, rate: float | None = None) -> RateLimiter:
+def limiter_of(*, claims_ahead: bool = False, rate: float | None = None, is_shared: bool = True) -> RateLimiter:
     gate = asyncio.Event()
     gate.set()
     limits = (Rates(rate), lambda: None, gate)
-    return RateLimiter("endpoint", 12, 12, *limits, is_shared=True, is_in_process=False, claims_ahead=claims_ahead)
+    return RateLimiter("endpoint", 12, 12, *limits, is_shared=is_shared, is_in_process=False, claims_ahead=claims_ahead)
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_retry_waits_for_a_slot_that_processes_share(*, is_shared: bool) -> None:
+    async def permitted_before_the_end() -> bool:
+        limiter = limiter_of(is_shared=is_shared)
+        retry = asyncio.ensure_future(limiter.permit(0.0))
+        for _ in range(5):  # rounds of the loop, in which a wait of no time ends
+            await asyncio.sleep(0.001)
+        is_permitted = retry.done()
+        limiter.end_waits()
+        await retry
+        return is_permitted
+
+    assert asyncio.run(permitted_before_the_end()) is not is_shared
 
 
 def test_no_more_is_claimed_at_a_time_than_the_rate_lets_leave() -> None:
-    assert [shared_limiter(rate=rate).free(time.monotonic()) for rate in (None, 60, 6_000)] == [12, 1, 5]
+    assert [limiter_of(rate=rate).free(time.monotonic()) for rate in (None, 60, 6_000)] == [12, 1, 5]
 
 
 def test_ended_request_leaves_its_slot_to_a_claimed_one() -> None:
     """Send the next one without an exchange with the store, which counts as many in flight as before."""
-    limiter, now = shared_limiter(claims_ahead=True), time.monotonic()
+    limiter, now = limiter_of(claims_ahead=True), time.monotonic()
     asks = build_requests(prompts(30), CountingModel(), 1)
 
     def exchange(free: int, granted: int, room: int) -> None:

@@ -50,7 +50,7 @@ def store_of(tmp_path_factory: pytest.TempPathFactory) -> object:
     @cache
     def store(suite: str) -> Path:
         file = folder / f"{suite}.sqlite"
-        options = ["--fairness-model=simulated:demo", "--fairness-judge=simulated:judge", "--fairness-sample=12"]
+        options = ["--fairness-model=simulated:demo", "--fairness-judge=simulated:judge", "--fairness-sample=5"]
         command = [sys.executable, "-m", "pytest", f"suites/{suite}", "-q", "-p", "no:cacheprovider", *options]
         command += [f"--fairness-store={file}", "--fairness-report=none", "-m", "threshold"]
         process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)

@@ -30,6 +30,14 @@ class MeanScore:
         return 0
 
 
+class BentMeanScore(MeanScore):
+    """Third-party code with metrics that are no means: one rises steeply near zero, one is cut off there."""
+
+    def calculate(self, items: Sequence[list[float]]) -> Mapping[str, float]:
+        mean = super().calculate(items)["mean"]
+        return {"mean": mean, "root": mean**0.5, "excess": max(mean - 0.3, 0.0)}
+
+
 def sample(sizes: Sequence[int], events: int) -> Measured:
     """Return sources of these sizes, of which the first few have events only and the others none."""
     return Measured.from_rows(
@@ -69,3 +77,15 @@ def test_unseen_share_counts_all_sources_where_all_agree() -> None:
         measured.metric(lambda sums: sums.score / sums.count, span=(0, 1), score="score", count=lambda _: 1),
     ):
         assert metric.high == pytest.approx(measured.rate("score").high, abs=0.005)
+
+
+def test_unseen_share_of_other_metrics_is_not_scaled_down() -> None:
+    """Require more than a shift by a larger share, scaled down as if linear: its end is half as far."""
+    metrics = ExternalMetrics(sample(UNEQUAL, 0), BentMeanScore(0.0, 1.0))
+    assert metrics["root"].high == pytest.approx(metrics["mean"].high ** 0.5)
+
+
+def test_cut_off_metric_hides_no_difference_of_large_sources() -> None:
+    """Take 35 sources that are worth 7.5 of equal size; as 35 they would leave the end at 0."""
+    excess = ExternalMetrics(sample(UNEQUAL, 1), BentMeanScore(0.0, 1.0), spans={"excess": (0.0, 0.7)})["excess"]
+    assert (excess.value, excess.high > 0.1) == (0.0, True)

@@ -24,7 +24,7 @@ def test_suite_runs(tmp_path: Path) -> None:
     model = "simulated:lean?base=0.9&ratio=0.3&by=gender&of=female"
     german = "languages.py::test_women_and_men_advance_alike_in_german"
     files = [f"suites/hiring/test_{name}" for name in ("hiring.py", "promotion.py", german)]
-    options = ("-m", "threshold", "--fairness-sample=30", f"--fairness-model={model}")
+    options = ("-m", "threshold", "--fairness-sample=20", f"--fairness-model={model}")
     run = run_shipped(tmp_path, *files, *options)
     assert run.code == 1, run.output
     verdicts = run.verdicts
@@ -34,7 +34,7 @@ def test_suite_runs(tmp_path: Path) -> None:
     assert verdicts["test_women_and_men_are_rated_alike"] == "unfair"
     metrics = {(row["metric"], *row["slice"].values()) for row in run.results["metrics"]}
     assert ("placebo_ratio", "female") in metrics
-    again = run_shipped(tmp_path, files[0], *options)
+    again = run_shipped(tmp_path, files[0], *options, "-k", "advance_alike")
     assert again.results["run"]["from_store"] == again.results["run"]["attempts"]
     assert again.code == 1
 
