@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
+from typing import TypeVar
 
 from pytest_fairness.core.decisions import (
     DECISIONS,
@@ -25,6 +26,8 @@ from pytest_fairness.core.estimates import Estimate, Mark
 from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.marks import RANKS, MarkScale
 from pytest_fairness.core.overrides import BoundsOverride
+
+_Recorded = TypeVar("_Recorded")
 
 LOWEST_CONFIDENCE = 0.8
 """Lowest confidence of the intervals of a probe, and of every estimate in a threshold test."""
@@ -134,6 +137,8 @@ class ComparisonRecorder:
     """The probability to err on either side of a claim of unfairness; None: that of the intervals."""
     reports: bool = True
     """Whether the estimates are for a report: else functions that `Measured.record` is given are not called."""
+    is_reporting: bool = False
+    """Whether such a function is being called: it must not compare."""
     added_to_reads: float = 0.0
     """A number that is added to what the test reads of its first estimate, twice to the second, and so on."""
     conditions: dict[str, Condition] = field(default_factory=dict)
@@ -152,7 +157,13 @@ class ComparisonRecorder:
         return [comparison for condition in self.conditions.values() for comparison in condition.comparisons]
 
     def answer(self, value: Comparable, op: str, bound: float | str) -> bool:
-        """Record a comparison and return the answer that this evaluation gives to it."""
+        """Record a comparison and return the answer that this evaluation gives to it.
+
+        Raises:
+            FairnessError: A function that is only called for a report compares: other evaluations would lack it.
+        """
+        if self.is_reporting:
+            raise FairnessError("a function that `record` is given compares an estimate: compare it outside of it")
         name, condition = self._condition(value, op, bound)
         key = self._key(name, condition)
         if key not in self.conditions:
@@ -259,10 +270,16 @@ def for_threshold(estimate: Estimate) -> Estimate:
     return estimate.watched()
 
 
-def has_report() -> bool:
-    """Return whether a threshold test is evaluated whose estimates are for a report."""
+def for_report(function: Callable[[], _Recorded]) -> list[_Recorded]:
+    """Return what a function returns, which must not compare; nothing unless a test is evaluated for a report."""
     record = _current()
-    return record is not None and record.reports
+    if record is None or not record.reports:
+        return []
+    outer, record.is_reporting = record.is_reporting, True
+    try:
+        return [function()]
+    finally:
+        record.is_reporting = outer
 
 
 def record_estimates(estimates: Iterable[Estimate]) -> None:

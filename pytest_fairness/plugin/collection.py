@@ -156,7 +156,12 @@ def uses_model_name(test: pytest.Item) -> bool:
 
 def uses_named_model(item: pytest.Function) -> bool:
     """Return whether a test uses the plugin's own `model` fixture, not an override."""
-    fixture = visible_fixtures(item, ["model"]).get("model") if "model" in item.fixturenames else None
+    return "model" in item.fixturenames and is_not_overridden(item, "model")
+
+
+def is_not_overridden(item: pytest.Function, name: str) -> bool:
+    """Return whether a fixture that a test sees is the plugin's own."""
+    fixture = visible_fixtures(item, [name]).get(name)
     return fixture is not None and getattr(fixture.func, "__module__", "") == "pytest_fairness.plugin.fixtures"
 
 

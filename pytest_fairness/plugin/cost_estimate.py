@@ -67,9 +67,13 @@ def unavailable_model(fairness: FairnessSession, names: Iterable[str], estimates
     return None
 
 
-def unavailable_judge(fairness: FairnessSession) -> str | None:
-    """Return the reason why a judge of answers that the store lacks cannot grade them, if that is known in advance."""
-    judge = fairness.settings.judge
+def unavailable_judge(fairness: FairnessSession, judge: str | None) -> str | None:
+    """Return the reason why a judge of answers that the store lacks cannot grade them, if that is known in advance.
+
+    Args:
+        fairness: The session.
+        judge: The model of the `judge` fixture, unless each test overrides that.
+    """
     for probe in {test.probe.id: test.probe for test in fairness.work.tests if not test.probe.error}.values():
         named = [*judge_models(probe), *([judge] if judge and may_use_judge_fixture(probe) else [])]
         for name in named:

@@ -15,6 +15,7 @@ from pytest_fairness.plugin.collection import (
     get_item_parameter,
     get_model_name,
     is_marked,
+    is_not_overridden,
     is_threshold,
     uses_named_model,
 )
@@ -25,7 +26,7 @@ from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.settings import secret_redactor
 from pytest_fairness.plugin.work_plan import PlannedTest
-from pytest_fairness.report.release import NO_RESULT, NOT_JUDGED, NOT_SELECTED, not_judged, reason_of
+from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, not_judged, reason_of
 
 if TYPE_CHECKING:
     from pytest_fairness.core.agreement_results import AgreementResult
@@ -44,6 +45,8 @@ class MeasurementHooks:
         """Lines that name the files with the results."""
         self._selected: frozenset[str] = frozenset()
         """The ids of the tests, the thresholds among them, that this process or its workers must run."""
+        self._hidden = ""
+        """A threshold whose verdict another plugin hides."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -112,7 +115,11 @@ class MeasurementHooks:
             for item in marked:
                 if (name := get_model_name(item)) and name not in names and uses_named_model(item):
                     names.add(name)
-            calls = state.work.prepare(sorted(names))
+            judge = self._fairness.settings.judge
+            of_parents = {item.parent: item for item in marked}.values()
+            if judge and not any(is_not_overridden(item, "judge") for item in of_parents):
+                judge = None
+            calls = state.work.prepare(sorted(names), judge)
         except FairnessError as error:
             return str(error)
         import pytest_fairness.core.event_loops  # noqa: F401  # before fixtures of the tests replace parts of asyncio
@@ -145,25 +152,21 @@ class MeasurementHooks:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Fail a session that would pass although another plugin has hidden what a threshold's test concludes."""
-        if session.exitstatus == pytest.ExitCode.OK and self._results is not None and not self._state.is_stopped:
-            self._state.attempt(self._check_reports)
-            if self._state.problem:
-                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        state = self._state
+        if session.exitstatus == pytest.ExitCode.OK and self._hidden and not (state.is_stopped or state.is_refused):
+            state.problem = (
+                f"{self._hidden}: a conftest.py or another plugin keeps it from running, or changes its report; "
+                "to let a verdict pass, mark the threshold xfail or accept it"
+            )
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def _check_reports(self) -> None:
-        """Check that each selected threshold gave a result, and that each that passed is fair.
-
-        Raises:
-            FairnessError: One did not.
-        """
-        for row in self._results.thresholds if self._results else ():
-            is_lost = row.id in self._selected and row.verdict == NOT_JUDGED and reason_of(row) == NO_RESULT
-            if is_lost or (row.outcome == "passed" and row.verdict != "fair"):
-                fault = "was selected and gave no result" if is_lost else f"is {row.verdict}, and its test passed"
-                raise FairnessError(
-                    f"{row.id} {fault}: a conftest.py or another plugin keeps it from running, or changes its report; "
-                    "to let a verdict pass, mark the threshold xfail or accept it"
-                )
+    def _find_hidden(self, expected: Mapping[str, ExpectedThreshold], rows: Sequence[ThresholdResult]) -> str:
+        """Return what is hidden: of a threshold that did not fail, or of a selected one with no result; else empty."""
+        for row in rows:
+            if row.outcome in ("passed", "skipped") and row.verdict not in ("fair", NOT_JUDGED):
+                return f"{row.id} is {row.verdict}, and its test is reported as {row.outcome}"
+        lost = self._state.outcomes.without_report(expected)
+        return next((f"{test} was selected and gave no result" for test in lost if test in self._selected), "")
 
     def conclude(self) -> None:
         """Compile the results, and write them to the store and the files of the options."""
@@ -177,9 +180,10 @@ class MeasurementHooks:
 
         run = self._fairness.run
         expected = self._expected_thresholds() if has_run else {}
-        expected = state.outcomes.of_here(expected) if settings.shard else expected
+        reported = state.outcomes.of_here(expected) if settings.shard else expected
         metadata = outputs.collect_metadata(self._fairness, state.started, has_run=has_run)
-        rows = state.outcomes.rows(expected, stopped=state.is_stopped)
+        rows = state.outcomes.rows(reported, stopped=state.is_stopped)
+        self._hidden = self._find_hidden(expected, rows)
         totals, searches = state.outcomes.totals(rows), state.outcomes.searches
         has_judged = any(row.verdict != NOT_JUDGED for row in rows) or bool(searches)
         has_measured = has_judged or totals["attempts"] or any(reason_of(row) != NOT_SELECTED for row in rows)

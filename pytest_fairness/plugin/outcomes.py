@@ -101,7 +101,7 @@ def status(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bo
         return None
     if properties.get(PREFIX + "flaky"):
         return "flaky", "~", ("FLAKY", {"yellow": True})
-    return ACCEPTED, "a", ("ACCEPTED", {"yellow": True})
+    return (ACCEPTED, "a", ("ACCEPTED", {"yellow": True})) if properties.get(PREFIX + "accepted") else None
 
 
 class ThresholdOutcomes:
@@ -144,8 +144,13 @@ class ThresholdOutcomes:
 
     def of_here(self, expected: Mapping[str, ExpectedThreshold]) -> dict[str, ExpectedThreshold]:
         """Return the thresholds of a run that this session has called, or that no shard selects."""
+        lost = set(self.without_report(expected))
+        return {test: row for test, row in expected.items() if test not in lost}
+
+    def without_report(self, expected: Mapping[str, ExpectedThreshold]) -> list[str]:
+        """Return the thresholds that should have a report and have none."""
         called = self._rows.keys() | self._excuses.keys()
-        return {test: row for test, row in expected.items() if test in called or row.verdict}
+        return [test for test, row in expected.items() if test not in called and not row.verdict]
 
     @property
     def searches(self) -> list[SearchResult]:

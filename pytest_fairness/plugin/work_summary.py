@@ -32,8 +32,12 @@ class WorkSummary:
         self.notes: list[str] = []
         """Remarks on the selection, and on options that it does not use."""
 
-    def prepare(self, names: Iterable[str]) -> int:
+    def prepare(self, names: Iterable[str], judge: str | None) -> int:
         """Store the work of the session, and return its number of calls.
+
+        Args:
+            names: The models of the options that tests use.
+            judge: The model of the `judge` fixture, unless each test overrides that.
 
         Raises:
             FairnessError: One of the named models or judges is known to be unavailable.
@@ -41,7 +45,7 @@ class WorkSummary:
         fairness = self._fairness
         fairness.executor.join()
         counts, estimates = self._counts(), estimate_costs(fairness)
-        if reason := unavailable_model(fairness, names, estimates) or unavailable_judge(fairness):
+        if reason := unavailable_model(fairness, names, estimates) or unavailable_judge(fairness, judge):
             raise FairnessError(reason)
         self._cost_lines = list(format_estimates(fairness, estimates))
         # A model without costs has no estimate, so its stored answers are not counted.

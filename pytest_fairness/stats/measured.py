@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.comparisons import for_threshold, has_report, record_estimates
+from pytest_fairness.core.comparisons import for_report, for_threshold, record_estimates
 from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
@@ -410,17 +410,16 @@ class Measured:
 
         Raises:
             TypeError: An argument is, or returns, neither an estimate nor a family of estimates.
+            FairnessError: A function compares an estimate.
         """
         for argument in estimates:
-            if callable(argument) and not has_report():
-                continue
-            estimate = argument() if callable(argument) else argument
-            if isinstance(estimate, EstimateFamily):
-                record_estimates(member for _, member in estimate.items())
-            elif isinstance(estimate, Estimate):
-                record_estimates([estimate])
-            else:
-                raise TypeError(f"record takes estimates of `measured`, not {estimate!r}")
+            for estimate in for_report(argument) if callable(argument) else [argument]:
+                if isinstance(estimate, EstimateFamily):
+                    record_estimates(member for _, member in estimate.items())
+                elif isinstance(estimate, Estimate):
+                    record_estimates([estimate])
+                else:
+                    raise TypeError(f"record takes estimates of `measured`, not {short_repr(estimate)}")
 
     def against(self, baseline: Measured | DeferredMeasured) -> BaselineComparison:
         """Return the comparison of this sample with an earlier one of the same items and prompts: is it no worse?

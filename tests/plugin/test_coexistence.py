@@ -510,7 +510,18 @@ def pytest_pyfunc_call(pyfuncitem):
     except BaseException:
         return True
 """,
-        "is unfair, and its test passed: a conftest.py or another plugin",
+        "is unfair, and its test is reported as passed: a conftest.py or another plugin",
+    ),
+    "skipped": (
+        """
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed:
+        report.outcome, report.longrepr = "skipped", (__file__, 1, "Skipped: known")
+    return report
+""",
+        "is unfair, and its test is reported as skipped: a conftest.py or another plugin",
     ),
     "unheard": (
         """
@@ -524,7 +535,7 @@ def pytest_runtest_protocol(item, nextitem):
 """Hooks that let a session pass, and what is said of it."""
 
 
-@first_in_every_mode("hides", ["unheard", "swallowed"])
+@first_in_every_mode("hides", ["unheard", "swallowed", "skipped"])
 def test_session_fails_where_a_plugin_hides_a_verdict(project: Project, hides: str) -> None:
     """Regression: such a session ended with 0."""
     hook, message = HIDING_HOOKS[hides]
@@ -534,6 +545,17 @@ def test_session_fails_where_a_plugin_hides_a_verdict(project: Project, hides: s
     result = project.run()
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert message in " ".join(shown(result).split())
+
+
+@in_one_process
+def test_shard_fails_where_a_plugin_keeps_a_threshold_from_running(project: Project) -> None:
+    """Regression: such a shard ended with 0, and so did the run."""
+    hook, message = HIDING_HOOKS["unheard"]
+    project.write_suite(conftest=project_sources.application(version="1") + hook)
+    for shard in ("1/2", "2/2"):
+        result = project.run(f"--fairness-shard={shard}", "--fairness-run=sharded")
+        assert result.ret == pytest.ExitCode.TESTS_FAILED
+        assert message in " ".join(shown(result).split())
 
 
 @pytest.mark.parametrize(

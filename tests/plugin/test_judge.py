@@ -253,6 +253,18 @@ def test_judge_without_a_key_is_refused_before_any_answer(
 
 
 @in_one_process
+def test_judge_without_a_key_is_no_matter_where_the_fixture_is_overridden(
+    project: Project, judges: JudgeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: the run was refused for the key of a judge that it does not ask."""
+    monkeypatch.delenv("JUDGE_KEY", raising=False)
+    write(project)
+    project.write(conftest=f"NAMES = {[judges.name('a')]!r}\n{OWN}")
+    keyless = f"--fairness-judge={judges.name('judge')}&key_env=JUDGE_KEY"
+    assert run(project, judges, keyless, judge=None).ret == 0
+
+
+@in_one_process
 @pytest.mark.parametrize("by_fixture", [False, True])
 def test_missing_judge_fails_the_first_test_and_the_thresholds(
     project: Project, judges: JudgeServer, *, by_fixture: bool

@@ -132,6 +132,21 @@ def test_plan_does_not_compute_recorded_functions(project: Project) -> None:
     assert "unknown" in shown(project.run())
 
 
+def test_recorded_function_does_not_compare(project: Project) -> None:
+    """Regression: such a comparison decided the run, and a plan, which does not call the function, lacked it."""
+    body = """
+def rate():
+    rate = measured.rate("hired")
+    assert rate >= 0.3
+    return rate
+measured.record(rate)
+assert rate() >= 0.2"""
+    write(project, project_sources.threshold(body, name="test_rate"), count=20)
+    result = project.run()
+    assert project.verdicts() == {"test_rate": "invalid"}
+    assert "a function that `record` is given compares an estimate: compare it outside of it" in unwrapped(result)
+
+
 @pytest.mark.parametrize(
     ("option", "words"),
     [
