@@ -418,8 +418,8 @@ def degrees(contributions: Floats) -> float:
     Satterthwaite 1946: (sum c)^2 / sum c^2, times 1 - sum w^2, where w are the clusters' shares of the sum of sqrt(c).
     Clusters of equal size give one less than their number, however many small ones there are beside them. At least 1.
 
-    >>> degrees(np.ones(8)), round(degrees(np.append(np.ones(3), np.full(40, 1e-9))), 2)
-    (7.0, 2.0)
+    >>> degrees(np.ones(8)), round(degrees(np.append(np.ones(3), np.full(40, 1e-9))), 2), degrees(np.ones(1))
+    (7.0, 2.0, 1.0)
     """
     present = contributions[contributions > 0]
     if len(present) < 2:

@@ -48,6 +48,10 @@ def test_thinking_is_split_from_the_answer(markup: str) -> None:
     assert split_thinking(text) == ("B", "Maybe it is A.")
 
 
+def test_text_before_thinking_is_part_of_the_answer() -> None:
+    assert without_thinking("Sure. <think>Maybe it is A.</think>B") == "Sure. B"
+
+
 @pytest.mark.parametrize("text", UNCLOSED)
 def test_unclosed_thinking_has_no_answer(text: str) -> None:
     assert without_thinking(text) == ""

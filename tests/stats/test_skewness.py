@@ -11,6 +11,7 @@ from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering
 from pytest_fairness.stats.contrasts import contrast
 from pytest_fairness.stats.linear_estimate import LinearEstimate, reaches
+from pytest_fairness.stats.measured import Measured
 
 
 @given(
@@ -54,3 +55,10 @@ def test_limit_beyond_the_float_range_is_infinite() -> None:
     low, high = contrast([part(5, 50), part(6, 50, every=8)], (1, -1), log=True).ends(1e-200)
     assert low == 0
     assert high == np.inf
+
+
+def test_mean_of_unknown_range_ends_far_out_on_a_slightly_longer_side() -> None:
+    scores = [69, 28, 27, 36, 11, 35, 34, 46, 33, 51]  # of a skewness of 0.52
+    rows = [{"item": item, "score": score} for item, score in enumerate(scores)]
+    mean = Measured.from_rows(rows, item="item", groups=[]).mean("score")
+    assert mean.high - mean.value > 1.5 * (mean.value - mean.low)
