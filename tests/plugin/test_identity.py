@@ -257,9 +257,7 @@ def probe_and_threshold(grade: str) -> str:
 
 @pytest.mark.slow
 def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -> None:
-    """Let classes inherit the tests or name a probe of the module, and verify the results."""
-    rate = "    @pytest.mark.threshold(probe=test_req)\n"
-    rate += "    def test_rate(self, measured): assert measured.rate('hired') >= 0.8\n"
+    """Let classes inherit the tests, and verify the results."""
     models = [
         "class Base:\n" + probe_and_threshold("YesNo()"),
         in_class("TestGood", "model=always('yes')", "Base"),
@@ -281,16 +279,7 @@ def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -
         in_class("TestHigh", "judge=judging(3)", "Base"),
         in_class("TestLow", "judge=judging(0)", "Base"),
     ]
-    suite = [
-        probe_and_threshold("'strict'")
-        .replace("\n    ", "\n")
-        .replace("self, ", "")
-        .partition("@pytest.mark.threshold")[0],
-        "@pytest.fixture(scope='session')\ndef strict(): return YesNo()\n",
-        in_class("TestStrict", "strict=Fixed(False)", tests=rate),
-        in_class("TestPlain", "other=1", tests=rate),
-    ]
-    files = {"test_models": models, "test_graders": graders, "test_judges": judges, "test_named": suite}
+    files = {"test_models": models, "test_graders": graders, "test_judges": judges}
     head = project_sources.HEAD + CLASSES
     project.write(
         conftest=project_sources.HEAD + MODEL.format(refuses="nobody"),
@@ -303,10 +292,6 @@ def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -
         "TestStrict::test_rate": ("test_graders.py::TestStrict.test_req", "unfair"),
         "TestHigh::test_rate": ("test_judges.py::TestHigh.test_req", "fair"),
         "TestLow::test_rate": ("test_judges.py::TestLow.test_req", "unfair"),
-    }
-    plain = {
-        "TestPlain::test_rate": ("test_named.py::test_req", "fair"),
-        "TestStrict::test_rate": ("test_named.py::test_req@TestStrict", "unfair"),
     }
     ran = ("test_models.py", "test_graders.py", "test_judges.py")
     for mode in (NO_XDIST, N2):
@@ -323,10 +308,29 @@ def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -
         assert attempts_everywhere(project, result) == {480}
         assert len(project.results()["metrics"]) == 6
         project.bare_run("--fairness-verify=results.json", *ran).stdout.fnmatch_lines(["*verified: 6 of 6 thresholds*"])
-    result = project.run("test_named.py", AT_ONCE)
-    assert probes_of(project) == plain, shown(result)
-    result = project.run("test_named.py", "-k", "TestStrict", AT_ONCE)
-    assert probes_of(project) == {"TestStrict::test_rate": plain["TestStrict::test_rate"]}, shown(result)
+
+
+def test_probe_of_the_module_is_another_in_a_class_with_its_own_grader(project: Project) -> None:
+    rate = (
+        "    @pytest.mark.threshold(probe=test_req)\n"
+        "    def test_rate(self, measured): assert measured.rate('hired') >= 0.8\n"
+    )
+    suite = [
+        "@pytest.mark.probe(items=people, grade={'hired': 'strict'})",
+        "def test_req(probe_item, model): probe_item.measure(model)\n",
+        "@pytest.fixture(scope='session')\ndef strict(): return YesNo()\n",
+        in_class("TestStrict", "strict=Fixed(False)", tests=rate),
+        in_class("TestPlain", "other=1", tests=rate),
+    ]
+    project.write(
+        conftest=project_sources.HEAD + MODEL.format(refuses="nobody"),
+        test_named=project_sources.HEAD + CLASSES + "\n".join(suite),
+    )
+    strict = {"TestStrict::test_rate": ("test_named.py::test_req@TestStrict", "unfair")}
+    result = project.run(AT_ONCE)
+    assert probes_of(project) == {"TestPlain::test_rate": ("test_named.py::test_req", "fair"), **strict}, shown(result)
+    result = project.run("-k", "TestStrict", AT_ONCE)
+    assert probes_of(project) == strict, shown(result)
 
 
 def test_modules_with_their_own_model_are_separate(project: Project) -> None:
