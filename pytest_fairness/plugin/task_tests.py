@@ -145,7 +145,11 @@ def parse_group_paths(texts: Sequence[str], option: str, example: str) -> dict[s
 
 
 def unique_name(name: str, names: Mapping[str, Any]) -> str:
-    """Return the name of a task's tests, with a number for a second task of one name."""
+    """Return the name of a task's tests, with a number for a second task of one name.
+
+    >>> unique_name("bbq", {}), unique_name("bbq", {"bbq": 1, "BBQ 2": 1})
+    ('bbq', 'bbq_3')
+    """
     used = {slug(other) for other in names}
     number = 1
     while slug(candidate := name if number == 1 else f"{name}_{number}") in used:

@@ -9,8 +9,10 @@ import pytest
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.pricing import ANY, FREE, price_of
 from pytest_fairness.models.registry import resolve
+from pytest_fairness.plugin.dry_runs import predictions
 from tests.helpers import project_sources
 from tests.helpers.chat_server import INPUT, OUTPUT, serving
+from tests.helpers.fork_server import set_constants
 from tests.helpers.project import N2, NO_XDIST, Project, every_mode, shown, unwrapped, with_workers
 
 PRICE = "--fairness-price=1000/2000"
@@ -160,15 +162,24 @@ class Asks:
 """
 
 
-@pytest.mark.slow
-def test_grader_questions_are_counted_apart_and_capped(project: Project) -> None:
+def write_asking_grader(project: Project) -> None:
     probe = project_sources.PROBE.replace('{"hired": YesNo()}', '{"hired": YesNo(), "polite": Asks()}')
     wide = project_sources.threshold(f"assert {project_sources.RATIO} >= 0.5")
     project.write(test_hiring=ASKING + project_sources.suite(wide, count=10, probe=probe))
+
+
+def test_plan_names_the_questions_of_graders(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_constants(monkeypatch, predictions, DRAWS=10, SECONDS=600.0)
+    write_asking_grader(project)
+    planned = project.run("--fairness-plan", "--fairness-model=simulated:demo")
+    assert "graders ask up to 20 more; their cost is not in the estimate" in unwrapped(planned)
+
+
+@pytest.mark.slow
+def test_grader_questions_are_counted_apart_and_capped(project: Project) -> None:
+    write_asking_grader(project)
     with serving() as server:
         arguments = (f"--fairness-model={server.model}", PRICE)
-        planned = project.run("--fairness-plan", *arguments)
-        assert "graders ask up to 20 more; their cost is not in the estimate" in unwrapped(planned)
         project.run("--fairness-max-requests=15", *arguments)
         before = len(server.requests)
         assert before in (14, 15), "the end of the run can be quicker than the last request"

@@ -344,4 +344,5 @@ def test_same_sample_may_be_judged_again(project: Project) -> None:
 def test_invalid_looks_options_are_refused(project: Project) -> None:
     write(project)
     assert "--fairness-looks is 1: it must be at least 2" in shown(project.run("--fairness-looks=1"))
+    assert "--fairness-looks is 21: it must be at most 20" in shown(project.run("--fairness-looks=21"))
     assert "drop one" in shown(project.run("--fairness-fresh", "--fairness-offline"))
