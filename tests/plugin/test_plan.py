@@ -281,7 +281,7 @@ def test_threshold_against_a_baseline_is_not_planned(project: Project) -> None:
 def test_thresholds_pass_together_less_often_than_alone() -> None:
     cost = CallCost(
         calls=10, stored=4, tokens_from="characters", input=5, output=2, price=(1.0, 2.0), questions=3,
-        silent=["polite"], propensities=4,
+        silent=["polite"], propensities=4, seconds=0.5,
     )  # fmt: skip
 
     def row(probe: str, draws: str) -> PlannedThreshold:
@@ -290,13 +290,13 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
         return PlannedThreshold(probe=probe, fair_draws=draws, cost=cost, **names, **sizes)  # type: ignore[arg-type]
 
     settings = Settings.__new__(Settings)
-    for name, value in (("rate", None), ("models", ()), ("concurrency", None)):
+    for name, value in (("rate", None), ("models", ()), ("concurrency", 3)):
         object.__setattr__(settings, name, value)
     apart = compute_total("m", [row(f"probe {number}", "1" * 61 + "0" * 39) for number in range(20)], settings)
     assert apart.all_fair == pytest.approx(0.61**20)
     together = compute_total("m", [row("probe", "1100"), row("probe", "1010"), row("probe", "1111")], settings)
     assert together.all_fair == 0.25
-    assert (together.calls, together.stored, together.input_tokens) == (10, 4, 30)
+    assert (together.calls, together.stored, together.input_tokens, together.seconds) == (10, 4, 30, 1.0)
     assert (together.questions, together.silent) == (3, ["polite"])
     assert (together.propensities, together.drawn) == (4, 10)
     assert together.cost_usd == pytest.approx((30 + 2 * 12) / 1e6)
