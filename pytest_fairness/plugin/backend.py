@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from pytest_fairness.plugin.model_resolver import ModelResolver
@@ -27,13 +28,19 @@ class Backend:
         """The store, if it was opened."""
         self.existing_engine: Engine | None = None
         """The engine, if it was started."""
+        self._resources = ExitStack()
 
     @property
     def store(self) -> Store:
         if self.existing_store is None:
             from pytest_fairness.store.store import Store
 
-            self.existing_store = Store(self._context.settings.store, self._context.session_id)
+            location = self._context.settings.store
+            if self._context.settings.is_dry_run:
+                from pytest_fairness.store.archive import readable
+
+                location = self._resources.enter_context(readable(location))
+            self.existing_store = Store(location, self._context.session_id)
             self.existing_store.runs.start(self._context.run_id)
         return self.existing_store
 
@@ -102,3 +109,4 @@ class Backend:
         if self.existing_store is not None:
             self.existing_store.close()
             self.existing_store = None
+        self._resources.close()

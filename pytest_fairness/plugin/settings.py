@@ -42,6 +42,11 @@ class Settings(Options):
         return self.concurrency or 1
 
     @property
+    def is_dry_run(self) -> bool:
+        """Whether the run asks no model: it plans, certifies or verifies."""
+        return bool(self.plan or self.certify or self.verify)
+
+    @property
     def is_one_pipeline(self) -> bool:
         """Whether the sessions of the run are jobs of one pipeline, or shards, with the same application."""
         return self.shard is not None or self.run == read_ci_run_id()

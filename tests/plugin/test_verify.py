@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -100,6 +101,16 @@ def test_measured_run_is_verified_without_requests(project: Project) -> None:
     assert (report["run"], report["same"], report["overall"], report["new"]) == (run, True, [], [])
     assert [row["id"] for row in report["thresholds"]] == [RATE_ID, RATIO_ID]
     assert (project.path / "results.json").read_bytes() == text
+
+
+def test_store_on_a_read_only_disk_is_verified(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(project)
+    measure(project)
+    archive = project.store.parent
+    before = {path: path.read_bytes() for path in archive.rglob("*") if path.is_file()}
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK or archive not in (path, path.parent))
+    assert "verified: 2 of 2 thresholds" in shown(verify(project, mode=NO_XDIST))
+    assert {path: path.read_bytes() for path in archive.rglob("*") if path.is_file()} == before
 
 
 def test_application_is_not_called(project: Project) -> None:
