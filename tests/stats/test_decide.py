@@ -31,7 +31,7 @@ def test_estimate_is_decided_by_its_interval() -> None:
     assert [sample({"a": 0.1}).rate("yes").decide(*claim) for claim in (("<=", 5), (">=", 0))] == ["invalid"] * 2
 
 
-def test_bound_on_an_end_of_the_interval_belongs_to_it_in_weak_comparisons_alone() -> None:
+def test_end_of_the_interval_holds_in_weak_comparisons_alone() -> None:
     rate = sample({"a": 0.3}).rate("yes")
     at_low, at_high = ({op: rate.decide(op, end) for op in sorted(OPERATORS)} for end in (rate.low, rate.high))
     assert at_low == {"<": "unfair", "<=": "undecided", ">": "undecided", ">=": "fair"}
