@@ -113,7 +113,11 @@ def context_of(prompt: Prompt) -> Prompt:
 
 @dataclass(frozen=True, slots=True)
 class OptionLikelihood:
-    """The log-probability of one option."""
+    """The log-probability of one option.
+
+    >>> OptionLikelihood(-2.0, -1.5)
+    OptionLikelihood(low=-2.0, high=-1.5, tokens=0, greedy=None)
+    """
 
     low: float
     """The lowest value, which is below ``high`` where only a bound is known; -inf for a probability of 0."""

@@ -123,7 +123,11 @@ def read_tools(declared: object) -> tuple[Tool, ...]:
 
 
 def tools_message(tools: Sequence[Tool]) -> dict[str, str]:
-    """Return the message with the tools of a prompt; equal tools have the same text."""
+    """Return the message with the tools of a prompt; equal tools have the same text.
+
+    >>> tools_message([Tool("lookup", "Zeigt die Größe.")])["content"][:55]
+    '[{"name": "lookup", "description": "Zeigt die Größe.", '
+    """
     content = json.dumps([tool.to_json() for tool in tools], ensure_ascii=False)
     return {"role": TOOLS, "content": content}
 

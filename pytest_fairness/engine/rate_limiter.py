@@ -243,6 +243,12 @@ def _release(slot: Future[None]) -> None:
 
 
 def _tokens(prompt: Prompt, answer: Answer) -> int:
+    """Return the tokens of a request and its answer, by their characters where the provider reports none.
+
+    >>> prompt = Prompt("Hire Ada?")
+    >>> _tokens(prompt, Answer("Yes")), _tokens(prompt, Answer("Yes", usage={"input": 5, "output": 2}))
+    (3, 7)
+    """
     if "input" in answer.usage and "output" in answer.usage:
         return answer.usage["input"] + answer.usage["output"]
     return (sum(len(message["content"]) for message in prompt.messages) + len(answer.text)) // _CHARACTERS_PER_TOKEN

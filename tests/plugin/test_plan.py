@@ -262,6 +262,13 @@ def test_run_with_errors_only_is_no_pilot(project: Project) -> None:
     assert "of runs under these assumptions" in unwrapped(result)
 
 
+@few_draws
+def test_stored_answers_are_no_calls_of_a_plan(project: Project) -> None:
+    write(project, RATE, count=10)
+    project.run("--fairness-repetitions=2", mode=NO_XDIST)
+    assert "100 calls, 40 of them in the store: 60 to make" in unwrapped(project.run("--fairness-plan"))
+
+
 @pytest.mark.slow
 def test_application_without_a_version_has_no_pilot(project: Project) -> None:
     write(project, RATE, count=20, version=None)
