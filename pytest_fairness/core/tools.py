@@ -138,6 +138,9 @@ def calls_message(calls: Iterable[ToolCall], provider_state: str | None = None) 
     Args:
         calls: The calls.
         provider_state: The provider's state of the answer with these calls. Keys of attempts do not contain it.
+
+    >>> calls_message([ToolCall("lookup", {"city": "Köln"})])["content"]
+    '[{"name": "lookup", "arguments": {"city": "Köln"}}]'
     """
     content = json.dumps([call.to_json() for call in calls], ensure_ascii=False)
     state = {} if provider_state is None else {STATE: provider_state}
