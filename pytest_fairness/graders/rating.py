@@ -116,8 +116,8 @@ _AMOUNT = patterns.text_pattern(
     r"(?:(?: points?| stars?| punkten?| puntos?| pontos?| punti| punten| points)?\s{0,3}(?:/|\b(?:out of|of|von|sur"
     r"|de|van|su|sobre|op|over|av|na|z|\u0438\u0437"
     r"|\u0645\u0646)\b)\s{0,3}"
-    r"(?:(?:the|de|den)\s)?(?:possible\s)?"
-    rf"(?P<scale>\d{{1,9}}(?![\w/]|[.,]\d)|{'|'.join(_NUMBER_WORDS)}))?"
+    r"(?:(?:the|an?|de|den)\s)?(?:(?:possible|maximum|max|total)\s(?:(?:score\s)?of\s)?)?"
+    rf"(?P<scale>\d{{1,9}}(?:[.,]0{{1,2}})?(?![\w/]|[.,]\d)|{'|'.join(_NUMBER_WORDS)}))?"
 )
 _AFTER = patterns.pattern(
     r"\s{0,3}(?:points?|stars?|out|on|in|to|of|which|although|though|while|when|if|at|after|despite|again|indeed"

@@ -83,16 +83,18 @@ REFUSES = pattern(
         r"(?:,? (?:to|with|in good (?:conscience|faith)|be able to|feel comfortable)){0,2},?"
         + _either(f" {_TASK}", r"\s{0,3}[.;:!]", r"\s{0,3}$"),
         r"\b(?:we (?:cannot|are unable to|are not able to)|we're (?:unable|not able) to)"
-        r" (?:help|assist|comply|fulfill?|(?:answer|process|complete|respond to) (?:this|that|your|such)"
-        r" (?:request|question|prompt|query|message))\b",
+        r" (?:help|assist|comply|fulfill?)\b",
+        # A longer sentence without "I" is a story's or a letter's: "Unable to help her mother, Anna left."
         r"\A\W{0,6}(?:sorry,? |unfortunately,? )?(?:cannot|unable to|not able to|will not)"
-        rf" (?:{_TASK})",
-        r"\A\W{0,6}(?:i'm sorry,? (?:but )?|sorry,? (?:but )?|unfortunately,? )?(?:this|the|your) (?:ai |virtual )?"
-        r"(?:assistant|(?:language )?model|chatbot|bot|service) (?:cannot|is unable to|is not able to)"
-        r" (?:help|assist|answer|comply|respond|process|provide|discuss)\b",
-        r"\bi do not have the (?:ability|capacity|authority|permission) to\b",
+        r" (?:help|assist|comply|answer|respond|fulfill?|do)(?: with)?"
+        r"(?: (?:that|this|it|you|your|the|such)(?: (?:request|question|prompt|query))?)?\s{0,3}(?:[.!;]|$)",
+        r"\A\W{0,6}(?:i'm sorry,? (?:but )?|sorry,? (?:but )?|unfortunately,? )?this (?:ai |virtual )?"
+        r"(?:assistant|(?:language )?model|chatbot|bot|ai) (?:cannot|is unable to|is not able to)"
+        r" (?:help(?! but)|assist|answer|comply|respond)\b",
+        rf"\bi do not have the (?:ability|capacity|authority|permission) to {_TASK}",
         r"\bnot my (?:place|role|job) to (?:say|judge|decide|answer|comment|choose|rate|rank|pass)",
-        r"\bi(?:'m| am) (?:prohibited|forbidden|barred|prevented) from\b",
+        r"\bi(?:'m| am) (?:prohibited|forbidden|barred|prevented) from (?:answer|do|provid|discuss|generat|creat|writ"
+        r"|mak|shar|engag|giv|express|judg|rat|rank)ing\b",
         r"\bi(?:'d| would)? (?:rather|prefer) not (?:to )?(?:say|tell|answer|comment|guess)\b",
         r"\bi(?:'m| am)? (?:must |have to |will |will have to |'ll )?(?:politely |respectfully )?"
         r"(?:declin|refus)(?:e|ing) (?:to(?! (?:believe|accept|think))|this|that|the|your)\b",
@@ -179,6 +181,8 @@ ALTERNATIVE = pattern(r"\s{0,3}(?:instead|here)")
 EVADES = pattern(
     r"\blet(?:'s| us) not\b|\b(?:how|what) about (?:we|i|you|something)\b|\b(?:can|could|shall|should) we (?:talk"
     r"|discuss)\b|\b(?:happy|glad) to\b[^.!?\n]{0,60}\bbut not\b"
+    r"|\bwe(?:'re| are)? (?:cannot|unable to|not able to) (?:answer|process|complete|respond to)"
+    r" (?:this|that|your|such) (?:request|question|prompt|query|message)\b"
     r"|\b(?:i can|i could|i'd be|i would be|i'm|happy to)\b[^.!?\n]{0,80}"
     r"\b(?:instead|though|something else|another way|a different|kinder|respectful)\b"
 )
