@@ -383,7 +383,7 @@ def test_label_that_the_grade_cannot_take_is_named() -> None:
 
 @pytest.mark.parametrize("kind", ["sampled", "elsewhere"])
 def test_labels_coded_by_other_numbers_are_refused(kind: str) -> None:
-    """Labels of 1 and 2, as survey software codes no and yes, made a rate of 1.3."""
+    """Check labels of 1 and 2, as survey software codes no and yes: they made a rate of 1.3."""
     rows, labels = judged(np.random.default_rng(9), {"female": 0.3, "male": 0.4}, kind=kind)
     field = "value" if kind == "sampled" else "label"
     coded = [{**label, field: 1 + int(label[field])} for label in labels]

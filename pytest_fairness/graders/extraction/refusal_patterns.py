@@ -136,7 +136,7 @@ REFUSES = pattern(
 )
 SORRY = pattern(
     r"(?:(?:i'm|i am) (?:\w{2,8} )?sorry|sorry|apologies|my apologies|i apologi[sz]e"
-    r"|unfortunately(?=,? (?:i|no|not)\b|\W{0,3}$))\b(?! (?:for|to|about|that))"
+    r"|unfortunately(?=,? (?:i|no|not)\b|\W{0,3}$))\b(?! (?:for|to|about|that|you|your|if)\b)"
 )
 TURNS = pattern(
     r"\b(?:however|but|that said|nevertheless|nonetheless|having said that|with that (?:said|caveat)|instead|anyway"
