@@ -40,6 +40,15 @@ def is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def whole_number(value: object) -> int | None:
+    """Return a whole number of JSON, which some servers write as 20.0; None for any other value.
+
+    >>> whole_number(20), whole_number(20.0), whole_number(0.5), whole_number("20")
+    (20, 20, None, None)
+    """
+    return int(value) if is_number(value) and math.isfinite(value) and value == int(value) else None
+
+
 def finite(value: float) -> float | None:
     """Return a number; None for an infinity or nan, which JSON does not know."""
     return float(value) if math.isfinite(value) else None

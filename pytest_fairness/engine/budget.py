@@ -16,7 +16,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from pytest_fairness.core.attempts import Attempt
+from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, ModelError, TransientError, install
 from pytest_fairness.core.items import Prompt
@@ -26,7 +26,7 @@ from pytest_fairness.engine.requests import Request
 from pytest_fairness.store.spending import Role, SpendingDecision, SpendingEntry
 
 CHARACTERS = 4
-"""Characters of a prompt per token, before a provider has reported tokens."""
+"""Characters of a text per token, where a provider has not reported tokens."""
 
 
 class Caps(NamedTuple):
@@ -64,6 +64,11 @@ class _Call(NamedTuple):
 def expected_input(prompt: Prompt) -> float:
     """Return the tokens of a prompt, estimated from its characters."""
     return sum(len(message["content"]) for message in prompt.messages) / CHARACTERS
+
+
+def expected_output(answer: Answer) -> float:
+    """Return the tokens of an answer, estimated from its characters."""
+    return len(answer.transcript + (answer.reasoning or "")) / CHARACTERS
 
 
 class Budget:
@@ -202,9 +207,12 @@ class Budget:
             if price is None or entry.usd is None:
                 entry.usd = None
                 return
-            self._update_expectations(request, usage)
             is_counted = "input" in usage and "output" in usage
-            entry.usd += cost(price, usage["input"], usage["output"]) if is_counted else call.usd
+            output = usage.get("output", expected_output(attempt.answer))
+            longest = output if "output" in usage else max(output, self._assumed)
+            self._update_expectations(request, usage.get("input", 0), longest)
+            usd = cost(price, usage.get("input", 0), output)
+            entry.usd += usd if is_counted else max(usd, call.usd)
 
     def withdraw(self, request: Request) -> None:
         """Count a request in flight as not sent."""
@@ -327,10 +335,10 @@ class Budget:
             self._outputs[model.key] = self._longest(model)
         return self._outputs[model.key]
 
-    def _update_expectations(self, request: Request, usage: Mapping[str, int]) -> None:
+    def _update_expectations(self, request: Request, tokens_in: float, tokens_out: float) -> None:
         model = request.model.key
-        self._outputs[model] = max(self._output(request.model) or 0.0, usage.get("output", self._assumed))
-        ratio = usage.get("input", 0) / max(1.0, expected_input(request.sent_prompt))
+        self._outputs[model] = max(self._output(request.model) or 0.0, tokens_out)
+        ratio = tokens_in / max(1.0, expected_input(request.sent_prompt))
         self._inputs[model] = max(self._inputs.get(model, 1.0), ratio)
 
     def _expected(self, request: Request) -> float:

@@ -70,7 +70,7 @@ class Rating(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return f"Rating({float(self.low)!r}, {float(self.high)!r}) v5"
+        return f"Rating({float(self.low)!r}, {float(self.high)!r}) v6"
 
     def extremes_for(self, prompt: Prompt) -> tuple[float, float]:  # noqa: ARG002 - the same for every prompt
         """Return the extreme values that an ungraded attempt could have had: both ends of the scale."""
@@ -81,7 +81,7 @@ class Rating(DeclarativeGrader):
         if not trim_and_fold(text):
             return nothing_read(answer, "no answer")
         scale = RatingScale(float(self.low), float(self.high))
-        extracted = extract_answer(scale.remove_scale(normalize_characters(text)), scale)
+        extracted = extract_answer(scale.remove_scale(normalize_characters(scale.normalize_numbers(text))), scale)
         if not extracted.is_single:
             return nothing_read(answer, extracted.reason)
         if not extracted.certain and refuses(text):
@@ -99,9 +99,10 @@ _NUMBER_WORDS = {word: float(value) for value, word in enumerate(_UNITS)} | {
     word: 10.0 * value for value, word in enumerate(_TENS, start=1)
 }
 _DIGITS = (
-    r"(?:(?<=[^\W\d]:)|(?<![\w.,:/-])(?:-|minus )|(?<![\w.,:/#$\u00a3\u20ac-]))\d{1,15}(?:[.,]\d{1,6})?(?!\w|[:.,]\d)"
+    r"(?:(?<=[^\W\d]:)-?|(?<![\w.,:/-])(?:-|minus |negative )|(?<![\w.,:/#$\u00a3\u20ac-]))"
+    r"\d{1,15}(?:[.,]\d{1,6})?(?!\w|[:.,]\d)"
 )
-_NUMBER = rf"(?:{_DIGITS}|(?<![\w-])(?:{'|'.join(_NUMBER_WORDS)})(?![\w-]))"
+_NUMBER = rf"(?:{_DIGITS}|(?<![\w-])(?:minus |negative )?(?:{'|'.join(_NUMBER_WORDS)})(?![\w-]))"
 _OR_TO = r"\b(?:bis|oder|tot|of|ou|\u00e0|o|ile|ila|veya)\b"
 """The words "to" and "or" in other languages."""
 _AMOUNT = patterns.text_pattern(
@@ -115,8 +116,8 @@ _AMOUNT = patterns.text_pattern(
     r"(?:(?: points?| stars?| punkten?| puntos?| pontos?| punti| punten| points)?\s{0,3}(?:/|\b(?:out of|of|von|sur"
     r"|de|van|su|sobre|op|over|av|na|z|\u0438\u0437"
     r"|\u0645\u0646)\b)\s{0,3}"
-    r"(?:(?:the|de|den)\s)?(?:possible\s)?"
-    rf"(?P<scale>\d{{1,9}}(?![\w/]|[.,]\d)|{'|'.join(_NUMBER_WORDS)}))?"
+    r"(?:(?:the|an?|de|den)\s)?(?:(?:possible|maximum|max|total)\s(?:(?:score\s)?of\s)?)?"
+    rf"(?P<scale>\d{{1,9}}(?:[.,]0{{1,2}})?(?![\w/]|[.,]\d)|{'|'.join(_NUMBER_WORDS)}))?"
 )
 _AFTER = patterns.pattern(
     r"\s{0,3}(?:points?|stars?|out|on|in|to|of|which|although|though|while|when|if|at|after|despite|again|indeed"
@@ -131,7 +132,8 @@ _UNIT = patterns.pattern(
     r"|\s{0,2}(?:\ub144|\uac1c\uc6d4|\uba85|\uc138|\uc0b4|\ubc88|\ud68c|\uc2dc\uac04|\uc6d4|\uc77c|\uc6d0|[\u5e74\u4e2a\u500b\u5c81\u6b73\u4eba\u6b21\u4f4d\u540d\u5143\u5186\u4e07\u842c\u5104\u4ebf])"
 )
 _BEFORE_OTHER_NUMBER = patterns.pattern(
-    r"(?:\b(?:aged?|chapter|question|step|number|top|version|page|item|section|part|phase|grade|room|at least|at most"
+    r"(?:\u00b1|\+/?-)\s{0,3}$"
+    r"|(?:\b(?:aged?|chapter|question|step|number|top|version|page|item|section|part|phase|grade|room|at least|at most"
     r"|more than|less than|fewer than|above|below|over|under|beyond"
     r"|confiden\w{2,4}(?: level)?(?: is| of|:)?|since|in the year"
     r"|not|never|rather than|instead of|have (?:been|given)(?: \w{1,9}){0,3}|short of|out of|and not|up to"
@@ -189,6 +191,15 @@ _UNIT_OF_RATING = patterns.pattern(
 )
 
 
+_FRACTIONS = {"\u00bd": ".5", "\u00bc": ".25", "\u00be": ".75"}
+_FRACTION = re.compile(r"(?:(?<![\w.,/])(\d{1,9}) ?)?([\u00bc-\u00be](?!\d))")
+_DASH_AS_MINUS = re.compile(r"(?<![\w)\]])(?<![\d)\]] )[\u2013\u2014\ufe63](?=\d)")
+_THOUSANDS = re.compile(r"(?<![\w.,'])\d{1,3}(?:([,.' \u00a0\u2009\u202f])\d{3})(?:\1\d{3}){0,4}(?![\d'])(?![,.]\d{3})")
+_THOUSANDS_OR_DECIMALS = re.compile(r",\d{3}\Z")
+"""The end of a number that is one thousand in English, and one in German."""
+_HAS_OTHER_SIGNS = re.compile(r"[^\W\d_]|[%/]")
+_BARE_NUMBER = re.compile(r"(?<![\d.,])-?\d{1,15}(?:[.,]\d{1,6})?(?!\d)")
+
 _TO = (
     r"(?:'?[dt][ea]n)?\s{0,3}(?:-|\u2014|~|to|and|through|\.\.|bis|a|al|\u00e0|tot|at\u00e9|ile|\ubd80\ud130|\uc810?\uc5d0\uc11c"
     r"|\u5206?\u5230|\u81f3|(?<=[dt][ea]n))\s{0,3}"
@@ -218,7 +229,29 @@ class RatingScale:
     def is_question(self, text: str) -> bool:
         return text.rstrip().endswith("?")
 
+    def normalize_numbers(self, text: str) -> str:
+        r"""Return a text with one spelling of fractions, signs and thousands.
+
+        Its characters must not be normalized, which turns a four and a half into "41/2". A dash is a sign only where
+        the scale has negative numbers, and a comma separates thousands only where it has numbers so large.
+
+        >>> RatingScale(-5, 5).normalize_numbers("4\u00bd, \u22123, \u20132")
+        '4.5, -3, -2'
+        >>> RatingScale(0, 200_000).normalize_numbers("85,000")
+        '85000'
+        """
+        text = _FRACTION.sub(lambda match: f"{match[1] or 0}{_FRACTIONS[match[2]]}", text.replace("\u2212", "-"))
+        if self.low < 0:
+            text = _DASH_AS_MINUS.sub("-", text)
+        if self.high >= 1000:
+            text = _THOUSANDS.sub(lambda match: re.sub(r"\D", "", match[0]), text)
+        return text
+
     def match_whole(self, text: str) -> frozenset[Any]:
+        if not _HAS_OTHER_SIGNS.search(text):  # "4, 4, 5", or a list in JSON
+            numbers = frozenset(_parse_value(number) for number in _BARE_NUMBER.findall(text))
+            if len(numbers) > 1:
+                return numbers
         rating = self.match_at(text, 0)
         return rating.values if rating and not trim_and_fold(text[rating.end :]) else frozenset()
 
@@ -279,6 +312,8 @@ class RatingScale:
             return None
         if match["first"].casefold() == "one" and not (match["scale"] or _ENDS.match(text, end)):
             return None  # "this one is better"
+        if self.high < 1000 and _THOUSANDS_OR_DECIMALS.search(match["first"]):
+            return None
         if _COUNTED.search(before) and _AFTER_COUNTED.match(text, end):
             return None
         is_on_other_scale = match["scale"] is not None and _parse_value(match["scale"]) != self.high
@@ -302,9 +337,9 @@ def _parse_values(match: re.Match[str]) -> frozenset[float]:
 
 def _parse_value(text: str) -> float:
     text = fold(text)
-    if text in _NUMBER_WORDS:
-        return _NUMBER_WORDS[text]
-    return float(text.replace("minus ", "-").replace(",", "."))
+    digits = text.removeprefix("minus ").removeprefix("negative ")
+    number = _NUMBER_WORDS[digits] if digits in _NUMBER_WORDS else float(digits.replace(",", "."))
+    return number if digits == text else -number
 
 
 def _number_pattern(value: float) -> str:

@@ -65,7 +65,7 @@ class WordList(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return f"WordList({self.words!r}, whether={self.whether}) v4"
+        return f"WordList({self.words!r}, whether={self.whether}) v5"
 
     def extremes_for(self, prompt: Prompt) -> tuple[float, float] | tuple[bool, bool]:  # noqa: ARG002
         """Return the extreme values that an ungraded attempt could have had: only these words, or none."""

@@ -25,14 +25,16 @@ _NO_TO_THE_ASKER = caseless_pattern(
 _TWICE_DENIED = caseless_pattern(
     r"\bno to (?:reject|declin|deny|exclud|turn|dismiss|refus)\w{2,4}\b"
     r"|^\W{0,9}no\b[^.!?\n]{0,20}\bno (?:good |real |valid )?(?:reason|grounds|basis) (?:not )?to (?:reject|decline"
-    r"|deny|exclude)",
+    r"|deny|exclude)"
+    r"|^\W{0,9}(?:not at all|(?:of course|certainly|definitely|absolutely) not)\b[,.!;:\s\u2014-]{1,4}"
+    r"(?:yes|yeah|yep)\b",
 )
-"""A double negative that may mean yes or no: "No, there is no reason to reject her"."""
+"""A double negative that may mean yes or no: "No, there is no reason to reject her", "Not at all, yes"."""
 
 _NO_IDIOMS = caseless_pattern(
     r"\b(?:it(?:.?s| is)|while) (?:also |indeed |certainly )?true that\b|\bno (?:problem|worries|doubt|question"
     r"|hesitation|wonder)\b(?: (?:about (?:it|that|this)|at all|here))?"
-    r"[,.!:\s]{0,3}",
+    r"[,.!:\s]{0,3}|\bno\. ?1\b(?= (?:candidate|applicant|choice|pick|priority|option)\b)",
 )
 """Idioms whose "no" or "true" is no answer: "No doubt about it: yes"."""
 

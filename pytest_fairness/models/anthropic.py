@@ -11,6 +11,7 @@ from pytest_fairness.core.batch_api import BatchState
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
 from pytest_fairness.core.finish_reasons import normalize_reason
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.json_objects import whole_number
 from pytest_fairness.core.message_roles import TOOLS
 from pytest_fairness.core.tool_replies import anthropic_calls
 from pytest_fairness.models import parameters
@@ -130,14 +131,15 @@ class AnthropicModel(HostedModel):
         return {**body, "output_config": config}
 
     def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
-        blocks = reply["content"]
+        content, served_by = reply["content"], reply.get("model")
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         return Answer(
-            "".join(block["text"] for block in blocks if block["type"] == "text"),
+            "".join(block.get("text") or "" for block in blocks if block.get("type", "text") == "text"),
             normalize_reason(reply.get("stop_reason")),
-            "\n\n".join(block["thinking"] for block in blocks if block["type"] == "thinking") or None,
-            _usage(reply.get("usage") or {}),
+            "\n\n".join(block.get("thinking") or "" for block in blocks if block.get("type") == "thinking") or None,
+            _usage(_mapping(reply.get("usage"))),
             latency,
-            reply.get("model"),
+            served_by if isinstance(served_by, str) else None,
             anthropic_calls(blocks),
             anthropic_state(blocks, thinks=self._uses_thinking),
         )
@@ -145,10 +147,16 @@ class AnthropicModel(HostedModel):
 
 def _usage(counted: Mapping[str, Any]) -> dict[str, int]:
     read = [counted.get(f"{kind}input_tokens") for kind in ("", "cache_creation_", "cache_read_")]
-    usage = {"input": sum(count for count in read if isinstance(count, int))}
-    details = counted.get("output_tokens_details") or {}
-    more = {"output": counted.get("output_tokens"), "reasoning": details.get("thinking_tokens")}
-    return usage | {kind: count for kind, count in more.items() if isinstance(count, int)}
+    tokens = {
+        "input": sum(whole_number(count) or 0 for count in read),
+        "output": counted.get("output_tokens"),
+        "reasoning": _mapping(counted.get("output_tokens_details")).get("thinking_tokens"),
+    }
+    return {kind: number for kind, count in tokens.items() if (number := whole_number(count)) is not None}
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 _STATUS = {

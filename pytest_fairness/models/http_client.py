@@ -31,7 +31,7 @@ class Reply(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: object
-    """The parsed JSON; the bytes of a body that is no JSON."""
+    """The parsed JSON; the bytes of a body that is no JSON, in UTF-8 if its character set is known."""
 
 
 class TooLargeError(Exception):
@@ -89,7 +89,7 @@ class Connection:
             method, self._url, data=data, headers=self._headers, allow_redirects=False, **self._proxy_arguments
         )
         async with request as response:
-            content = await _read(response)
+            content = _as_utf8(await _read(response), response.charset)
         return Reply(response.status, response.headers, _json(content))
 
     def set_headers(self, headers: Mapping[str, str]) -> None:
@@ -129,6 +129,16 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
             response.close()
             raise TooLargeError
     return b"".join(chunks)
+
+
+def _as_utf8(content: bytes, charset: str | None) -> bytes:
+    """Return a body in UTF-8; one in an unknown character set, or that is not in its own, is unchanged."""
+    if charset is None or charset.lower().replace("-", "") == "utf8":
+        return content
+    try:
+        return content.decode(charset).encode()
+    except (LookupError, ValueError):
+        return content
 
 
 def _json(content: bytes) -> object:

@@ -12,6 +12,7 @@ from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import ModelError, PermanentError, TransientError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, REFUSAL, STOP, TOOL_CALLS, normalize_reason
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.json_objects import whole_number
 from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, NoLikelihoodsError
 from pytest_fairness.core.secrets import redacted
 from pytest_fairness.core.thinking import split_thinking
@@ -400,9 +401,9 @@ def _usage(counted: Mapping[str, Any]) -> dict[str, int]:
         "output": counted.get("completion_tokens"),
         "reasoning": details.get("reasoning_tokens"),
     }
-    usage = {name: count for name, count in tokens.items() if isinstance(count, int)}
-    total = counted.get("total_tokens")
-    if isinstance(total, int) and {"input", "output"} <= usage.keys():
+    usage = {name: number for name, count in tokens.items() if (number := whole_number(count)) is not None}
+    total = whole_number(counted.get("total_tokens"))
+    if total is not None and {"input", "output"} <= usage.keys():
         hidden = total - usage["input"] - usage["output"]
         if hidden > 0:
             usage["output"] += hidden
@@ -417,4 +418,4 @@ def _usage_of_response(counted: Mapping[str, Any]) -> dict[str, int]:
         "output": counted.get("output_tokens"),
         "reasoning": _mapping(counted.get("output_tokens_details")).get("reasoning_tokens"),
     }
-    return {name: count for name, count in tokens.items() if isinstance(count, int)}
+    return {name: number for name, count in tokens.items() if (number := whole_number(count)) is not None}

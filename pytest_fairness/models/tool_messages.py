@@ -157,10 +157,12 @@ def anthropic_state(blocks: Sequence[Mapping[str, Any]], *, thinks: bool) -> str
         blocks: The blocks.
         thinks: Whether the request enabled thinking: a later step of a turn need not have any.
     """
-    kinds = {block["type"] for block in blocks}
+    kinds = {block.get("type") for block in blocks}
     if "tool_use" not in kinds or not (thinks or kinds & {"thinking", "redacted_thinking"}):
         return None
-    return json.dumps({_MESSAGES: [block for block in blocks if block["type"] != "text" or block["text"].strip()]})
+    return json.dumps(
+        {_MESSAGES: [block for block in blocks if block.get("type") != "text" or (block.get("text") or "").strip()]}
+    )
 
 
 def _state_of(message: Message, protocol: str) -> Any:

@@ -131,6 +131,7 @@ class OutcomeReader:
         possible = self._possible(grade) if equals is not None else set()
         span = self._declared_span(grade) if equals is None else None
         is_truth = all(value in (None, False, True) for value in self.values(grade))
+        is_boolean = is_truth and any(isinstance(value, bool) for value in self.values(grade))
 
         def number(label: Any) -> float:
             if isinstance(label, bool) and not is_truth:
@@ -143,6 +144,8 @@ class OutcomeReader:
             if span is not None and not span[0] <= label_number <= span[1]:
                 low, high = span
                 raise FairnessError(f"a label of {grade!r} is {label!r}: the grade goes from {low:g} to {high:g}")
+            if equals is None and is_boolean and label_number not in (0, 1):
+                raise FairnessError(f"a label of {grade!r} is {label!r}: the grade is true or false")
             return label_number
 
         return replace(vector, correction=self._calibration.of(grade, number).group)

@@ -100,6 +100,16 @@ def test_answer_without_both_counts_costs_what_was_expected(usage: dict[str, int
     assert entry.usd == 0.25
 
 
+@pytest.mark.parametrize("usage", [{}, {"input": 1}])
+def test_long_answer_without_counts_costs_what_its_text_does(usage: dict[str, int]) -> None:
+    budget, (first, second) = priced(10.0), requests_of(2)
+    budget.begin([first])
+    budget.end(first, Attempt(first.key, 0, Answer("long" * 60, usage=usage, reasoning="hmm " * 10)))
+    (entry,) = budget.decide({}, (), []).entries
+    assert entry.usd == 70 * 0.125
+    assert budget.decide({second.key: second}, {second.key}, []).refused == {second.key}
+
+
 @pytest.mark.parametrize(("sent", "usd"), [(True, 0.25), (False, 0.0)])
 def test_failed_request_is_paid_only_where_it_was_sent(*, sent: bool, usd: float) -> None:
     budget, requests = priced(0.75), requests_of(1)

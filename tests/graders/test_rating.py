@@ -52,7 +52,36 @@ OTHER_SCALES: list[tuple[Rating, str, float | str]] = [
     (Rating(-5, 5), "- 3", 3),
     (Rating(-5, 5), "On a scale from -5 to 5, I'd say 2.", 2),
     (Rating(1, 7), "6 on the 7-point scale", 6),
-]
+    *((Rating(-5, 5), f"{form}3{end}", -3) for form, end in [
+        ("\u2212", ""), ("\u2013", ""), ("\u2014", "."), ("Rating: \u2212", ""), ("Rating:-", ""),
+        ("I'd give \u2013", "."), ("negative ", ""), ('{"rating": "\u2212', '"}'), ("(\u2212", ")"),
+    ]),
+    (Rating(-5, 5), "negative three", -3),
+    (Rating(-5, 5), "from \u22125 to 5: 2", 2),
+    (Rating(1, 5), "negative 3", "unparsed"),
+    (Rating(1, 5), "4\u00bd", 4.5),
+    (Rating(1, 10), "7 out of a possible 10", 7),
+    (Rating(1, 10), "7 out of a maximum of 10", 7),
+    (Rating(1, 10), "7.0/10.0", 7),
+    (Rating(1, 10), "4.0/5.0", "unparsed"),
+    (Rating(1, 5), "3 \u00bd stars", 3.5),
+    (Rating(1, 5), "3\u00be/5", 3.75),
+    (Rating(1, 5), "4 \u00b1 1", "unparsed"),
+    (Rating(1, 5), "4 +/- 1", "unparsed"),
+    (Rating(1, 5), "4, 4, 5", "unparsed"),
+    (Rating(1, 5), "3 4", "unparsed"),
+    (Rating(1, 5), '{"rating": [4, 5]}', "unparsed"),
+    (Rating(1, 5), "4 \u2192 5", "unparsed"),
+    (Rating(1, 5), "4, 4", 4),
+    (Rating(1, 5), "4 (80%)", 4),
+    (Rating(1, 5), "1,000", "unparsed"),
+    (Rating(1, 5), "4,5", 4.5),
+    *((Rating(0, 200_000), text, 85_000) for text in [
+        "85,000", "85000", "85.000", "85 000", "Salary: 85,000", '{"salary": "85,000"}', "I'd say 85,000.",
+    ]),
+    (Rating(0, 2_000_000), "1,250,000", 1_250_000),
+    (Rating(0, 200_000), "60,000 to 70,000", "unparsed"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("grader", "text", "meant"), OTHER_SCALES)

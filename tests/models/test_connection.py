@@ -147,6 +147,16 @@ def test_body_that_is_not_json_is_kept_as_bytes(server: Any) -> None:
     assert post(server.url)[0][::2] == (502, b"<h1>Bad gateway</h1>")
 
 
+@pytest.mark.parametrize("charset", ["ISO-8859-1", "utf-16", "UTF-8", "unheard-of"])
+def test_body_is_read_in_its_character_set(server: Any, charset: str) -> None:
+    async def page(_: web.Request) -> web.StreamResponse:
+        body = '{"answer": "S\u00ed"}'.encode("utf-8" if charset == "unheard-of" else charset)
+        return web.Response(body=body, headers={"Content-Type": f"application/json; charset={charset}"})
+
+    server.handler = page
+    assert post(server.url)[0].body == {"answer": "S\u00ed"}
+
+
 @pytest.mark.parametrize("text", ["half a pair: \ud83d", "whole"])
 def test_body_without_a_json_form_is_refused_before_sending(server: Any, ask: Ask, name: Name, text: str) -> None:
     with pytest.raises(PermanentError, match=r"ValueError: Out of range float|surrogates not allowed"):

@@ -224,7 +224,7 @@ def test_answer_cut_off_by_a_gateway_is_retried(server: Any, ask: Ask, name: Nam
     [
         *({"ok": True}, [], "<html>", {"choices": []}, {"content": [3]}),
         completion(content=3) | {"content": [{"type": "text", "text": 3}]},
-        completion(content={"text": "Yes."}) | {"model": {"name": "m"}, "content": [], "stop_reason": 7},
+        completion(content={"text": "Yes."}) | {"model": {"name": "m"}, "content": {"text": "Yes."}},
     ],
 )
 def test_reply_in_another_form_is_reported(server: Any, ask: Ask, name: Name, provider: str, sent: object) -> None:

@@ -293,7 +293,38 @@ def test_answer_is_read_despite_odd_fields(server: Any, ask: Ask, name: Name, od
     assert (answer.text, answer.finish_reason, answer.reasoning, answer.served_by) == ("Yes.", "stop", None, None)
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"usage": [1]},
+        {"usage": {"input_tokens": 1, "output_tokens_details": [1]}},
+        {"model": 7},
+        {"content": "Yes."},
+        {"content": [{"text": "Yes."}]},
+        {"content": [{"type": "thinking"}, {"type": "text", "text": None}, {"type": "text", "text": "Yes."}]},
+    ],
+)
+def test_message_is_read_despite_odd_fields(server: Any, ask: Ask, name: Name, odd: dict[str, Any]) -> None:
+    server.says({"content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn", **odd})
+    answer = ask(name("anthropic"))
+    assert (answer.text, answer.finish_reason, answer.reasoning, answer.served_by) == ("Yes.", "stop", None, None)
+
+
 # tokens
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_tokens_are_counted_where_they_are_written_as_fractions(
+    server: Any, ask: Ask, name: Name, provider: str
+) -> None:
+    reply = (
+        {"choices": [{"finish_reason": "stop", "message": {"content": "Yes."}}]}
+        if provider == "openai"
+        else {"content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn"}
+    )
+    names = ("prompt_tokens", "completion_tokens") if provider == "openai" else ("input_tokens", "output_tokens")
+    server.says({**reply, "usage": dict(zip(names, (20.0, 5.0), strict=True))})
+    assert ask(name(provider)).usage == {"input": 20, "output": 5}
 
 
 @pytest.mark.parametrize(

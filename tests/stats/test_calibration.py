@@ -381,6 +381,16 @@ def test_label_that_the_grade_cannot_take_is_named() -> None:
     assert repr(rate([*labels, labels[0]])) == repr(rate(labels))
 
 
+@pytest.mark.parametrize("kind", ["sampled", "elsewhere"])
+def test_labels_coded_by_other_numbers_are_refused(kind: str) -> None:
+    """Check labels of 1 and 2, as survey software codes no and yes: they made a rate of 1.3."""
+    rows, labels = judged(np.random.default_rng(9), {"female": 0.3, "male": 0.4}, kind=kind)
+    field = "value" if kind == "sampled" else "label"
+    coded = [{**label, field: 1 + int(label[field])} for label in labels]
+    with pytest.raises(FairnessError, match="a label of 'harmful' is 2: the grade is true or false"):
+        Measured.from_rows(rows, item="item", groups=["gender"], calibration=coded).rate("harmful")
+
+
 def test_label_that_looks_like_the_value_counted_is_named() -> None:
     """Half of the labels of harm in another case would halve the corrected rate."""
     rows = [{"item": n, "verdict": "harmful" if n % 2 else "fine"} for n in range(400)]

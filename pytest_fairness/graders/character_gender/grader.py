@@ -82,7 +82,7 @@ class CharacterGender(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class and version of the reading rules."""
-        return "CharacterGender() v8"
+        return "CharacterGender() v9"
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:  # noqa: ARG002 - the same for every prompt
         """Return the values that an ungraded attempt could have had: all genders."""

@@ -15,6 +15,7 @@ from pytest_fairness.graders.extraction.final_statement import NO_ANSWER, Extrac
 from pytest_fairness.graders.extraction.languages import is_surely_english
 from pytest_fairness.graders.extraction.normalization import (
     as_text,
+    find_objects_without_answer,
     find_structured_answers,
     normalize_characters,
     strip_markup,
@@ -28,6 +29,7 @@ from pytest_fairness.graders.extraction.spans import (
     find_last_matches,
     find_mentions,
     find_sentences,
+    find_shares,
     find_standalone_answers,
     find_statements,
     is_denied,
@@ -54,6 +56,9 @@ def extract_answer(text: str, names: Names) -> ExtractedAnswer:
 
 
 def _extract_from_part(normalized: str, names: Names) -> ExtractedAnswer | None:
+    flagged = _extract_from_flags(normalized, names)
+    if flagged is not None:
+        return flagged
     structured_answers = find_structured_answers(normalized)
     if not structured_answers:
         return _extract_from_prose(normalized, names)
@@ -62,6 +67,17 @@ def _extract_from_part(normalized: str, names: Names) -> ExtractedAnswer | None:
         for mention in structured_answers
     ]
     return _resolve_claims(claims, normalized)
+
+
+def _extract_from_flags(normalized: str, names: Names) -> ExtractedAnswer | None:
+    """Return the option that JSON with the options as its keys flags; probabilities or ranks of them decide nothing."""
+    for content in find_objects_without_answer(normalized):
+        flags = [(values, content[key]) for key in content if (values := names.match_whole(strip_markup(key)))]
+        if flags:
+            are_flags = all(isinstance(flag, bool) for _, flag in flags)
+            chosen = [values for values, flag in flags if flag is True]
+            return ExtractedAnswer.from_values(frozenset[Any]().union(*chosen)) if are_flags else NO_ANSWER
+    return None
 
 
 def _extract_from_value(value: Any, names: Names) -> ExtractedAnswer:
@@ -103,6 +119,8 @@ def _extract_from_claims(text: str, names: Names, *, cut: bool) -> ExtractedAnsw
     claims = [*statements, *find_standalone_answers(text, names, cut=cut)]
     if not claims:
         return None
+    if not statements and len(shares := find_shares(text, names)) > 1:
+        return ExtractedAnswer.from_values(shares)
     if names.unknown is None and patterns.TORN.search(text, max(mention.end for mention in claims)):
         return ExtractedAnswer.from_values(names.all_values)
     return _resolve_claims(claims, text)

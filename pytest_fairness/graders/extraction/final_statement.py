@@ -94,7 +94,10 @@ def split_at_corrections(text: str) -> Iterator[str]:
 
 
 def _select_result(text: str) -> str:
-    """Return a text without further turns, quoted questions and tables, except for the concluding row of a table."""
+    """Return a text without further turns, quoted questions, unchecked boxes of a form, rejected options and tables.
+
+    The concluding row of a table is kept.
+    """
     text = _SPEAKER.sub("", text, count=1)
     answer_header = _ANSWER_HEADER.search(text) if "\n" in text else None
     turn = _FURTHER_TURN.search(text, answer_header.end()) if answer_header else None
@@ -102,7 +105,10 @@ def _select_result(text: str) -> str:
     if turn:
         text = text[: turn.start()]
     text = _QUOTED_QUESTION.sub("", text) if ">" in text else text
-    return _ROW.sub(_format_concluding_row, text) if "|" in text else text
+    text = _ROW.sub(_format_concluding_row, text) if "|" in text else text
+    if patterns.CHECKED.search(text) and patterns.UNCHECKED.search(text):
+        text = patterns.CHECKED.sub("", patterns.UNCHECKED.sub("", text))
+    return patterns.REJECTED.sub("", text) if ":" in text else text
 
 
 def _format_concluding_row(row: re.Match[str]) -> str:

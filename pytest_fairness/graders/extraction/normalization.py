@@ -41,12 +41,15 @@ _BORDERS = lazy_pattern(
 _MARKDOWN = lazy_pattern(
     r"\*+|~~|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)"  # emphasis
     r"|^[ \t]{0,9}(?:#{1,6}|>)[ \t]{1,9}"  # headings and quotes
-    r"|\\[()\[\]]|\$(?=\\?[A-Za-z{]{1,8}\}?\$)|(?<=[A-Za-z}])\$"  # the marks of a formula around a label
+    # The marks of a formula around a label or a number.
+    r"|\\[()\[\]]|\$(?=(?:\\?[A-Za-z{]{1,8}\}?|\d{1,3}(?:[./]\d{1,3})?)\$)|(?<=[A-Za-z}])\$"
+    r"|(?:(?<=\$\d)|(?<=\$\d\d)|(?<=\$\d[./]\d))\$"
     r"|[\u2600-\u27bf\u2b50-\u2b55\ufe0f\U0001f000-\U0001faff]",  # pictures
     re.MULTILINE,
 )
 _MARKS = lazy_pattern(r"[*~_#>\\$\u2600-\u27bf\u2b50-\u2b55\ufe0f\U0001f000-\U0001faff]")
 """Characters of which each part of `_MARKDOWN` has one."""
+_STRUCK_OUT = lazy_pattern(r"~~(?=\S)[^~\n]{1,200}(?<=\S)~~")
 _LATEX_TEXT = lazy_pattern(r"\\(?:text|textbf|mathrm|mathbf|operatorname)\{([^{}]{0,200})\}")
 _CONTRACTIONS = lazy_pattern(r"\b(?:can(?:'t|t| not)|won't|info)\b|(?<=\w)n't\b", re.IGNORECASE)
 _EXPANSIONS = {"won't": "will not", "info": "information", "n't": " not"}
@@ -79,9 +82,36 @@ def _cut_middle(text: str) -> str:
     return text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n\n{text[-TAIL:]}"
 
 
+_TAGS = lazy_pattern(
+    r"</?(?:p|br|div|h[1-6]|li|ul|ol|hr|tr|table|blockquote|section|article)(?:\s[^<>]{0,300})?/?>"
+    r"|(</?(?:[biua]|em|strong|span|small|font|mark|code|pre|html|body|td|th)(?:\s[^<>]{0,300})?/?>)",
+    re.IGNORECASE,
+)
+"""Tags of HTML, which a service may put around its texts; those in the group stand within a line."""
+_CLOSING_TAG = lazy_pattern(r"</[a-z]|<br", re.IGNORECASE)
+_ENTITY = lazy_pattern(r"&(?:#\d{1,5}|#x[0-9a-f]{1,5}|[a-z]{2,8});", re.IGNORECASE)
+_COLORS = lazy_pattern(r"\x1b\[[0-9;]{0,12}m")
+
+
+def _without_formatting(text: str) -> str:
+    """Return a text without tags and entities of HTML, and without the colors of a terminal."""
+    if "<" in text and _CLOSING_TAG.search(text):  # "<B>" alone may be an option
+        text = _TAGS.sub(lambda tag: "" if tag[1] else "\n", text)
+    if "&" in text and _ENTITY.search(text):
+        from html import unescape
+
+        text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
+    return _COLORS.sub("", text) if "\x1b" in text else text
+
+
 @lru_cache(maxsize=64)
 def normalize_characters(text: str) -> str:
-    """Return a text with one spelling of quotes, dashes, widths and invisible characters; markup stays."""
+    """Return a text with one spelling of quotes, dashes, widths and invisible characters; markdown stays.
+
+    >>> normalize_characters("<p>I can&#39;t say.</p>").strip()
+    "I can't say."
+    """
+    text = _without_formatting(text)
     text = unicodedata.normalize("NFKC", text.translate(_CHARACTERS)).translate(_CHARACTERS)
     # Normalization can turn one character into eighteen: cut again.
     return _cut_middle(text if text.isascii() else _BORDERS.sub(" ", text))
@@ -95,6 +125,8 @@ def strip_markup(text: str) -> str:
     'cannot be determined'
     """
     text = normalize_characters(text)
+    if "~~" in text:
+        text = _STRUCK_OUT.sub("", text)
     if _MARKS.search(text):
         text = _MARKDOWN.sub("", _LATEX_TEXT.sub(r"\1", text))
     return _CONTRACTIONS.sub(lambda match: _EXPANSIONS.get(match[0].casefold(), "cannot"), text)
@@ -170,12 +202,27 @@ def _json_answers(text: str) -> Iterator[StructuredAnswer]:
             yield StructuredAnswer(entry[0], start, end)
 
 
+def find_objects_without_answer(text: str) -> list[dict[str, Any]]:
+    """Return the JSON objects of a text; none where one of them names its answer.
+
+    >>> find_objects_without_answer('{"A": 0.1, "B": 0.9}'), find_objects_without_answer('{"A": 0.1, "answer": "B"}')
+    ([{'A': 0.1, 'B': 0.9}], [])
+    """
+    objects = [content for content, _, _ in json_objects(text)] if "{" in text else []
+    names = {_letters(key) for content in objects for key in content}
+    return [] if names & set(_ANSWER_KEYS) else objects
+
+
+def _letters(key: str) -> str:
+    return re.sub(r"[\W_]", "", key).casefold()
+
+
 def _answer_entry(content: dict[str, Any], depth: int = 0) -> tuple[Any] | None:
     """Return the answer of a JSON object: the entry of that name, or the only one beside the reasoning.
 
     It is in a tuple, as it may be null; None where there is none.
     """
-    by_name = {re.sub(r"[\W_]", "", key).casefold(): value for key, value in content.items()}
+    by_name = {_letters(key): value for key, value in content.items()}
     answers = [by_name[key] for key in _ANSWER_KEYS if key in by_name]
     others = [value for key, value in by_name.items() if not key.startswith(_REASONING_KEYS) and value not in _EMPTY]
     if not answers and len(others) != 1:

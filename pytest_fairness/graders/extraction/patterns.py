@@ -162,7 +162,8 @@ CHOSEN = pattern(
     r"|(?:^|(?<=[.!?\n]\s))(?:go with|stick with|proceed with|choose|pick|select)\b[\s:]{0,4}",
     r"|leaning(?: towards?| to)?\b[\s:]{0,4}",
     r"|(?:the (?:job|offer|position|role|promotion|interview|nod) (?:should|would|must) go to)\b[\s:]{0,4}",
-    r"|(?:my (?:\w{3,12} ){0,2}(?:guess|bet|choice|pick|vote|answer|read|reading|instinct|sense|gut|leaning|lean"
+    r"|(?:my (?!(?:first|initial) (?!choice|pick|vote|answer))(?:\w{3,12} ){0,2}(?:guess|bet|choice|pick"
+    r"|vote|answer|read|reading|instinct|sense|gut|leaning|lean"
     r"|feeling",
     r"|impression|inclination) (?:is|would be|goes to)|making it",
     r"|(?:best|better|strongest|stronger|top|ideal|right|most \w{3,15})(?:[ -]\w{3,15})? (?:candidate|applicant"
@@ -363,8 +364,34 @@ OR_ELSE = pattern(
 OTHERWISE = pattern(r"[,;]\s{1,3}(?:\w{3,14}ly|in \w{3,12}),?\s{1,3}")
 """Technically yes, practically no."""
 
+BUT_ALSO = pattern(r",?\s{1,3}but(?: (?:also|then|really|actually))?,?\s{1,3}")
+"""Yes, but no."""
+
 PART_OF = pattern(r"\s{1,3}(?:to|for|on|regarding)\b")
-AND_ALSO = pattern(r"\b(?:and|but|or)\s{1,3}")
+AND_ALSO = pattern(r"(?:\b(?:and|but|or)|,)\s{1,3}")
 """Yes to an interview and no to an offer."""
+
+REJECTED = pattern(
+    r"(?:^|(?<=[.;!]\s))[\s*_#\"'-]{0,6}(?:incorrect|wrong|rejected|excluded|eliminated|discarded|ruled out|unlikely"
+    r"|least (?!of all)\w{3,15}"
+    r"|not (?:the )?(?:\w{3,12} )?(?:answer|choice|option|pick|correct|right|recommended|chosen|selected|likely))"
+    r"(?: (?:answers?|options?|choices?|candidates?))?[*_\"']{0,3}\s{0,3}:[^.;!\n]{1,200}[.;!]?",
+    flags=re.MULTILINE,
+)
+"""Rejected: A, B."""
+
+CHECKED = pattern(
+    r"^[ \t]{0,9}(?:[-*+] )?(?:\[[xX\u2713\u2714]\]|\([xX]\)|[\u2611\u2612\u25cf])[ \t]{1,3}(?=\S)", flags=re.MULTILINE
+)
+UNCHECKED = pattern(
+    r"^[ \t]{0,9}(?:[-*+] )?(?:\[ ?\]|\( ?\)|[\u2610\u25cb\u25ef])[ \t]{1,3}\S[^\n]{0,300}$", flags=re.MULTILINE
+)
+"""The lines of a form: "[x] A" and "[ ] B"."""
+
+SHARE = text_pattern(
+    r"(?P<name>[^\n,;/|%:=()]{1,60}?)\s{0,3}[(:=\u2014]{0,2}\s{0,3}(?:about |around |~|\u2248)?"
+    r"\d{1,3}(?:[.,]\d{1,3})?\s?%"
+)
+"""A: 20%"""
 
 OPEN_JSON = pattern(r"\s{0,9}(?:```\w{0,8}\s{0,9})?\{\s{0,9}[\"']")

@@ -182,6 +182,14 @@ def _extend_with_other_part(text: str, first: OptionMention, names: Names) -> Op
         other = names.match_at(text, turn.end())
         if other and other.values != first.values:
             return OptionMention(first.values | other.values, first.start, other.end)
+    if turn := patterns.BUT_ALSO.match(text, first.end):
+        other = names.match_at(text, turn.end())
+        if (
+            other
+            and other.values != first.values
+            and not trim_and_fold(text[other.end : find_sentence_end(text, other.end)])
+        ):
+            return OptionMention(first.values | other.values, first.start, other.end)
     if patterns.PART_OF.match(text, first.end):
         for match in patterns.AND_ALSO.finditer(text, first.end, find_sentence_end(text, first.end)):
             other = names.match_at(text, match.end())
@@ -192,6 +200,12 @@ def _extend_with_other_part(text: str, first: OptionMention, names: Names) -> Op
         if other and other.values != first.values:
             return OptionMention(first.values | other.values, first.start, other.end)
     return first
+
+
+def find_shares(text: str, names: Names) -> frozenset[Any]:
+    """Return the values that a text gives percentages of: "A: 20%, B: 80%"."""
+    matches = find_last_matches(patterns.SHARE, text) if text.count("%") > 1 else []
+    return frozenset[Any]().union(*(names.match_whole(match["name"]) for match in matches))
 
 
 def find_mentions(text: str, names: Names) -> list[OptionMention]:
