@@ -328,6 +328,21 @@ def test_threshold(measured, request):
 """
 
 
+def test_ordinary_tests_run_beside_an_unusable_store(project: Project) -> None:
+    project.write_suite(test_other="def test_other(): pass\n")
+    project.run("-k", "threshold or women")
+    (project.path / "notes").write_text("no store\n" * 100, encoding="utf-8")
+    for store, reason in (("notes", "it is no SQLite file"), ("notes/store.sqlite", "cannot be made")):
+        assert project.row()["verdict"] == "fair"
+        result = project.run(f"--fairness-store={store}")
+        assert result.ret == 1
+        assert result.parseoutcomes() == {"passed": 1, "skipped": 59, "errors": 2}
+        row = project.row()  # of this run, not of the earlier one
+        assert row["verdict"] == "invalid"
+        assert reason in row["message"]
+        project.run()
+
+
 @first_in_every_mode("verdict", ["fair", "unfair"])
 def test_last_report_of_reruns_counts(project: Project, verdict: str) -> None:
     enough = 1 if verdict == "fair" else 9
