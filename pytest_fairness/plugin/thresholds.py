@@ -323,7 +323,7 @@ def _apply_flaky_mark(
         return judgment.verdict is not Verdict.FAIR
     if judgment.deciding is None:
         return "; its flaky mark excuses what was measured near a bound"
-    if Clock.now().astimezone().date() > flaky.until:
+    if Clock.now().date() > flaky.until:
         return f"; its flaky mark ended on {flaky.until} ({flaky.reason})"
     allowed = f"over the {flaky.max_flip:.0%} of its flaky mark ({flaky.reason})"
     outside = result.outside_probability
