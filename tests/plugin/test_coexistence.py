@@ -328,7 +328,7 @@ def test_threshold(measured, request):
 """
 
 
-def test_ordinary_tests_run_beside_an_unusable_store(project: Project) -> None:
+def test_unusable_store_fails_no_ordinary_test(project: Project) -> None:
     project.write_suite(test_other="def test_other(): pass\n")
     project.run("-k", "threshold or women")
     (project.path / "notes").write_text("no store\n" * 100, encoding="utf-8")
