@@ -183,7 +183,7 @@ def compare(runs: Sequence[LoadedRun], to: str | None = None) -> RunComparison:
 
 
 def _with_distinct_titles(questions: Sequence[ComparedThreshold]) -> list[ComparedThreshold]:
-    """Return the thresholds, with their tests' names where several have one title: one was renamed between runs, say."""
+    """Return the thresholds, with their tests' names where several have one title: a renamed test, say."""
     tests: dict[tuple[str, str], set[str]] = {}
     for question in questions:
         tests.setdefault((question.suite, question.threshold), set()).add(question.test.partition("[")[0])
