@@ -26,6 +26,7 @@ from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.settings import secret_redactor
 from pytest_fairness.plugin.work_plan import PlannedTest
+from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, not_judged, reason_of
 
 if TYPE_CHECKING:
@@ -143,6 +144,8 @@ class MeasurementHooks:
 
         try:
             run_threshold(pyfuncitem)
+        except FairnessError as error:  # of the store: those of the test make it invalid
+            pytest.fail(escape_controls(str(error)), pytrace=False)
         finally:
             self._state.modules.keep()
         return True
