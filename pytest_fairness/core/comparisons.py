@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,6 +35,9 @@ LOWEST_CONFIDENCE = 0.8
 """Lowest confidence of the intervals of a probe, and of every estimate in a threshold test."""
 _EVALUATION = str(Path(__file__).with_name("dependence.py"))
 """The file that calls the user's test: the search for the test's line ends at its frame."""
+
+_LIBRARY = re.compile(rf"{re.escape(str(Path(os.__file__).parent))}|.*[\\/](?:site|dist)-packages[\\/]")
+"""The files of the standard library and of installed packages, by their path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,9 +346,13 @@ def _standing(claims: Sequence[Comparison]) -> tuple[int, float]:
 
 
 def _users_line() -> int | None:
+    """Return the line that compares: the innermost one, if there is one outside of libraries of assertions."""
     frame: FrameType | None = sys._getframe(2)
+    line = None
     while frame is not None and frame.f_code.co_filename != _EVALUATION:
         if is_users(frame.f_code.co_filename):
-            return frame.f_lineno
+            if not _LIBRARY.match(frame.f_code.co_filename):
+                return frame.f_lineno
+            line = line or frame.f_lineno
         frame = frame.f_back
-    return None
+    return line

@@ -62,11 +62,12 @@ def partial_file(path: Path) -> Iterator[Path]:
     Raises:
         OSError: It cannot be written.
     """
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    target = Path(os.path.realpath(path))  # a link is written through, not replaced
+    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         yield partial
-        partial.replace(path)
+        partial.replace(target)
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)

@@ -149,7 +149,9 @@ def judge(
         return _invalid(first, reason)
     passing_run = (first, None) if not first.fails else find_passing(evaluator, first)
     if passing_run is None:
-        return _invalid(first, f"it fails whatever it compares{_failure_text(first.failure)}")
+        # Not the comparison that failed first, but what still fails where all of them hold.
+        failure = evaluator.under({}, default=True).failure
+        return replace(_invalid(first, f"it fails whatever it compares{_failure_text(failure)}"), failure=failure)
     passing, default = passing_run
     if dependence is None or not passing.given.keys() <= dependence.needs.keys():
         dependence = depends_on(evaluator, passing, default)

@@ -292,7 +292,7 @@ class FlakyMark:
                 until = date.fromisoformat(until)
         if isinstance(until, datetime) or not isinstance(until, date):
             raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31")
-        latest = Clock.now().astimezone().date() + _LONGEST_FLAKY
+        latest = Clock.now().date() + _LONGEST_FLAKY
         if until > latest:
             raise FairnessError(f"flaky_threshold: until is {until}: it must be at most a year ahead, up to {latest}")
         max_flip = arguments.get("max_flip", 0.2)

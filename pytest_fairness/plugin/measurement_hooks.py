@@ -26,6 +26,7 @@ from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.settings import secret_redactor
 from pytest_fairness.plugin.work_plan import PlannedTest
+from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, not_judged, reason_of
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class MeasurementHooks:
         """Lines that name the files with the results."""
         self._selected: frozenset[str] = frozenset()
         """The ids of the tests, the thresholds among them, that this process or its workers must run."""
+        self._expected: dict[str, ExpectedThreshold] = {}
+        """The thresholds that this process has collected, for results without a store."""
         self._hidden = ""
         """A threshold whose verdict another plugin hides."""
 
@@ -70,9 +73,10 @@ class MeasurementHooks:
         if refusal is None and has_work:
             refusal = self._prepare_work(session.items, marked, expected)
         if not self._state.refuse(refusal, session.items) and expected:
-            runs, run = self._fairness.store.runs, self._fairness.run
+            self._expected = expected
             rows = {test: threshold.to_json() for test, threshold in expected.items()}
-            self._state.attempt(lambda: runs.expect_thresholds(run, rows))
+            # A store that cannot be opened has refused the tests of this plugin; the others still run.
+            self._state.attempt(lambda: self._fairness.store.runs.expect_thresholds(self._fairness.run, rows))
 
     def _plan(self, index: int, item: pytest.Function, expected: dict[str, ExpectedThreshold]) -> None:
         name = get_model_name(item)
@@ -140,6 +144,8 @@ class MeasurementHooks:
 
         try:
             run_threshold(pyfuncitem)
+        except FairnessError as error:  # of the store: those of the test make it invalid
+            pytest.fail(escape_controls(str(error)), pytrace=False)
         finally:
             self._state.modules.keep()
         return True
@@ -172,14 +178,14 @@ class MeasurementHooks:
         """Compile the results, and write them to the store and the files of the options."""
         state, settings = self._state, self._fairness.settings
         has_store = self._fairness.backend.existing_store is not None
-        has_run = has_store or (state.outcomes.any and settings.store.exists())
+        has_run = has_store or (state.outcomes.any and settings.store.exists() and self._can_open_store())
         if state.lists_only or not (has_run or state.must_write):
             return
         from pytest_fairness.plugin import outputs
         from pytest_fairness.report.results import compile_results, with_distinct_titles
 
         run = self._fairness.run
-        expected = self._expected_thresholds() if has_run else {}
+        expected = self._expected_thresholds() if has_run else self._expected
         reported = state.outcomes.of_here(expected) if settings.shard else expected
         metadata = outputs.collect_metadata(self._fairness, state.started, has_run=has_run)
         rows = state.outcomes.rows(reported, stopped=state.is_stopped)
@@ -208,9 +214,13 @@ class MeasurementHooks:
         outputs.add_to_junit(state.config, results)
         self._results = None if is_deferred or state.is_refused else with_distinct_titles(results)
         # Without anything to report, the report of the last run stays.
-        has_report = has_measured and not is_deferred
+        has_report = has_run and has_measured and not is_deferred
         has_report = has_report and (has_judged or not state.is_stopped or settings.is_report_requested)
         self._write(results, has_report=bool(has_report))
+
+    def _can_open_store(self) -> bool:
+        self._state.attempt(lambda: self._fairness.store)
+        return self._fairness.backend.existing_store is not None
 
     def _check_models(self, expected: Iterable[ExpectedThreshold]) -> None:
         """Check that no other session of the run judges another model in a test of the same id.

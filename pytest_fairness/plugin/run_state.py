@@ -56,7 +56,7 @@ class RunState:
         """Whether this call names the results file, so that an old file must be replaced."""
         return bool(self.config.getoption("fairness_json"))
 
-    def attempt(self, step: Callable[[], None]) -> None:
+    def attempt(self, step: Callable[[], object]) -> None:
         """Run a step, and record its error for the end of the run, so that it does not hide the verdicts."""
         try:
             step()

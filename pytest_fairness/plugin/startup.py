@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.plugin import fixtures
 from pytest_fairness.plugin.collected_tests import CollectedTests
+from pytest_fairness.plugin.collection import lists_only
 from pytest_fairness.plugin.common_hooks import (
     CollectionHooks,
     ControllerHooks,
@@ -50,6 +53,8 @@ def start(config: pytest.Config) -> None:
     if context.are_options_typed or any(map(context.peek, _DRY_RUNS)):
         fairness.use()
     if fairness.fault:
+        if not (hasattr(config, "workerinput") or lists_only(config) or any(map(context.peek, _DRY_RUNS))):
+            _empty_earlier_results(config, context)
         raise pytest.UsageError(fairness.fault)
     config.stash[SESSION] = fairness
     for module in (fixtures, fixtures.make_session_fixtures(fairness)):
@@ -64,6 +69,18 @@ def start(config: pytest.Config) -> None:
     # Registered without names: `-p no:NAME` could else block one, and thresholds would pass without a verdict.
     for hooks in (*_optional_hooks(state), *_run_hooks(state)):
         config.pluginmanager.register(hooks)
+
+
+def _empty_earlier_results(config: pytest.Config, context: RunContext) -> None:
+    """Empty the results file that this call names, where an earlier run has written it: it is none of this run's."""
+    from pytest_fairness.core.results import RunResult, RunResults
+    from pytest_fairness.report.results import moment, write_results
+
+    path = config.getoption("fairness_json")
+    if path and (file := config.invocation_params.dir / path).is_file():
+        run = RunResult(id=context.run_id, started=moment(Clock.now_in_seconds()))
+        with suppress(FairnessError):  # a file of another kind stays
+            write_results(file, RunResults(run=run))
 
 
 def _optional_hooks(state: RunState) -> list[object]:

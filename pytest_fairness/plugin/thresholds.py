@@ -23,7 +23,7 @@ from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.plugin.acceptances import REPORT_ACCEPTED
 from pytest_fairness.plugin.baseline import LazyBaseline
-from pytest_fairness.plugin.compat import expects_failure
+from pytest_fairness.plugin.compat import count_reruns, expects_failure
 from pytest_fairness.plugin.evaluation import (
     CHECK_SECONDS,
     MOST_CHECKED,
@@ -47,6 +47,8 @@ _PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 
 SURE = 0.9
 """The probability from which a history shows that a threshold is more flaky than its mark allows."""
+_MOST_RERUNS = 19
+"""The most reruns of pytest-rerunfailures that are looks of their own."""
 _LAST_LOOK: pytest.StashKey[tuple[Look, bool]] = pytest.StashKey()
 """The last look at a threshold, and whether it decided."""
 _COMMAND = re.compile(r"\n(?=\s*(::|##))")
@@ -126,7 +128,7 @@ def _looks(item: pytest.Function, measured: LazyMeasured) -> Iterator[Look]:
     rerun of an undecided threshold is the next look.
     """
     settings = item.config.stash[SESSION].settings
-    most = settings.looks if settings.resolve else 1 + _max_reruns(item)
+    most = settings.looks if settings.resolve else 1 + min(count_reruns(item, Undecided), _MOST_RERUNS)
     first = measured.first_look(most)
     if most > 1 and isinstance(baseline := item.funcargs.get("baseline"), LazyBaseline):
         first = _limit_to_baseline(baseline, first) or measured.first_look(1)
@@ -154,15 +156,6 @@ def _record_decision(item: pytest.Function) -> None:
 def _store_look(item: pytest.Function, look: Look) -> Look:
     item.stash[_LAST_LOOK] = look, False
     return look
-
-
-def _max_reruns(item: pytest.Function) -> int:
-    """Return the number of times that pytest-rerunfailures reruns a failing test."""
-    if not item.config.pluginmanager.hasplugin("rerunfailures"):
-        return 0
-    from pytest_rerunfailures import get_reruns_count  # type: ignore[import-untyped]
-
-    return min(int(get_reruns_count(item) or 0), 19)
 
 
 def _load(measured: LazyMeasured) -> None:
@@ -323,7 +316,7 @@ def _apply_flaky_mark(
         return judgment.verdict is not Verdict.FAIR
     if judgment.deciding is None:
         return "; its flaky mark excuses what was measured near a bound"
-    if Clock.now().astimezone().date() > flaky.until:
+    if Clock.now().date() > flaky.until:
         return f"; its flaky mark ended on {flaky.until} ({flaky.reason})"
     allowed = f"over the {flaky.max_flip:.0%} of its flaky mark ({flaky.reason})"
     outside = result.outside_probability

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, distribution, version
@@ -113,11 +113,29 @@ def with_distinct_titles(results: RunResults) -> RunResults:
     distinct = []
     for row in rows:
         same_title = tests[row.suite, row.model, row.threshold]
-        names = {test.rpartition("::")[2] for test in same_title}
-        test = row.id.partition("[")[0]
-        name = test.rpartition("::")[2] if len(names) == len(same_title) else test
-        distinct.append(replace(row, threshold=f"{row.threshold} ({name})") if len(same_title) > 1 else row)
+        distinct.append(replace(row, threshold=distinct_title(row.threshold, row.id, same_title)))
     return replace(results, thresholds=distinct)
+
+
+def distinct_title(title: str, test: str, same_title: Collection[str]) -> str:
+    """Return a title for display, with the test's name if other tests share the title.
+
+    Args:
+        title: The title.
+        test: The id of its test, with or without parameters.
+        same_title: The ids of all tests with this title, without parameters.
+
+    Returns:
+        The title; with the whole id in place of the name, if that is shared as well.
+
+    >>> distinct_title("Alike", "test_a.py::test_x[m]", {"test_a.py::test_x", "test_b.py::test_x"})
+    'Alike (test_a.py::test_x)'
+    """
+    if len(same_title) < 2:
+        return title
+    test = test.partition("[")[0]
+    names = {other.rpartition("::")[2] for other in same_title}
+    return f"{title} ({test.rpartition('::')[2] if len(names) == len(same_title) else test})"
 
 
 def redacted(value: Any, redact: Callable[[str], str]) -> Any:

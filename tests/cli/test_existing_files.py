@@ -41,6 +41,16 @@ def test_run_refuses_to_overwrite_foreign_files(project: Project) -> None:
     assert "results.json is there and was not written as such a file before" in shown(result)
 
 
+def test_file_behind_a_link_is_replaced_and_the_link_kept(tmp_path: Path) -> None:
+    link, file = tmp_path / "latest.md", tmp_path / "runs" / "notes.md"
+    link.symlink_to(file)
+    for text in ("# Notes of all runs\n\none", "# Notes of all runs\n\ntwo"):  # the first link leads to no file yet
+        write_text(link, text)
+        assert link.is_symlink()
+        assert file.read_text(encoding="utf-8") == text
+    assert [path.name for path in file.parent.iterdir()] == ["notes.md"]
+
+
 def test_commands_refuse_to_overwrite_foreign_files(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

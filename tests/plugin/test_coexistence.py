@@ -328,6 +328,47 @@ def test_threshold(measured, request):
 """
 
 
+def test_unusable_store_fails_no_ordinary_test(project: Project) -> None:
+    project.write_suite(test_other="def test_other(): pass\n")
+    project.run("-k", "threshold or women")
+    (project.path / "notes").write_text("no store\n" * 100, encoding="utf-8")
+    for store, reason in (("notes", "it is no SQLite file"), ("notes/store.sqlite", "cannot be made")):
+        assert project.row()["verdict"] == "fair"
+        result = project.run(f"--fairness-store={store}")
+        assert result.ret == 1
+        assert result.parseoutcomes() == {"passed": 1, "skipped": 59, "errors": 2}
+        row = project.row()  # of this run, not of the earlier one
+        assert row["verdict"] == "invalid"
+        assert reason in row["message"]
+        project.run()
+
+
+def test_threshold_on_a_full_disk_fails_in_one_line(project: Project) -> None:
+    pytest.importorskip("resource", reason="Windows has no limits of files")
+    full = """
+import resource
+LIMITS = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+@pytest.fixture
+def disk():
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, LIMITS)
+
+@pytest.mark.usefixtures("disk")
+@pytest.mark.threshold(probe=test_hiring)
+def test_threshold(measured):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, LIMITS[1]))  # after the answers, before the verdict is recorded
+    assert measured.rate("hired") >= 0.1
+"""
+    project.write_suite(full, count=6)
+    result = project.run()
+    assert result.ret == 1
+    text = shown(result)
+    assert "/.fairness/store.sqlite failed: " in text
+    assert "take_look" not in text  # no traceback through this package
+    assert project.row()["verdict"] == "invalid"
+
+
 @first_in_every_mode("verdict", ["fair", "unfair"])
 def test_last_report_of_reruns_counts(project: Project, verdict: str) -> None:
     enough = 1 if verdict == "fair" else 9

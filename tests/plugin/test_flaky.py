@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 import xml.etree.ElementTree as ET
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -116,10 +117,26 @@ def stopped_time():
 
 
 def test_flaky_mark_holds_on_its_last_day(project: Project) -> None:
-    day = datetime.now().astimezone().date()
+    day = datetime.now(UTC).date()
     write(project, flaky(f"reason='x', until='{day}', max_flip=0.5"))
     result = project.run("-m", "threshold")
-    assert result.ret == 0 or datetime.now().astimezone().date() > day
+    assert result.ret == 0 or datetime.now(UTC).date() > day
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the time zone of this system is no variable")
+def test_flaky_mark_ends_at_the_same_moment_in_all_time_zones(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = []
+    for zone, days in (("XXX-14", 0), ("XXX+12", 1)):  # at any hour one of them has another day than UTC
+        day = datetime.now(UTC).date() - timedelta(days)
+        write(project, flaky(f"reason='x', until='{day}', max_flip=0.5"))
+        with monkeypatch.context() as patch:
+            patch.setenv("TZ", zone)
+            time.tzset()
+            results.append(project.run("-m", "threshold").ret)
+        time.tzset()
+    assert results == [0, 1]
 
 
 def test_until_may_be_a_date(project: Project) -> None:
@@ -129,7 +146,7 @@ def test_until_may_be_a_date(project: Project) -> None:
 
 @pytest.mark.parametrize(("days", "code"), [(366, 0), (368, 1)])
 def test_until_is_at_most_a_year_ahead(project: Project, days: int, code: int) -> None:
-    until = datetime.now().astimezone().date() + timedelta(days=days)
+    until = datetime.now(UTC).date() + timedelta(days=days)
     write(project, flaky(f"reason='x', until='{until}', max_flip=0.5"))
     assert project.run("-m", "threshold").ret == code
 

@@ -327,6 +327,21 @@ def test_stale_results_file_is_replaced(project: Project, case: str) -> None:
     assert f"nothing was judged: {why[case]}" in unwrapped(result)
 
 
+@pytest.mark.parametrize("option", ["--fairness-profile=nope", "--fairness-baseline=nothing"])
+def test_refused_run_empties_a_stale_results_file(project: Project, option: str) -> None:
+    project.write_suite()
+    (project.path / "results.json").write_text(STALE)
+    assert project.run(option, "--co").ret == pytest.ExitCode.USAGE_ERROR
+    assert (project.path / "results.json").read_text() == STALE
+    assert project.run(option).ret == pytest.ExitCode.USAGE_ERROR
+    assert project.results()["release"] == []
+    assert project.bare_run(option, "--fairness-json=other.json").ret == pytest.ExitCode.USAGE_ERROR
+    assert not (project.path / "other.json").exists()
+    (project.path / "results.json").write_text("mine")
+    assert project.run(option).ret == pytest.ExitCode.USAGE_ERROR
+    assert (project.path / "results.json").read_text() == "mine"
+
+
 def test_collect_only_writes_nothing(project: Project) -> None:
     project.write_suite()
     (project.path / "results.json").write_text(STALE)

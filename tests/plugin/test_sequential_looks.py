@@ -154,6 +154,24 @@ def test_reruns_are_looks(project: Project) -> None:
     assert result.parseoutcomes()["rerun"] == row["looks"]["number"] - 1
 
 
+@pytest.mark.parametrize(
+    ("option", "mark", "looks"),
+    [
+        ("--only-rerun=ConnectionError", "", 1),
+        ("--rerun-except=Undecided", "", 1),
+        ("--only-rerun=Undecided", "", 4),
+        ("--only-rerun=ConnectionError", "@pytest.mark.flaky(reruns=3, only_rerun=[AssertionError])", 4),
+        ("--reruns-delay=0", "@pytest.mark.flaky(reruns=3, condition=False)", 1),
+    ],
+)
+def test_undecided_threshold_that_is_not_rerun_has_one_look(
+    project: Project, option: str, mark: str, looks: int
+) -> None:
+    write(project, f"{mark}\n{OTHER}")
+    project.run("--reruns=3", option, "--fairness-sample=100", "-p", "rerunfailures", "-m", "threshold")
+    assert project.row()["looks"]["of"] == looks
+
+
 @in_one_process
 def test_rerun_of_a_decided_threshold_changes_nothing(project: Project) -> None:
     project.write_suite(conftest=project_sources.application(project_sources.UNEVEN), count=400)

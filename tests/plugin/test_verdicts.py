@@ -164,6 +164,22 @@ def test_unasserted_comparison_is_named_by_its_line(project: Project) -> None:
     assert f"(line {line}) cannot fail the test" in project.row()["message"]
 
 
+def test_comparison_within_a_library_is_named_by_the_tests_line(project: Project) -> None:
+    body = 'import unittest\ncase = unittest.TestCase()\ntry:\n    case.assertGreaterEqual(measured.rate("hired"), 0.5)'
+    write(project, project_sources.threshold(f"{body}  # here\nexcept AssertionError:\n    pass"))
+    source = (project.path / "test_hiring.py").read_text(encoding="utf-8").splitlines()
+    line = next(number for number, text in enumerate(source, start=1) if text.endswith("# here"))
+    project.run("-k", "test_threshold")
+    assert f"(line {line}) cannot fail the test" in project.row()["message"]
+
+
+def test_threshold_that_always_fails_is_explained_by_what_fails_it(project: Project) -> None:
+    body = "CALLS.append(1)\nif len(CALLS) > 1: raise RuntimeError('only once')\n"
+    write(project, "CALLS = []", project_sources.threshold(f'{body}assert measured.rate("hired") <= 0.1'))
+    project.run("-k", "test_threshold")
+    assert project.row()["message"] == "invalid: it fails whatever it compares: only once"
+
+
 THREAD = "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor() as pool:\n    "
 IGNORES_ERRORS = {
     f"elder = {ELDERS}\nassert elder >= 0.1\nassert elder.value <= 0.9": r"line \d+: an assertion depends on a number",

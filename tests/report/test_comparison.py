@@ -427,3 +427,13 @@ def test_missing_store_is_not_created(tmp_path: Path) -> None:
     with pytest.raises(FairnessError, match="there is no store"):
         read_comparison(["latest"], tmp_path / "none.sqlite")
     assert not list(tmp_path.iterdir())
+
+
+def test_renamed_threshold_shows_its_tests() -> None:
+    runs = [
+        loaded_run(row("m", name, threshold="Alike", id=f"test_pay.py::test_{name}[m]"), run=run * 32)
+        for name, run in (("pay", "a"), ("wages", "b"))
+    ]
+    text = " ".join(" ".join(lines(compare(runs))).split())
+    assert "new: hiring: Alike (test_wages)" in text
+    assert "gone: hiring: Alike (test_pay)" in text

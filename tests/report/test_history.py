@@ -108,6 +108,17 @@ def test_models_and_thresholds_are_kept_apart(tmp_path: Path, capsys: pytest.Cap
     assert len(read(capsys, *files, "--last", "1")["thresholds"][0]["runs"]) == 1
 
 
+def test_thresholds_of_one_title_show_their_tests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = row(model="x:other")
+    files = write(tmp_path, results(1, row(), other), results(2, row(id="test_hiring.py::test_renamed"), other))
+    assert main(["history", *files]) == 0
+    printed = capsys.readouterr().out
+    assert ", 2 thresholds on 2 models" in printed
+    headings = [line for line in printed.splitlines() if line.startswith("hiring: ")]
+    alike = "hiring: women and men alike"
+    assert sorted(headings) == [alike, f"{alike} (test_alike)", f"{alike} (test_renamed)"]
+
+
 def test_copies_of_a_run_count_once_and_a_judged_shard_wins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     left = row(verdict="not judged", estimate=None, low=None, high=None, message="not judged: skipped: deferred")
     files = write(tmp_path, results(1), results(1, left), results(1))

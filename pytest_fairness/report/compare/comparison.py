@@ -12,6 +12,7 @@ from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.threshold_results import InfluenceResult, ReleaseResult, ThresholdResult
 from pytest_fairness.report.compare.changes import RowComparison, against, apply_holm
 from pytest_fairness.report.release import NOT_JUDGED
+from pytest_fairness.report.results import distinct_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +179,21 @@ def compare(runs: Sequence[LoadedRun], to: str | None = None) -> RunComparison:
         any_row = next(row for row in rows if row is not None)
         comparisons = [line[number] for line in by_column]
         questions.append(ComparedThreshold(test, any_row.suite, any_row.threshold, rows, comparisons))
-    return RunComparison(columns, references, questions)
+    return RunComparison(columns, references, _with_distinct_titles(questions))
+
+
+def _with_distinct_titles(questions: Sequence[ComparedThreshold]) -> list[ComparedThreshold]:
+    """Return the thresholds, with their tests' names where several have one title: a renamed test, say."""
+    tests: dict[tuple[str, str], set[str]] = {}
+    for question in questions:
+        tests.setdefault((question.suite, question.threshold), set()).add(question.test.partition("[")[0])
+    return [
+        replace(
+            question,
+            threshold=distinct_title(question.threshold, question.test, tests[question.suite, question.threshold]),
+        )
+        for question in questions
+    ]
 
 
 def _compare_with_reference(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Any
@@ -12,7 +12,7 @@ from pytest_fairness.core.formatting import span_text
 from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.release import NOT_JUDGED, rank
-from pytest_fairness.report.results import redacted
+from pytest_fairness.report.results import distinct_title, redacted
 
 FIELDS = (
     "id", "suite", "probe", "threshold", "model", "verdict", "message", "outcome", "metric", "title", "kind", "family",
@@ -39,6 +39,8 @@ class ThresholdSeries:
 
     points: Sequence[PastResult]
     """The results of one or more runs, one for each."""
+    title: str = ""
+    """The title for display, if it is not that of the newest result."""
 
     @property
     def last(self) -> ThresholdResult:
@@ -130,6 +132,20 @@ class PointReader:
         return PastResult(run, started, git, result)
 
 
+def _with_distinct_titles(all_series: Sequence[ThresholdSeries]) -> list[ThresholdSeries]:
+    """Return the series, with their tests' names where several of a model have one title: one was renamed, say."""
+    tests: dict[tuple[str, str, str], set[str]] = {}
+    for series in all_series:
+        last = series.last
+        tests.setdefault((last.suite, last.model, last.threshold), set()).add(last.id.partition("[")[0])
+    distinct = []
+    for series in all_series:
+        last = series.last
+        same_title = tests[last.suite, last.model, last.threshold]
+        distinct.append(replace(series, title=distinct_title(last.threshold, last.id, same_title)))
+    return distinct
+
+
 def series_of(points: Iterable[PastResult]) -> list[ThresholdSeries]:
     """Return the series of all thresholds, of results in any order.
 
@@ -145,7 +161,7 @@ def series_of(points: Iterable[PastResult]) -> list[ThresholdSeries]:
         ThresholdSeries(sorted(results_by_run.values(), key=lambda point: (point.started, point.run)))
         for results_by_run in by_threshold.values()
     ]
-    shown = [series for series in all_series if series.judged]
+    shown = _with_distinct_titles([series for series in all_series if series.judged])
     return sorted(shown, key=lambda series: (rank(series.judged[-1].result), series.last.suite, series.last.threshold))
 
 

@@ -85,12 +85,14 @@ def estimate_text(row: ThresholdResult) -> str:
 def name_of(series: ThresholdSeries) -> str:
     """Return suite and title of a threshold."""
     row = series.last
-    return escape_controls(f"{row.suite}: {row.threshold}" if row.suite else row.threshold or row.id)
+    title = series.title or row.threshold
+    return escape_controls(f"{row.suite}: {title}" if row.suite else title or row.id)
 
 
 def summary_of(history: RunHistory) -> str:
     """Return the numbers of runs, thresholds and models, with the runs that are not in the history."""
-    count = len({name_of(series) for series in history.series})
+    rows = [series.last for series in history.series]
+    count = len({(row.suite, row.threshold, row.id.partition("[")[0]) for row in rows})
     models = {series.last.model for series in history.series}
     parts = [f"{counted(history.runs, 'run')}, {counted(count, 'threshold')}"]
     parts[0] += f" on {len(models):,} models" if len(models) > 1 else ""
