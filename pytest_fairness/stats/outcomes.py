@@ -42,6 +42,8 @@ called fair.
 """
 MOST_HYPOTHESES = 16
 """Number of ways to grade one attempt with several ungraded grades; 16 are four grades of two values each."""
+MOST_HYPOTHETICAL = 2_000
+"""Largest number of attempts whose other possible grades are read; plenty for a mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,13 +235,31 @@ class OutcomeReader:
             return [numbers[0] for numbers in self.require_hypotheses([function], row)]
 
         name, shares = outcome_name(function), self.graded_shares([function], rows)
+        span = self._widened(_span(values), function, rows)
         if shares is None:
-            return _impute(name, values, rows[np.isnan(values[rows])], ends, _span(values))
+            return _impute(name, values, rows[np.isnan(values[rows])], ends, span)
         weights = np.ones(self._columns.count)
         weights[rows] = shares
         imputed = _impute(name, values, rows[np.isnan(values[rows]) | (shares < 1)], ends, None)
         values = np.divide(values, weights, out=np.full_like(values, np.nan), where=weights > 0)
-        return replace(imputed, values=values, span=_span(values), weights=weights)
+        return replace(imputed, values=values, span=span, weights=weights)
+
+    def _widened(
+        self, span: tuple[float, float] | None, function: Callable[[GradedAttempt], Any], rows: Rows
+    ) -> tuple[float, float] | None:
+        """Return a span that was taken from a function's values, with those that it has at the extremes of grades.
+
+        A function of a rating from 1 to 5 that is always 1 is no event.
+        """
+        if span is None:
+            return None
+        some = rows[:: max(1, len(rows) // MOST_HYPOTHETICAL)]
+        try:
+            possible = [self.hypotheses([function], row, ignore_actual=True) for row in some.tolist()]
+        except Exception:  # noqa: BLE001 - a function may refuse grades that it never has
+            return span
+        ends = [*span, *(numbers[0] for hypotheses in possible for numbers in hypotheses)]
+        return min(ends), max(ends)
 
     def graded_shares(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats | None:
         """Return, for each row, the probability of the options that have a value; None without propensities."""
