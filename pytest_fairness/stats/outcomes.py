@@ -22,10 +22,12 @@ from pytest_fairness.stats.columns import Columns, Floats, Rows
 from pytest_fairness.stats.grade_numbers import (
     PLAIN_TYPES,
     NeedsError,
+    default_extremes,
     grade_number,
     grade_numbers,
     graded_options,
     hypothetical,
+    is_range_known,
     is_value,
     refuse_look_alike,
 )
@@ -410,7 +412,7 @@ class OutcomeReader:
         if declared := self._declared(grade, prompt):
             return declared
         if grade not in self._defaults:
-            self._defaults[grade] = _default_extremes(self.values(grade))
+            self._defaults[grade] = default_extremes(self.values(grade))
         extremes, is_known = self._defaults[grade]
         if not (guess or is_known):
             raise UnboundedError(
@@ -432,7 +434,7 @@ class OutcomeReader:
             yield [_number(function, function(assumed_attempt)) for function in functions]
         except NeedsError as needs:
             possible = self._extreme_values(needs.grade, attempt.prompt, guess=ignore_actual)
-            if not self._declared(needs.grade, attempt.prompt) and not _is_range_known(possible):
+            if not self._declared(needs.grade, attempt.prompt) and not is_range_known(possible):
                 return
             for value in possible:
                 yield from self._hypothetical_values(
@@ -478,21 +480,6 @@ def _impute(
                 unbounded = str(error)
         lowest[row], highest[row] = min(ends), max(ends)
     return OutcomeVector(name, values, lowest, highest, span, unbounded=unbounded)
-
-
-def _default_extremes(values: Sequence[Any]) -> tuple[tuple[Any, ...], bool]:
-    """Return default extremes of a grade, 0, 1 and the values observed, and whether these are all possible values."""
-    observed = list({repr(value): value for value in graded_options(values) if value == value}.values())
-    if all(isinstance(value, bool | np.bool_) for value in observed):
-        return (False, True), True
-    if all(isinstance(value, Real) for value in observed):
-        return (min(0.0, *observed), max(1.0, *observed)), all(value in (0, 1) for value in observed)
-    return tuple(sorted(observed, key=str)), False
-
-
-def _is_range_known(extremes: Sequence[Any]) -> bool:
-    """Return whether default extremes are those of a grade: numbers beyond 0 and 1 are only those observed."""
-    return not all(isinstance(value, Real) for value in extremes) or (min(extremes), max(extremes)) == (0, 1)
 
 
 def _number(function: Callable[..., Any], value: Any) -> float:
