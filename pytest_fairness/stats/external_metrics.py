@@ -21,9 +21,9 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.stats.columns import Codes, Floats
-from pytest_fairness.stats.custom_metrics import ROUNDING, check_span, influences, unseen_number
+from pytest_fairness.stats.custom_metrics import check_span, influences, unseen_number
 from pytest_fairness.stats.group_estimates import group_counts
-from pytest_fairness.stats.linear_estimate import IDENTITY, UNBOUNDED, Ends, LinearEstimate, degrees
+from pytest_fairness.stats.linear_estimate import IDENTITY, ROUNDING, UNBOUNDED, Ends, LinearEstimate, degrees
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.metric_names import metric_name
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector, group

@@ -34,6 +34,8 @@ FEWEST_BOUNDED = 3.0
 """The same number where it is known how far an unseen cluster could lie."""
 FARTHER = 2.0
 """Distance of an unseen cluster where no span is known, over that of the farthest observed cluster."""
+ROUNDING = 1e-9
+"""Relative tolerance for sums of floating-point numbers."""
 NO_ERROR = "its error is no finite number: it supports no claim"
 LARGEST_LOG = 700.0
 """Largest logarithm of a number that a float can represent; a tail of 1e-9 with few clusters exceeds it."""
@@ -329,7 +331,7 @@ class LinearEstimate:
         if self.sparse or not self._needs_differing:
             return self.sparse
         needed = min(FEWEST_BOUNDED, self.clusters / 3) if self.bounded else FEWEST_DIFFERING
-        if self.differing < needed:
+        if self.differing < needed * (1 - ROUNDING):  # any three influences, of levels say, are 2 that differ
             return (
                 f"about {self.differing:.1f} of {self.clusters:,} clusters make all of its error: "
                 f"a claim needs at least {needed:.1f}"
