@@ -130,6 +130,8 @@ class Estimate(ComparableNumber):
     """Independent sources, where items share some: what the interval counts. As many as items where they do not."""
     equal_sources: float = 0.0
     """The sources of equal size that its sources are worth; 0 where it is not known."""
+    fewest_sources: int = 0
+    """The sources of equal size of which a claim is likely to find enough that differ; 0 where it needs none."""
     attempts: int = 0
     ungraded: Mapping[str, int] = field(default_factory=dict)
     """Ungraded attempts per group, or under ``all`` where the metric has no groups."""

@@ -20,6 +20,7 @@ from pytest_fairness.core.dependence import (
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.marks import MarkScale
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.overrides import BoundsOverride
 
 NOTHING_COMPARED = "nothing was compared: assert an estimate of `measured` against a number"
@@ -362,28 +363,44 @@ def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: fl
     if not bounds or estimate.invalid or not estimate.error > 0:
         return None
     tail = next_share * (1 - estimate.confidence) / 2
-    low, high = estimate.ends_at(tail) if next_share < 1 and estimate.ends_at else (estimate.low, estimate.high)
-    least, most = limiting_ends(estimate)
-    lowest, highest = (end if math.isfinite(end) else math.nan for end in estimate.span or (math.nan, math.nan))
-    below = [(least - bound, least - low, least - lowest) for bound in bounds if bound <= estimate.value]
-    above = [(bound - most, high - most, highest - most) for bound in bounds if bound >= estimate.value]
-    distance = min(room for room, _, _ in below + above)
-    if distance <= 0:
-        return None
-    unseen = [
-        _unseen_growth(gap, room, 1.0 if math.isnan(whole) else whole)
-        for room, gap, whole in below + above
-        if math.isfinite(gap / room)
-    ]
-    growth = max(1.0, *unseen)
+    ends = estimate.ends_at(tail) if next_share < 1 and estimate.ends_at else (estimate.low, estimate.high)
+    numbers = [estimate.value, *ends, *limiting_ends(estimate), *(estimate.span or (math.nan, math.nan)), *bounds]
+    error = estimate.error
+    if estimate.log_scale and estimate.value > 0:  # an interval of a ratio is one of its logarithm
+        numbers = [math.log(number) if number > 0 else -math.inf for number in numbers]
+        error /= estimate.value
+    value, low, high, least, most, lowest, highest, *on_scale = numbers
+    below, above = (least, low, lowest), (most, high, highest)
+    rooms, unseen = [], []
+    for bound, position in zip(bounds, on_scale, strict=True):
+        limit, end, extreme = below if position < value else above
+        room, gap, whole = (abs(other - limit) for other in (position, end, extreme))
+        if (position < limit) is not (position < value) or not room:
+            return None
+        rooms.append((room, error * _error_ratio(estimate, bound)))
+        if math.isfinite(gap / room):
+            unseen.append(_unseen_growth(gap, room, whole if math.isfinite(whole) else 1.0))
+    worth = estimate.equal_sources or estimate.sources or estimate.items
+    growth = max(1.0, estimate.fewest_sources / max(worth, 1.0), *unseen)
     if estimate.agreed:
         return growth if growth <= 1000 else None
     while growth <= 1000:
-        reach = (normal.inv_cdf(0.8) + _t_quantile(-normal.inv_cdf(tail), estimate.df * growth)) * estimate.error
-        if reach <= distance * math.sqrt(growth):
+        quantile = _t_quantile(-normal.inv_cdf(tail), estimate.df * growth)
+        power = normal.inv_cdf(0.8) * error
+        if all(power + quantile * error_there <= room * math.sqrt(growth) for room, error_there in rooms):
             return growth
         growth *= 1.01
     return None
+
+
+def _error_ratio(estimate: Estimate, bound: float) -> float:
+    """Return the error of a rate of ``bound`` over that of the estimate; 1 for any other metric.
+
+    An interval ends at the value that is just rejected, so the error there counts.
+    """
+    if estimate.kind is not MetricKind.RATE or not (0 < bound < 1 and 0 < estimate.value < 1):
+        return 1.0
+    return math.sqrt(bound * (1 - bound) / (estimate.value * (1 - estimate.value)))
 
 
 def _unseen_growth(gap: float, room: float, whole: float) -> float:

@@ -34,8 +34,8 @@ class RecordedTable:
         source: The column of templates, where several items share one: intervals then cluster by it.
         grades: The columns that are grades; default: all whose values are numbers, or true or false. The other columns
             are for slices (``where``). Empty cells are ungraded.
-        extremes: The lowest and the highest value of a grade that has others than 0 to 1, where some are ungraded:
-            ``{"rating": (1, 7)}``.
+        extremes: The lowest and the highest value of a grade that has others than 0 to 1: ``{"rating": (1, 7)}``.
+            Without them ratings that are all 1 are read as events, and an ungraded one makes a threshold *invalid*.
         model: The name of the model that has answered, as reports show it.
         actions: Graders of calls of tools by grade, such as `CalledTool`; the calls are in the column ``actions``.
         tools: The tools that the model was offered, by name, or as `Tool` objects; needed for ``actions``.

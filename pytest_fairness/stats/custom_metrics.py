@@ -16,6 +16,7 @@ from pytest_fairness.stats.columns import Clustering, Floats
 from pytest_fairness.stats.linear_estimate import (
     FEWEST_DIFFERING,
     IDENTITY,
+    ROUNDING,
     UNBOUNDED,
     Ends,
     EndsAt,
@@ -29,8 +30,8 @@ from pytest_fairness.stats.linear_estimate import (
 )
 from pytest_fairness.stats.quantiles import unseen_share
 
-ROUNDING = 1e-9
-"""Tolerance for sums of floating-point numbers outside a range, as a share of its ends."""
+LEAST_SPREAD = 1e-12
+"""Part of a sum of squares below which a spread is zero but for rounding."""
 DIRECTIONS = 32
 """Number of directions in which a kink is searched for."""
 FAR_STEP = 1.0
@@ -350,9 +351,12 @@ def centered_sums(sums: Floats, counts: Floats) -> Floats:
 
 def correlation(sums: Any) -> Any:
     """Return Pearson's correlation from sums of x, y, their squares, their product and their number."""
-    spread_x = sums.xx - sums.x**2 / sums.n
-    spread_y = sums.yy - sums.y**2 / sums.n
-    return np.clip((sums.xy - sums.x * sums.y / sums.n) / np.sqrt(spread_x * spread_y), -1.0, 1.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread_x, spread_y = (
+            np.where(spread > LEAST_SPREAD * squares, spread, np.nan)
+            for squares, spread in ((sums.xx, sums.xx - sums.x**2 / sums.n), (sums.yy, sums.yy - sums.y**2 / sums.n))
+        )
+        return np.clip((sums.xy - sums.x * sums.y / sums.n) / np.sqrt(spread_x * spread_y), -1.0, 1.0)
 
 
 def correlation_corners(columns: Floats) -> list[Floats]:

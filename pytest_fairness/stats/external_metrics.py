@@ -23,17 +23,21 @@ from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.stats.columns import Codes, Floats
 from pytest_fairness.stats.custom_metrics import check_span, influences, unseen_number
 from pytest_fairness.stats.group_estimates import group_counts
-from pytest_fairness.stats.linear_estimate import IDENTITY, Ends, LinearEstimate, degrees
+from pytest_fairness.stats.linear_estimate import IDENTITY, ROUNDING, UNBOUNDED, Ends, LinearEstimate, degrees
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.metric_names import metric_name
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector, group
 from pytest_fairness.stats.outcomes import NO_ATTEMPTS
-from pytest_fairness.stats.quantiles import unseen_share
+from pytest_fairness.stats.quantiles import t_quantile, unseen_share
 from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 
 MOST_GROUPS = 100
 """Largest number of groups of items that are left out in turn: with 100, an error is itself uncertain by 7%."""
+HALVES = 39
+"""Number of random halves of the sample: a value beyond all of theirs has a probability of 1 in 40 on either side."""
+LARGEST_DEPARTURE = 0.5
+"""Departure of halves from what single groups of items explain, in errors, from which these may hide an error."""
 
 
 class ExternalMetricAdapter(Protocol):
@@ -120,6 +124,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
         self._names = list(self._whole)
         self._values = np.array([self._whole[name] for name in self._names], dtype=np.float64)
         self._replicates = self._jackknife_replicates()
+        self._halves, self._half_values = self._half_samples()
         self._ungraded = self._ungraded_shifts()
         self._unseen: dict[float, _Shifts] = {}
 
@@ -166,7 +171,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
         deviations = influences(self._replicates[:, index], value, IDENTITY)
         sizes = self._sum_by_group(self._sizes)
         number = unseen_number(deviations, sizes, self._sizes, agree=self._has_one_grade)
-        return LinearEstimate(
+        estimate = LinearEstimate(
             value,
             [deviations],
             [degrees(self._sum_by_group(np.square(self._sizes / self._sizes.sum())))],
@@ -175,6 +180,8 @@ class ExternalMetrics(Mapping[str, Estimate]):
             unseen=partial(self._unseen_ends, index, number) if self._adapter.values else None,
             shift=(float(self._ungraded.below[index]), float(self._ungraded.above[index])),
         )
+        reach = self._hidden_reach(index, sizes / sizes.sum(), estimate.error)
+        return estimate if reach is None else replace(estimate, derived=partial(_farther_ends, estimate, reach))
 
     @cached_property
     def _has_one_grade(self) -> bool:
@@ -225,6 +232,34 @@ class ExternalMetrics(Mapping[str, Estimate]):
                 for group in range(int(self._left_out.max()) + 1)
             ]
         )
+
+    def _half_samples(self) -> tuple[Floats, Floats]:
+        """Return which groups of items each random half lacks, shape (halves, groups), and its metrics."""
+        groups, generator = int(self._left_out.max()) + 1, np.random.default_rng(2)
+        lacking = np.argsort(generator.random((HALVES, groups)), axis=1) < groups // 2
+        kept = ~lacking[:, self._left_out[self._clusters]]
+        values = [[self.prepared_items[index] for index in np.flatnonzero(half).tolist()] for half in kept]
+        return lacking.astype(np.float64), np.array([self._calculate(items) for items in values])
+
+    def _hidden_reach(self, index: int, shares: Floats, error: float) -> Ends | None:
+        """Return how far random halves of the sample move a metric that hides its error; None for any other.
+
+        A metric that is cut off, as max(0, x) is, hardly changes without a single group of items, or not at all. Half
+        a sample departs from the whole by one error, however many groups it lacks (Wu 1986).
+        """
+        value = float(self._values[index])
+        single = (1 - shares) * (self._replicates[:, index] - value)
+        explained = self._halves @ single / (1 - self._halves @ shares)
+        moves = self._half_values[:, index] - value
+        lacking = self._halves[0].mean()
+        one_error = math.sqrt((1 - lacking) / lacking)
+        moves, explained = (one_error * change[np.isfinite(moves)] for change in (moves, explained))
+        if not len(moves):
+            return None
+        departure = float(np.sqrt(np.square(moves - explained).mean()))
+        if departure <= LARGEST_DEPARTURE * error + ROUNDING * max(1.0, abs(value)) or float(moves.std()) <= error:
+            return None
+        return max(0.0, -float(moves.min())), max(0.0, float(moves.max()))
 
     def _ungraded_shifts(self) -> _Shifts:
         """Return the largest shifts of the metrics over all grades of the ungraded attempts, kind by kind."""
@@ -311,6 +346,17 @@ def _groups(selection: Selection, grade: str) -> list[GroupOutcomes]:
         names = selection.groups("gender") if len(selection.rows) else ()
         groups += [group(name, vector, selection.rows_of("gender", name), selection.clusterings) for name in names]
     return groups
+
+
+def _farther_ends(estimate: LinearEstimate, reach: Ends, tail: float) -> Ends:
+    """Return the ends of an estimate, no nearer than random halves reach below and above its value."""
+    low, high = estimate.ends(tail)
+    # The outermost of so many normal numbers is as far as this quantile of them.
+    farther = t_quantile(tail, estimate.df) / t_quantile(1 / (HALVES + 1), math.inf)
+    below, above = (farther * distance for distance in reach)
+    least, most = estimate.span or UNBOUNDED
+    low = min(low, estimate.value - below + estimate.shift[0])
+    return max(low, least), min(max(high, estimate.value + above + estimate.shift[1]), most)
 
 
 def _absolute_ends(signed: LinearEstimate, center: float, tail: float) -> Ends:

@@ -173,9 +173,9 @@ def _largest(correlation: Floats, df: float) -> Floats:
     """Return draws of the largest absolute value of a multivariate t."""
     generator = np.random.default_rng(SEED)
     values, vectors = np.linalg.eigh(correlation)
-    is_positive = values > 1e-12
-    root = vectors[:, is_positive] * np.sqrt(values[is_positive])
-    largest: Floats = np.abs(generator.standard_normal((DRAWS, root.shape[1])) @ root.T).max(axis=1)
+    # The symmetric root: eigenvectors have any sign, and with equal eigenvalues any direction, by rounding.
+    root = (vectors * np.sqrt(np.where(values > 1e-12, values, 0.0))) @ vectors.T
+    largest: Floats = np.abs(generator.standard_normal((DRAWS, len(root))) @ root).max(axis=1)
     if np.isfinite(df):
         largest = largest / np.sqrt(generator.chisquare(df, DRAWS) / df)
     return largest

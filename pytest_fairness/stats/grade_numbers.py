@@ -58,6 +58,21 @@ def grade_number(grade: str, value: Any, equals: Any) -> float:
     raise FairnessError(f"the grade {grade!r} holds {value!r}, which is no number: say which value counts, equals=...")
 
 
+def default_extremes(values: Sequence[Any]) -> tuple[tuple[Any, ...], bool]:
+    """Return default extremes of a grade, 0, 1 and the values observed, and whether these are all possible values."""
+    observed = list({repr(value): value for value in graded_options(values) if value == value}.values())
+    if all(isinstance(value, bool | np.bool_) for value in observed):
+        return (False, True), True
+    if all(isinstance(value, Real) for value in observed):
+        return (min(0.0, *observed), max(1.0, *observed)), all(value in (0, 1) for value in observed)
+    return tuple(sorted(observed, key=str)), False
+
+
+def is_range_known(extremes: Sequence[Any]) -> bool:
+    """Return whether default extremes are those of a grade: numbers beyond 0 and 1 are only those observed."""
+    return not all(isinstance(value, Real) for value in extremes) or (min(extremes), max(extremes)) == (0, 1)
+
+
 def is_value(value: Any, equals: Any) -> bool:
     """Return whether a value of a grade is the one that is counted, as itself or in writing."""
     return bool(value == equals) or str(value) == str(equals)

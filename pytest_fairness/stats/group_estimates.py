@@ -105,6 +105,7 @@ class Setting:
             slice=self.slice,
             error=error,
             agreed=graded.natural_error == 0,
+            fewest_sources=graded.fewest_sources,
             df=graded.df,
             ends_at=ends_at,
             **more,

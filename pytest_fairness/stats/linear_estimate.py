@@ -28,10 +28,14 @@ FEWEST_DIFFERING = 6.0
 """Effective number of clusters that differ, from which a claim of fairness may rest on their variance."""
 SKEWED = 0.5
 """Skewness of clusters from which an error has a longer side."""
+FEWEST_SOURCES = 20
+"""Number of clusters of which as many differ in 80% of samples, if their influences are normal."""
 FEWEST_BOUNDED = 3.0
 """The same number where it is known how far an unseen cluster could lie."""
 FARTHER = 2.0
 """Distance of an unseen cluster where no span is known, over that of the farthest observed cluster."""
+ROUNDING = 1e-9
+"""Relative tolerance for sums of floating-point numbers."""
 NO_ERROR = "its error is no finite number: it supports no claim"
 LARGEST_LOG = 700.0
 """Largest logarithm of a number that a float can represent; a tail of 1e-9 with few clusters exceeds it."""
@@ -324,15 +328,25 @@ class LinearEstimate:
         """
         if not math.isfinite(self.error):
             return NO_ERROR
-        if self.sparse or self.trials or self.exact is not None or not self.error:
+        if self.sparse or not self._needs_differing:
             return self.sparse
         needed = min(FEWEST_BOUNDED, self.clusters / 3) if self.bounded else FEWEST_DIFFERING
-        if self.differing < needed:
+        if self.differing < needed * (1 - ROUNDING):  # any three influences, of levels say, are 2 that differ
             return (
                 f"about {self.differing:.1f} of {self.clusters:,} clusters make all of its error: "
                 f"a claim needs at least {needed:.1f}"
             )
         return ""
+
+    @property
+    def _needs_differing(self) -> bool:
+        """Whether a claim needs clusters that differ."""
+        return not (self.trials or self.exact is not None or not self.error)
+
+    @property
+    def fewest_sources(self) -> int:
+        """The number of clusters of equal size of which most samples have enough that differ; 0 if none have to."""
+        return FEWEST_SOURCES if self._needs_differing and not self.bounded and len(self.influences) == 1 else 0
 
 
 def combined(variances: Sequence[float], own_share: float = 0.0) -> float:

@@ -20,15 +20,13 @@ from pytest_fairness.stats.history import ClusterMap, EarlierEstimate, adjust_by
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group
-from pytest_fairness.stats.outcomes import NO_ATTEMPTS, IndependentSum, OutcomeReader, UnboundedError
+from pytest_fairness.stats.outcomes import MOST_HYPOTHETICAL, NO_ATTEMPTS, IndependentSum, OutcomeReader, UnboundedError
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 
 KINKED = (
     "it bends within its error, as a maximum, a minimum or a size does, and no interval holds there: "
     "take ratios(...) or differences(...) of the groups, or abs() of an estimate"
 )
-MOST_HYPOTHETICAL = 2_000
-"""Largest number of attempts whose other possible grades are read where all clusters agree; plenty for a mean."""
 
 
 @dataclass(frozen=True, slots=True)

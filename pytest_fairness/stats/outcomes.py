@@ -22,10 +22,12 @@ from pytest_fairness.stats.columns import Columns, Floats, Rows
 from pytest_fairness.stats.grade_numbers import (
     PLAIN_TYPES,
     NeedsError,
+    default_extremes,
     grade_number,
     grade_numbers,
     graded_options,
     hypothetical,
+    is_range_known,
     is_value,
     refuse_look_alike,
 )
@@ -42,6 +44,8 @@ called fair.
 """
 MOST_HYPOTHESES = 16
 """Number of ways to grade one attempt with several ungraded grades; 16 are four grades of two values each."""
+MOST_HYPOTHETICAL = 2_000
+"""Largest number of attempts whose other possible grades are read; plenty for a mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,13 +240,31 @@ class OutcomeReader:
             return [numbers[0] for numbers in self.require_hypotheses([function], row)]
 
         name, shares = outcome_name(function), self.graded_shares([function], rows)
+        span = self._widened(_span(values), function, rows)
         if shares is None:
-            return _impute(name, values, rows[np.isnan(values[rows])], ends, _span(values))
+            return _impute(name, values, rows[np.isnan(values[rows])], ends, span)
         weights = np.ones(self._columns.count)
         weights[rows] = shares
         imputed = _impute(name, values, rows[np.isnan(values[rows]) | (shares < 1)], ends, None)
         values = np.divide(values, weights, out=np.full_like(values, np.nan), where=weights > 0)
-        return replace(imputed, values=values, span=_span(values), weights=weights)
+        return replace(imputed, values=values, span=span, weights=weights)
+
+    def _widened(
+        self, span: tuple[float, float] | None, function: Callable[[GradedAttempt], Any], rows: Rows
+    ) -> tuple[float, float] | None:
+        """Return a span that was taken from a function's values, with those that it has at the extremes of grades.
+
+        A function of a rating from 1 to 5 that is always 1 is no event.
+        """
+        if span is None:
+            return None
+        some = rows[:: max(1, len(rows) // MOST_HYPOTHETICAL)]
+        try:
+            possible = [self.hypotheses([function], row, ignore_actual=True) for row in some.tolist()]
+        except Exception:  # noqa: BLE001 - a function may refuse grades that it never has
+            return span
+        ends = [*span, *(numbers[0] for hypotheses in possible for numbers in hypotheses)]
+        return min(ends), max(ends)
 
     def graded_shares(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats | None:
         """Return, for each row, the probability of the options that have a value; None without propensities."""
@@ -393,7 +415,7 @@ class OutcomeReader:
         if declared := self._declared(grade, prompt):
             return declared
         if grade not in self._defaults:
-            self._defaults[grade] = _default_extremes(self.values(grade))
+            self._defaults[grade] = default_extremes(self.values(grade))
         extremes, is_known = self._defaults[grade]
         if not (guess or is_known):
             raise UnboundedError(
@@ -415,7 +437,7 @@ class OutcomeReader:
             yield [_number(function, function(assumed_attempt)) for function in functions]
         except NeedsError as needs:
             possible = self._extreme_values(needs.grade, attempt.prompt, guess=ignore_actual)
-            if not self._declared(needs.grade, attempt.prompt) and not _is_range_known(possible):
+            if not self._declared(needs.grade, attempt.prompt) and not is_range_known(possible):
                 return
             for value in possible:
                 yield from self._hypothetical_values(
@@ -461,21 +483,6 @@ def _impute(
                 unbounded = str(error)
         lowest[row], highest[row] = min(ends), max(ends)
     return OutcomeVector(name, values, lowest, highest, span, unbounded=unbounded)
-
-
-def _default_extremes(values: Sequence[Any]) -> tuple[tuple[Any, ...], bool]:
-    """Return default extremes of a grade, 0, 1 and the values observed, and whether these are all possible values."""
-    observed = list({repr(value): value for value in graded_options(values) if value == value}.values())
-    if all(isinstance(value, bool | np.bool_) for value in observed):
-        return (False, True), True
-    if all(isinstance(value, Real) for value in observed):
-        return (min(0.0, *observed), max(1.0, *observed)), all(value in (0, 1) for value in observed)
-    return tuple(sorted(observed, key=str)), False
-
-
-def _is_range_known(extremes: Sequence[Any]) -> bool:
-    """Return whether default extremes are those of a grade: numbers beyond 0 and 1 are only those observed."""
-    return not all(isinstance(value, Real) for value in extremes) or (min(extremes), max(extremes)) == (0, 1)
 
 
 def _number(function: Callable[..., Any], value: Any) -> float:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+from scipy.stats import beta, binom  # type: ignore[import-untyped]
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
@@ -53,6 +56,30 @@ def test_few_degrees_of_freedom_need_more_sources() -> None:
     few, many = (Estimate("mean", "mean", value=0.5, low=0.3, high=0.7, error=0.1, df=df) for df in (4, 400))
     factors = [growth_to_decide(own, [0.72], 1.0) for own in (few, many)]
     assert factors == [pytest.approx(2.04, abs=0.03), pytest.approx(1.63, abs=0.03)]
+
+
+def test_reciprocal_bounds_of_a_ratio_need_as_many_items() -> None:
+    """Regression: a lower bound of 0.8 took 145 items, an upper one of 1.25 took 93, though both are as far."""
+    ratio = Estimate("ratio", "ratio", value=1.0, low=0.76, high=1.31, error=0.13, log_scale=True, span=(0, math.inf))
+    factors = [growth_to_decide(ratio, [bound], 1.0) for bound in (0.8, 1.25)]
+    assert factors == [pytest.approx(2.68, abs=0.01)] * 2
+
+
+def test_rate_needs_the_items_that_the_error_at_its_bound_takes() -> None:
+    """Compare with the power of exact intervals: it was 72% at the 295 items that were named."""
+    rows = [{"item": number, "yes": number < 6} for number in range(60)]
+    growth = growth_to_decide(Measured.from_rows(rows, item="item", groups=[]).rate("yes"), [0.15], 1.0)
+    assert growth is not None
+    items = round(60 * growth)
+    most = max(count for count in range(items) if beta.ppf(0.975, count + 1, items - count) < 0.15)
+    assert binom.cdf(most, items, 0.1) == pytest.approx(0.8, abs=0.02)
+
+
+def test_mean_of_unknown_range_needs_sources_of_which_enough_differ() -> None:
+    """Regression: 6 sources were named, of which no number can differ enough for a claim."""
+    rows = [{"item": number, "score": score} for number, score in enumerate([-10.0, -6.0, 1.0, 6.0, 9.0])]
+    growth = growth_to_decide(Measured.from_rows(rows, item="item", groups=[]).mean("score"), [15.0], 1.0)
+    assert growth == pytest.approx(20 / 5)
 
 
 def test_equal_ratings_need_the_sources_that_bound_unseen_ones() -> None:

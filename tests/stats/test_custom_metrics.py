@@ -144,6 +144,15 @@ def test_perfect_or_constant_correlation_is_invalid() -> None:
     assert measured.correlation(SUMS["asked"], SUMS["biased"]).invalid
 
 
+def test_correlation_of_one_item_that_varies_is_invalid_in_any_order() -> None:
+    """Regression: without that item its grades have no spread but rounding, which made a correlation of it."""
+    rows = [{"item": n % 7, "x": round((n * 0.618034) % 1, 3), "yes": n in (0, 14)} for n in range(26)]
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        shuffled = [rows[index] for index in generator.permutation(len(rows))]
+        assert Measured.from_rows(shuffled, item="item", groups=[]).correlation("yes", "x").invalid
+
+
 def test_named_grades_are_sums() -> None:
     rows = [{"item": n, "won": n % 3 == 0, "played": 1} for n in range(60)]
     measured = Measured.from_rows(rows, item="item", groups=[])

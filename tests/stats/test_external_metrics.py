@@ -89,3 +89,10 @@ def test_cut_off_metric_hides_no_difference_of_large_sources() -> None:
     """Take 35 sources that are worth 7.5 of equal size; as 35 they would leave the end at 0."""
     excess = ExternalMetrics(sample(UNEQUAL, 1), BentMeanScore(0.0, 1.0), spans={"excess": (0.0, 0.7)})["excess"]
     assert (excess.value, excess.high > 0.1) == (0.0, True)
+
+
+def test_end_of_a_cut_off_metric_is_that_of_the_metric_without_the_cut() -> None:
+    """Require what a mean of 0.25 may be: no single one of 40 sources moves it beyond the cut at 0.3."""
+    metrics = ExternalMetrics(sample([1] * 40, 10), BentMeanScore(0.0, 1.0), spans={"excess": (0.0, 0.7)})
+    assert metrics["excess"].value == metrics["excess"].low == 0.0
+    assert metrics["excess"].high == pytest.approx(metrics["mean"].high - 0.3, abs=0.02)
