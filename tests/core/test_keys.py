@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +18,9 @@ from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.choices import AnswerOptions
-from pytest_fairness.core.digests import canonical
+from pytest_fairness.core.digests import canonical, sampled_digest
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
+from pytest_fairness.core.keys import attempt_key, fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import Grader
 
 PLAIN = st.recursive(
@@ -152,3 +153,15 @@ class NamedByMixin(Given): ...
 )
 def test_fingerprint_counts_for_its_defining_class_only(grader: object, fingerprint: str | None) -> None:
     assert fingerprint_of(grader) == fingerprint
+
+
+def test_keys_are_those_of_earlier_versions(tmp_path: Path) -> None:
+    prompt = Prompt("Yes or no?", groups={"gender": "female"})
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    keys = {
+        prompt.digest: "866159afd31e2baa75650c4f3384a0fd",
+        attempt_key("openai:gpt", prompt.digest, 0): "f975a6461a649235bcbfc1238e3dfec9",
+        grade_key("YesNo v1", prompt_form(prompt)): "dc20b205bd1645da3ecc6118bb370a74",
+        sampled_digest(tmp_path, [Path("model.safetensors")]): "58a73a0d4e6f212e",
+    }
+    assert all(key == earlier for key, earlier in keys.items()), "with other keys no stored answer is found"

@@ -44,6 +44,13 @@ def test_all_members_of_a_family_must_hold() -> None:
     assert ratios.decide(">=", 0.8) is Verdict.UNFAIR
 
 
+def test_invalid_member_decides_before_an_undecided_one() -> None:
+    undecided = Estimate("rate", "rate", value=0.5, low=0.1, high=0.9)
+    invalid = Estimate("rate", "rate", value=0.5, low=0.4, high=0.6, invalid="too few answers")
+    for members in ({"a": undecided, "b": invalid}, {"a": invalid, "b": undecided}):
+        assert EstimateFamily(members).deciding("<=", 0.55) is invalid
+
+
 @settings(deadline=None, derandomize=True, database=None)
 @given(
     rates=st.tuples(st.floats(0.02, 0.98), st.floats(0.02, 0.98)),
