@@ -64,7 +64,11 @@ class GroupResult(JsonRecord):
 
     @property
     def graded(self) -> int:
-        """The attempts that have a grade."""
+        """The attempts that have a grade.
+
+        >>> GroupResult(estimate=0.5, attempts=12, ungraded=2).graded
+        10
+        """
         return self.attempts - self.ungraded
 
 

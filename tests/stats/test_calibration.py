@@ -438,3 +438,12 @@ def test_answers_that_all_agree_are_bounded_on_the_corrected_scale() -> None:
     columns = Columns.from_arrays(range(5), {"harmful": np.zeros(5)}, {})
     rate = Measured.from_columns(columns, calibration=labels).rate("harmful")
     assert rate.high > 0.5
+
+
+@pytest.mark.parametrize(("number", "labels"), [(5_000, 100), (2_000, 1_000), (400, 10_000)])
+def test_label_share_falls_with_the_labels(number: int, labels: int) -> None:
+    rows = judged(np.random.default_rng(1), {"female": 0.3, "male": 0.4}, number=number, labels=labels, kind="others")
+    # Both parts of the squared error are in proportion to one over a number; here a label's is half of an answer's.
+    expected = 1 / (1 + 2 * labels / number)
+    for estimate in (measured(*rows).rate("harmful"), measured(*rows).ratio("harmful", **PAIR)):
+        assert estimate.label_share == pytest.approx(expected, abs=0.05)
