@@ -45,6 +45,10 @@ def test_variants_that_differ_by_design_only_are_not_named(polarity: float, matc
     assert sum(map(bool, findings)) <= 1
 
 
+def test_variants_that_vary_together_are_named() -> None:
+    assert factors_of(sample(0, spread=0.3, polarity=0.0)) == ["variant"]
+
+
 @pytest.mark.slow
 def test_variants_with_effects_of_their_own_are_named_in_spite_of_a_design() -> None:
     alone = [factors_of(sample(seed, spread=0.3, polarity=0.0)) for seed in range(10)]

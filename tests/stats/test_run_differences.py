@@ -132,6 +132,14 @@ def test_ungraded_answers_can_only_remove_a_difference() -> None:
     assert lost.p_value > whole.p_value
 
 
+def test_ungraded_margins_are_beyond_the_sampling_error() -> None:
+    estimate = of(0.5, 0.05)
+    lower = replace(estimate, low=estimate.low - 0.1, ungraded=5)
+    assert lower.ungraded_margins == pytest.approx((0.1, 0.0), abs=1e-4)
+    assert replace(estimate, high=estimate.high + 0.1, ungraded=5).ungraded_margins == pytest.approx((0, 0.1), abs=1e-4)
+    assert replace(lower, ungraded=0).ungraded_margins == (0.0, 0.0)
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_infinite_and_nan_values_have_no_difference(value: float) -> None:
     assert difference(ReportedEstimate(value, value, value), ReportedEstimate(0.5, 0.4, 0.6)) is None

@@ -61,3 +61,7 @@ def test_unreachable_mean_is_refused() -> None:
         Tilt(whole, values, -0.1)
     with pytest.raises(FairnessError, match="of 100 clusters bear on it, and 5 are needed"):
         Tilt(whole, values, 0.45)
+    few, ones = supply([0.0] * 98 + [1.0] * 2)
+    # Each of two has a probability of 0.45.
+    with pytest.raises(FairnessError, match=f"{1 / (2 * 0.45**2 + 0.1**2 / 98):.1f} of 100 clusters"):
+        Tilt(few, ones, 0.9)
