@@ -327,6 +327,35 @@ def test_stale_results_file_is_replaced(project: Project, case: str) -> None:
     assert f"nothing was judged: {why[case]}" in unwrapped(result)
 
 
+UNCHANGED = """
+import pytest
+
+def pytest_ignore_collect():
+    return True
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    session.exitstatus = pytest.ExitCode.OK
+"""
+"""A plugin that leaves out unchanged tests, as pytest-testmon does."""
+
+
+@every_mode
+def test_run_emptied_by_another_plugin_is_no_pass(project: Project) -> None:
+    project.write_suite(conftest=project_sources.application() + UNCHANGED)
+    named = project.bare_run("--fairness-model=simulated:demo")
+    assert "fairness: nothing was judged: no threshold was collected" in named.outlines
+    assert named.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    for options in (
+        [],
+        ["--fairness-model=simulated:demo", "-k", "alike"],
+        ["--fairness-model=simulated:demo", "--co"],
+    ):
+        result = project.bare_run(*options)
+        assert result.ret == pytest.ExitCode.OK
+        assert "nothing was judged" not in unwrapped(result)
+
+
 @pytest.mark.parametrize("option", ["--fairness-profile=nope", "--fairness-baseline=nothing"])
 def test_refused_run_empties_a_stale_results_file(project: Project, option: str) -> None:
     project.write_suite()
