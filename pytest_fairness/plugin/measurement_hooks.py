@@ -321,6 +321,8 @@ class MeasurementHooks:
             return
         write_decisions(terminalreporter, self._results.acceptances or ())
         last = format_unjudged_lines(state.config, self._results, stopped=state.is_stopped)
+        if not self._results.thresholds and any(causes):  # workers without a store cannot name their thresholds
+            last = iter(())
         terminal_summary.write_summary(terminalreporter, self._results, causes, self._written, last)
 
 
