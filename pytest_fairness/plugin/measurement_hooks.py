@@ -53,6 +53,8 @@ class MeasurementHooks:
         """The ids of the tests, the thresholds among them, that this process or its workers must run."""
         self._expected: dict[str, ExpectedThreshold] = {}
         """The thresholds that this process has collected, for results without a store."""
+        self._is_planned = False
+        """Whether the work of the session was planned."""
         self._hidden = ""
         """A threshold whose verdict another plugin hides."""
         self._is_empty = False
@@ -61,8 +63,9 @@ class MeasurementHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Plan the work of the selected tests, in their order, before the first of them runs."""
-        if self._state.lists_only:
+        if self._state.lists_only or self._is_planned:  # xdist's --looponfail ends a collection twice
             return
+        self._is_planned = True
         expected: dict[str, ExpectedThreshold] = {}
         marked = []
         for index, item in enumerate(session.items):
