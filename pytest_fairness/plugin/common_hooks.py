@@ -290,6 +290,7 @@ class ControllerHooks:
             for line in work["lines"]:
                 reporter.write_line(line)
         interrupt_on_sigterm(state.config)
+        state.empty_results()
         state.follow(work["calls"]).watch()
 
 

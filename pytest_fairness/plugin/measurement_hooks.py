@@ -60,6 +60,11 @@ class MeasurementHooks:
         self._is_empty = False
         """Whether the session names a model and has no test."""
 
+    def pytest_sessionstart(self) -> None:
+        """Empty the results file of an earlier run that this call names: a session may end without its last hooks."""
+        if self._state.must_write and not (self._state.is_worker or self._state.lists_only):
+            self._state.empty_results()
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Plan the work of the selected tests, in their order, before the first of them runs."""
@@ -139,6 +144,8 @@ class MeasurementHooks:
         import pytest_fairness.core.event_loops  # noqa: F401  # before fixtures of the tests replace parts of asyncio
 
         interrupt_on_sigterm(state.config)
+        if not state.is_worker:
+            state.empty_results()
         on_wait = end_with_controller(state.config) if state.is_worker else state.follow(calls).tick
         self._fairness.backend.on_wait = on_wait
         if len(marked) >= MANY_TESTS:

@@ -102,6 +102,13 @@ class RunState:
         send_refusal(self.config, reason)
         return True
 
+    def empty_results(self) -> None:
+        """Empty the results file of an earlier run before the first test of this one."""
+        if self.fairness.settings.json is not None:
+            from pytest_fairness.plugin.outputs import empty_earlier_results
+
+            empty_earlier_results(self.fairness.settings.json, self.fairness.run)
+
     def follow(self, calls: int | None) -> Progress:
         """Start the progress display of all processes of the run."""
         run = self.fairness.run

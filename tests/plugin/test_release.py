@@ -340,6 +340,31 @@ def pytest_sessionfinish(session):
 """A plugin that leaves out unchanged tests, as pytest-testmon does."""
 
 
+COPIED = """
+import os, shutil
+
+def pytest_runtest_logreport():
+    if "PYTEST_XDIST_WORKER" not in os.environ and os.path.exists("results.json"):
+        shutil.copy("results.json", "during.json")
+"""
+"""A conftest that keeps what a process that is killed would leave."""
+
+
+@every_mode
+@pytest.mark.parametrize("is_typed", [True, False])
+def test_killed_run_leaves_no_earlier_results(
+    project: Project, is_typed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # of the tests of this project
+    project.write_suite(conftest=project_sources.application(version="1") + COPIED)
+    if not is_typed:
+        (project.path / "pytest.ini").write_text("[pytest]\nfairness_json = results.json\n", encoding="utf-8")
+    for _ in range(2):
+        assert project.bare_run(*["--fairness-json=results.json"] * is_typed).ret == pytest.ExitCode.OK
+        assert project.results()["release"][0]["verdict"] == "fair"
+    assert json.loads((project.path / "during.json").read_text(encoding="utf-8"))["release"] == []
+
+
 @every_mode
 def test_run_emptied_by_another_plugin_is_no_pass(project: Project) -> None:
     project.write_suite(conftest=project_sources.application() + UNCHANGED)
