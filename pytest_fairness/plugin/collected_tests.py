@@ -183,6 +183,8 @@ def _format_deselection(config: pytest.Config, count: int) -> str:
     parts = selecting_options(config)
     if not parts and any("::" in argument for argument in config.args):
         return f"{count} {'is' if count == 1 else 'are'} not among the tests that were named"
+    if not parts and not config.getoption("fairness_test"):
+        return f"a conftest.py or another plugin left out {count}"
     return f"{' '.join(parts)} deselected {count}" if parts else f"{count} deselected"
 
 

@@ -381,6 +381,17 @@ def test_run_emptied_by_another_plugin_is_no_pass(project: Project) -> None:
         assert "nothing was judged" not in unwrapped(result)
 
 
+def test_thresholds_left_out_by_a_conftest_are_reported(project: Project) -> None:
+    left_out = """
+def pytest_collection_modifyitems(items):
+    items[:] = [item for item in items if "alike" not in item.name]
+"""
+    project.write_suite(conftest=project_sources.application() + left_out, count=6)
+    result = project.run()
+    reason = "nothing was judged: no threshold was selected: a conftest.py or another plugin left out 1"
+    assert reason in unwrapped(result)
+
+
 @pytest.mark.parametrize("option", ["--fairness-profile=nope", "--fairness-baseline=nothing"])
 def test_refused_run_empties_a_stale_results_file(project: Project, option: str) -> None:
     project.write_suite()
