@@ -129,7 +129,10 @@ def _judge_rest(refusing: str, rest: str) -> bool | None:
     """Return whether a text refuses, given its refusing words and the rest; None where the rest is an alternative."""
     if not _answers(rest):
         general = refusal_patterns.IN_GENERAL.match(rest)
-        if general is None or refusal_patterns.REFERS.search(rest, general.end(), general.end() + _SHORT):
+        following = "" if general is None else rest[general.end() :][:_SHORT]
+        if general is None or any(
+            words.search(following) for words in (refusal_patterns.REFERS, refusal_patterns.REFUSES)
+        ):
             return True
         # "I can't give legal advice" is a caveat where general advice follows.
         return False if general["english"] and refusal_patterns.OF_ADVICE.search(refusing) else None
