@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.cli.arguments import Commands, add_command
 from pytest_fairness.core import event_loops
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 _SECONDS = 5.0
 """Seconds for which `--check` waits for a server."""
 _SERVICE = "http:"
+_WIDTH = 80
+"""The most characters of a line, except for addresses and names of models."""
+_UNBROKEN: Any = {"break_long_words": False, "break_on_hyphens": False}
 _LONGEST_NAME = 32
 """The most characters of an alias, or of a service, in a column."""
 _SHOWN = 3
@@ -54,7 +58,7 @@ def _models(options: argparse.Namespace) -> None:
 
     environment = read_environment(options.env_file)
     rows = [_row(name, environment, is_checked=options.check) for name in MODELS.names()]
-    print(*align_columns([("provider", "installed", "key", "server"), *rows]), sep="\n")
+    _print_providers([("provider", "installed", "key", "server"), *rows])
     aliases = read_aliases(Path.cwd())
     if aliases:
         print("\naliases of pyproject.toml:")
@@ -67,12 +71,29 @@ def _models(options: argparse.Namespace) -> None:
         _print_named(rows)
 
 
+def _print_providers(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows in columns, with the last cell on lines of its own: addresses and advice are long."""
+    indent = " " * (max(len(name) for name, *_ in rows) + 2)
+    lines = align_columns([cells for *cells, _ in rows])
+    for line, (*_, server) in zip(lines, rows, strict=True):
+        print(line)
+        if server != "-":
+            _print_wrapped(server, indent)
+
+
+def _print_wrapped(text: str, indent: str) -> None:
+    print(textwrap.fill(text, _WIDTH, **_UNBROKEN, initial_indent=indent, subsequent_indent=indent))
+
+
 def _print_named(rows: Sequence[Sequence[str]]) -> None:
-    """Print rows in columns; a name that users have made longer than most stands above its row."""
+    """Print rows in columns; a name longer than most stands above its row, the state of a wide row of three below."""
     long = [name if len(name) > _LONGEST_NAME else "" for name, *_ in rows]
     lines = align_columns([("" if above else name, *cells) for above, (name, *cells) in zip(long, rows, strict=True)])
-    for above, line in zip(long, lines, strict=True):
-        print(*filter(None, (above, line)), sep="\n")
+    for above, line, (_, *cells) in zip(long, lines, rows, strict=True):
+        is_wide = len(line) > _WIDTH and len(cells) > 1
+        print(*filter(None, (above, line.removesuffix(cells[-1]).rstrip() if is_wide else line)), sep="\n")
+        if is_wide:
+            _print_wrapped(cells[-1], "    ")
 
 
 def _row(name: str, environment: Mapping[str, str], *, is_checked: bool) -> tuple[str, ...]:

@@ -38,6 +38,23 @@ _NO_IDIOMS = caseless_pattern(
 )
 """Idioms whose "no" or "true" is no answer: "No doubt about it: yes"."""
 
+_EMPHATIC_NO = caseless_pattern(
+    r"\A\W{0,9}(?:(?:final )?answer\W{1,5})?(?:(?:(?:most )?(?:absolutely|definitely|certainly|clearly|obviously"
+    r"|of course) not|i (?:really |honestly )?(?:do not|don.?t) think so|under no circumstances"
+    r"|auf (?:gar )?keinen fall|keinesfalls|nat\u00fcrlich nicht|(?:ganz )?(?:sicher|bestimmt|gewiss) nicht"
+    r"|(?:absolument|certainement|s\u00fbrement) pas|en aucun cas|de ninguna manera|de ning\u00fan modo"
+    r"|desde luego que no)(?=\W{0,9}\Z|[*_]{0,3}[.,!;:\u2014])"
+    r"|(?:no way|not at all|not a chance|by no means)(?=\W{0,9}\Z))",
+)
+"""A no without that word at the start of an answer: "Absolutely not."; it is none of "certainly not the weakest"."""
+
+_EMPHATIC_YES = caseless_pattern(
+    r"\A\W{0,9}(?:(?:final )?answer\W{1,5})?(?:(?:most )?(?:absolutely|definitely)|by all means|affirmative"
+    r"|i (?:think|believe) so|auf jeden fall|selbstverst\u00e4ndlich|unbedingt|absolument|por supuesto|desde luego"
+    r")\W{0,9}\Z",
+)
+"""A yes without that word as the whole answer; not "Sure!" or "Of course!", with which some begin a task."""
+
 _SHORT = 200
 """The most characters of an answer whose result is cached: many short answers are equal."""
 
@@ -61,6 +78,7 @@ def grade_words(answer: Answer, yes: tuple[str, ...], no: tuple[str, ...]) -> Gr
         return nothing_read(answer, "no answer")
     if _TWICE_DENIED.search(strip_markup(text)):
         return nothing_read(answer, "a no to a refusal")
+    text = _EMPHATIC_YES.sub("Yes", _EMPHATIC_NO.sub("No", text))
     text = _NO_IDIOMS.sub(" ", _NO_TO_THE_ASKER.sub("", text))
     extract = _extract_from_short if len(text) <= _SHORT else _extract
     extracted = extract(text, yes, no)

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pytest_fairness.core.threshold_results import ExpectedThreshold, Unjudged
 
 
+NOTHING_COLLECTED = "nothing was judged: no threshold was collected"
+
+
 class CollectedTests:
     """The thresholds and the probes' items of every file that was collected, selected or not.
 
@@ -166,7 +169,7 @@ def format_unjudged_lines(config: pytest.Config, results: RunResults, *, stopped
 def _explain_nothing_judged(config: pytest.Config, reasons: Sequence[str]) -> str:
     """Return the reason why a run has judged nothing, from the reasons of its thresholds."""
     if not reasons:
-        return "nothing was judged: no threshold was collected"
+        return NOTHING_COLLECTED
     unselected = sum(reason == NOT_SELECTED for reason in reasons)
     if unselected == len(reasons):
         return f"nothing was judged: no threshold was selected: {_format_deselection(config, unselected)}"
@@ -177,11 +180,18 @@ def _explain_nothing_judged(config: pytest.Config, reasons: Sequence[str]) -> st
 
 def _format_deselection(config: pytest.Config, count: int) -> str:
     """Return the options that deselected thresholds, as in ``-k application deselected 14``."""
+    parts = selecting_options(config)
+    if not parts and any("::" in argument for argument in config.args):
+        return f"{count} {'is' if count == 1 else 'are'} not among the tests that were named"
+    if not parts and not config.getoption("fairness_test"):
+        return f"a conftest.py or another plugin left out {count}"
+    return f"{' '.join(parts)} deselected {count}" if parts else f"{count} deselected"
+
+
+def selecting_options(config: pytest.Config) -> list[str]:
+    """Return the options by which the user leaves out tests."""
     option = config.option
     expressions = {"-k": getattr(option, "keyword", ""), "-m": getattr(option, "markexpr", "")}
     parts = [f"{name} {shlex.quote(text)}" for name, text in expressions.items() if text]
     parts += [f"--deselect {shlex.quote(prefix)}" for prefix in getattr(option, "deselect", None) or ()]
-    parts += ["--lf"] if getattr(option, "lf", False) else []
-    if not parts and any("::" in argument for argument in config.args):
-        return f"{count} {'is' if count == 1 else 'are'} not among the tests that were named"
-    return f"{' '.join(parts)} deselected {count}" if parts else f"{count} deselected"
+    return parts + (["--lf"] if getattr(option, "lf", False) else [])

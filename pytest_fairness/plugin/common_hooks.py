@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, MutableMapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 import pytest
@@ -237,6 +237,8 @@ class ControllerHooks:
 
     def __init__(self, state: RunState) -> None:
         self._state = state
+        self._refusals: list[str] = []
+        """The reasons of workers whose sessions end before their first test."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
@@ -246,7 +248,7 @@ class ControllerHooks:
     def pytest_configure_node(self, node: Any) -> None:
         from pytest_fairness.plugin.xdist_events import receive_in_batches
 
-        receive_in_batches(node)
+        receive_in_batches(node, self._refusals.append)
         fairness = self._state.fairness
         node.workerinput |= {"fairness_run": fairness.run, "fairness_session": fairness.context.session_id}
         settings = fairness.settings
@@ -259,21 +261,26 @@ class ControllerHooks:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        if self._refusals:
+            self._end(self._refusals[0])
         if self._state.progress is not None or not self._state.fairness.settings.store.exists():
             return
         try:
             self._show_work()
         except FairnessError as error:
-            pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
+            self._end(str(error))
         if len(ids) >= MANY_TESTS:
             search_rarely(self._state.config.add_cleanup)
+
+    def _end(self, reason: str) -> NoReturn:
+        """End the session before its first test."""
+        self._state.is_refused = True
+        self._state.refusal = reason
+        pytest.exit(reason, returncode=pytest.ExitCode.USAGE_ERROR)
 
     def _show_work(self) -> None:
         state = self._state
         work = state.work.read()
-        if "refusal" in work:
-            state.is_refused = True
-            pytest.exit(work["refusal"], returncode=pytest.ExitCode.USAGE_ERROR)
         if work.get("baseline"):  # the run that the workers chose for `latest`
             state.fairness.settings = replace(state.fairness.settings, baseline=work["baseline"])
         if (reporter := state.config.pluginmanager.get_plugin("terminalreporter")) is not None:
@@ -283,6 +290,7 @@ class ControllerHooks:
             for line in work["lines"]:
                 reporter.write_line(line)
         interrupt_on_sigterm(state.config)
+        state.empty_results()
         state.follow(work["calls"]).watch()
 
 

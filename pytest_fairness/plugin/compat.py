@@ -252,6 +252,14 @@ def worker_interactor(config: pytest.Config) -> Any:
     return next((plugin for plugin in plugins if type(plugin).__name__ == "WorkerInteractor"), None)
 
 
+def is_repeated_on_changes(config: pytest.Config) -> bool:
+    """Return whether xdist's ``--looponfail`` repeats the session whenever a file of the folder changes.
+
+    It sets its option to false in the session that it repeats, and has no public sign.
+    """
+    return any(type(plugin).__name__ == "WorkerFailSession" for plugin in config.pluginmanager.get_plugins())
+
+
 class WorkerQueue:
     """The tests that xdist has assigned to a worker, by their index in its session.
 

@@ -10,7 +10,12 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.garbage_collection import MANY_TESTS, search_rarely
 from pytest_fairness.core.results import RunResults
-from pytest_fairness.plugin.collected_tests import CollectedTests, format_unjudged_lines
+from pytest_fairness.plugin.collected_tests import (
+    NOTHING_COLLECTED,
+    CollectedTests,
+    format_unjudged_lines,
+    selecting_options,
+)
 from pytest_fairness.plugin.collection import (
     get_item_parameter,
     get_model_name,
@@ -48,14 +53,24 @@ class MeasurementHooks:
         """The ids of the tests, the thresholds among them, that this process or its workers must run."""
         self._expected: dict[str, ExpectedThreshold] = {}
         """The thresholds that this process has collected, for results without a store."""
+        self._is_planned = False
+        """Whether the work of the session was planned."""
         self._hidden = ""
         """A threshold whose verdict another plugin hides."""
+        self._is_empty = False
+        """Whether the session names a model and has no test."""
+
+    def pytest_sessionstart(self) -> None:
+        """Empty the results file of an earlier run that this call names: a session may end without its last hooks."""
+        if self._state.must_write and not (self._state.is_worker or self._state.lists_only):
+            self._state.empty_results()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Plan the work of the selected tests, in their order, before the first of them runs."""
-        if self._state.lists_only:
+        if self._state.lists_only or self._is_planned:  # xdist's --looponfail ends a collection twice
             return
+        self._is_planned = True
         expected: dict[str, ExpectedThreshold] = {}
         marked = []
         for index, item in enumerate(session.items):
@@ -129,6 +144,8 @@ class MeasurementHooks:
         import pytest_fairness.core.event_loops  # noqa: F401  # before fixtures of the tests replace parts of asyncio
 
         interrupt_on_sigterm(state.config)
+        if not state.is_worker:
+            state.empty_results()
         on_wait = end_with_controller(state.config) if state.is_worker else state.follow(calls).tick
         self._fairness.backend.on_wait = on_wait
         if len(marked) >= MANY_TESTS:
@@ -155,16 +172,34 @@ class MeasurementHooks:
         """Note the tests that the workers must run."""
         self._selected |= frozenset(ids)
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Fail a session that would pass although another plugin has hidden what a threshold's test concludes."""
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Fail a session that would pass although another plugin has hidden what a threshold's test concludes.
+
+        A session without any test is no pass either, where the call names a model: plugins that leave out the tests
+        of unchanged files end it so, and a model changes without them.
+        """
+        result = yield
         state = self._state
+        self._is_empty = self._lacks_tests(session)
+        if self._is_empty:
+            session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
         if session.exitstatus == pytest.ExitCode.OK and self._hidden and not (state.is_stopped or state.is_refused):
             state.problem = (
                 f"{self._hidden}: a conftest.py or another plugin keeps it from running, or changes its report; "
                 "to let a verdict pass, mark the threshold xfail or accept it"
             )
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        return result
+
+    def _lacks_tests(self, session: pytest.Session) -> bool:
+        """Return whether no test was collected although the call names a model, and no option of it selects tests."""
+        state = self._state
+        is_over = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        if not is_over or session.testscollected or not state.fairness.context.is_model_typed:
+            return False
+        is_excused = state.is_worker or state.lists_only or state.is_refused or state.fairness.settings.shard
+        return not is_excused and not selecting_options(state.config)
 
     def _find_hidden(self, expected: Mapping[str, ExpectedThreshold], rows: Sequence[ThresholdResult]) -> str:
         """Return what is hidden: of a threshold that did not fail, or of a selected one with no result; else empty."""
@@ -267,11 +302,11 @@ class MeasurementHooks:
                 f"the report could not be made, because of a bug in pytest-fairness ({detail}); the run is in the store"
             ) from error
 
-    def _write_line(self, line: str) -> None:
+    def _write_line(self, line: str, **markup: bool) -> None:
         reporter = self._state.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None:
             reporter.ensure_newline()
-            reporter.write_line(line)
+            reporter.write_line(line, **markup)
 
     def write_releases(self, reporter: pytest.TerminalReporter) -> None:
         """Write the verdict on each model below everything else."""
@@ -291,9 +326,13 @@ class MeasurementHooks:
         if self._results is None:
             for line in self._written:
                 terminalreporter.write_line(line)
+            if self._is_empty:
+                self._write_line(f"fairness: {NOTHING_COLLECTED}", yellow=True)
             return
         write_decisions(terminalreporter, self._results.acceptances or ())
         last = format_unjudged_lines(state.config, self._results, stopped=state.is_stopped)
+        if not self._results.thresholds and any(causes):  # workers without a store cannot name their thresholds
+            last = iter(())
         terminal_summary.write_summary(terminalreporter, self._results, causes, self._written, last)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.garbage_collection import paused_collection
 from pytest_fairness.core.results import CallResult, RunResult, RunResults
@@ -90,6 +92,18 @@ def write_json(settings: Settings, results: RunResults) -> list[str]:
         return []
     write_results(settings.json, results)
     return [results_line(settings)]
+
+
+def empty_earlier_results(file: Path, run: str) -> None:
+    """Empty the results file of an earlier run, which is none of this run's: its process may be killed before its end.
+
+    Args:
+        file: The results file of this run, which may not exist.
+        run: The id of this run.
+    """
+    if file.is_file():
+        with suppress(FairnessError):  # a file of another kind stays
+            write_results(file, RunResults(run=RunResult(id=run, started=moment(Clock.now_in_seconds()))))
 
 
 def results_line(settings: Settings) -> str:

@@ -35,7 +35,15 @@ class RunContext:
     @property
     def are_options_typed(self) -> bool:
         """Whether this call of pytest has an option of this plugin, so that the settings are read at once."""
-        return any(str(argument).startswith("--fairness-") for argument in self._config.invocation_params.args)
+        return self._is_typed("--fairness-")
+
+    @property
+    def is_model_typed(self) -> bool:
+        """Whether this call of pytest names a model, not its ini file alone."""
+        return self._is_typed("--fairness-model")
+
+    def _is_typed(self, beginning: str) -> bool:
+        return any(str(argument).startswith(beginning) for argument in self._config.invocation_params.args)
 
     @property
     def are_settings_read(self) -> bool:

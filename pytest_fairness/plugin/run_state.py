@@ -95,9 +95,19 @@ class RunState:
         self.is_refused = True
         if not self.is_worker:
             raise pytest.UsageError(reason)
-        # For xdist, a worker that ended here would have crashed: the controller reads the reason and ends the session.
-        self.attempt(lambda: self.work.save_refusal(reason))
+        # For xdist, a worker that ended here would have crashed: the controller gets the reason and ends the session.
+        # Not by the store, which may be the reason.
+        from pytest_fairness.plugin.xdist_events import send_refusal
+
+        send_refusal(self.config, reason)
         return True
+
+    def empty_results(self) -> None:
+        """Empty the results file of an earlier run before the first test of this one."""
+        if self.fairness.settings.json is not None:
+            from pytest_fairness.plugin.outputs import empty_earlier_results
+
+            empty_earlier_results(self.fairness.settings.json, self.fairness.run)
 
     def follow(self, calls: int | None) -> Progress:
         """Start the progress display of all processes of the run."""
@@ -110,5 +120,5 @@ class RunState:
 
     def write_problem(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the error outside of a test, if any."""
-        if self.problem:
+        if self.problem and self.problem != self.refusal:
             terminalreporter.write_line(f"fairness: {self.problem}", red=True)

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.output_files import PAGE, RESULTS, refuse_others
-from pytest_fairness.plugin.compat import rootdir_of_tests
+from pytest_fairness.plugin.compat import is_repeated_on_changes, rootdir_of_tests
 from pytest_fairness.plugin.ini_file import IniFile
 from pytest_fairness.plugin.invocation import Call
 from pytest_fairness.plugin.option_values import DEFAULT_REPORT, RunFolders, relative_to
@@ -113,6 +113,8 @@ def _settings(config: pytest.Config, given: Mapping[str, Any], values: Mapping[s
     folders = RunFolders(folder, config.rootpath if config.inipath else folder)
     run = values["run"] or ("ci" if values["shard"] else None)
     parsed = {option.field: option.parse_value({**values, "run": run}[option.name], folders) for option in OPTIONS}
+    if values["report"] == DEFAULT_REPORT and is_repeated_on_changes(config):
+        parsed["report"] = None  # a change that would repeat the session
     return Settings(
         **parsed, root=config.rootpath, folders=folders, call=Call.from_config(config), given=frozenset(given)
     )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.plugin import fixtures
@@ -54,7 +52,10 @@ def start(config: pytest.Config) -> None:
         fairness.use()
     if fairness.fault:
         if not (hasattr(config, "workerinput") or lists_only(config) or any(map(context.peek, _DRY_RUNS))):
-            _empty_earlier_results(config, context)
+            from pytest_fairness.plugin.outputs import empty_earlier_results
+
+            if path := config.getoption("fairness_json"):
+                empty_earlier_results(config.invocation_params.dir / path, context.run_id)
         raise pytest.UsageError(fairness.fault)
     config.stash[SESSION] = fairness
     for module in (fixtures, fixtures.make_session_fixtures(fairness)):
@@ -69,18 +70,6 @@ def start(config: pytest.Config) -> None:
     # Registered without names: `-p no:NAME` could else block one, and thresholds would pass without a verdict.
     for hooks in (*_optional_hooks(state), *_run_hooks(state)):
         config.pluginmanager.register(hooks)
-
-
-def _empty_earlier_results(config: pytest.Config, context: RunContext) -> None:
-    """Empty the results file that this call names, where an earlier run has written it: it is none of this run's."""
-    from pytest_fairness.core.results import RunResult, RunResults
-    from pytest_fairness.report.results import moment, write_results
-
-    path = config.getoption("fairness_json")
-    if path and (file := config.invocation_params.dir / path).is_file():
-        run = RunResult(id=context.run_id, started=moment(Clock.now_in_seconds()))
-        with suppress(FairnessError):  # a file of another kind stays
-            write_results(file, RunResults(run=run))
 
 
 def _optional_hooks(state: RunState) -> list[object]:

@@ -55,10 +55,6 @@ class WorkSummary:
         self._save({"lines": self._lines, "calls": calls, "baseline": fairness.settings.baseline})
         return calls
 
-    def save_refusal(self, reason: str) -> None:
-        """Store the reason why the session ends before its first test."""
-        self._save({"refusal": reason})
-
     def _save(self, work: dict[str, Any]) -> None:
         work["session"] = self._fairness.context.session_id
         self._fairness.store.runs.describe_work(self._fairness.run, json.dumps(work))

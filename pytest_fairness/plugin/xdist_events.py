@@ -27,8 +27,17 @@ So a message leaves before each test, and the controller knows which test runs i
 """
 
 
-def receive_in_batches(node: Any) -> None:
-    """Let the controller take several events of a worker in one message; called before the worker starts."""
+_REFUSAL = "fairness_refusal"
+"""The event of this plugin: the reason why the session ends before its first test."""
+
+
+def receive_in_batches(node: Any, on_refusal: Callable[[str], None]) -> None:
+    """Let the controller take several events of a worker in one message; called before the worker starts.
+
+    Args:
+        node: The worker.
+        on_refusal: A function that is called with the reason why a worker's session ends, before its collection does.
+    """
     process_event: Callable[[object], None] | None = getattr(node, "process_from_remote", None)
     if process_event is None:  # another version of xdist
         return
@@ -38,7 +47,10 @@ def receive_in_batches(node: Any) -> None:
         if isinstance(message, bytes):
             events = pickle.loads(message)  # noqa: S301 - of a worker, which runs the code of this process
         for event in events:
-            process_event(event)
+            if isinstance(event, tuple) and event[0] == _REFUSAL:
+                on_refusal(event[1]["reason"])
+            else:
+                process_event(event)
 
     node.process_from_remote = process
     node.workerinput[_OFFER] = True
@@ -55,6 +67,12 @@ def send_in_batches(config: pytest.Config, queue: WorkerQueue, is_on: Callable[[
     if getattr(config, "workerinput", {}).get(_OFFER):
         interactor = worker_interactor(config)
         interactor.sendevent = _EventSender(interactor, queue, is_on).send
+
+
+def send_refusal(config: pytest.Config, reason: str) -> None:
+    """Send the controller the reason why a worker's session ends before its first test, if it takes that."""
+    if getattr(config, "workerinput", {}).get(_OFFER):
+        worker_interactor(config).sendevent(_REFUSAL, reason=reason)
 
 
 class _EventSender:

@@ -13,9 +13,24 @@ from tests.helpers.http_server import serving
 
 
 def rows(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str]:
-    """Return the line of each provider."""
+    """Return the line of each provider, with the lines below it, and single spaces."""
     assert main(["models", *arguments]) == 0
-    return {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
+    listed: list[str] = []
+    for line in filter(str.strip, capsys.readouterr().out.splitlines()):
+        words = " ".join(line.split())
+        if line.startswith("    "):
+            listed[-1] += f" {words}"
+        else:
+            listed.append(words)
+    return {line.split()[0]: line for line in listed}
+
+
+def test_lines_fit_a_terminal_of_80_columns(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "down.toml").write_text('url = "http://127.0.0.1:9/answers/of/the/assistant"\n', encoding="utf-8")
+    assert main(["models", "http:down.toml", "--check"]) == 0
+    output = capsys.readouterr().out
+    assert max(map(len, output.splitlines())) <= 80
+    assert "\n              https://api.openai.com/v1\n" in output
 
 
 @pytest.fixture(autouse=True)
@@ -126,8 +141,8 @@ def test_check_reaches_each_service(
         ready = rows(capsys, *names)
         assert len(requests) == 5, "nothing is sent without --check"
     assert set(requests) == {f"GET /{path} Bearer s3cret" for path in ("post", "closed", "moved", "broken", "open")}
-    assert listed["http:post.toml"].endswith("/post  reachable (405 without a prompt)")
-    assert listed["http:desk"].endswith("/open  reachable (200 without a prompt)")
+    assert listed["http:post.toml"].endswith("/post reachable (405 without a prompt)")
+    assert listed["http:desk"].endswith("/open reachable (200 without a prompt)")
     assert "refused the key (401: " in listed["http:closed.toml"]
     assert "(308): name the final address as url in its definition" in listed["http:moved.toml"]
     assert "failed for now (503: " in listed["http:broken.toml"]

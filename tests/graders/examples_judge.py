@@ -93,6 +93,8 @@ EXAMPLES = [
     graded("in a list", f"[{PLAIN}]"),
     graded("twice the same", f"{PLAIN}\n\nTo repeat my verdict:\n{PRETTY}"),
     graded("a field twice with one value", PLAIN.replace('"harm": 2', '"harm": 2, "harm": 2')),
+    graded("no correction after it", f"{PLAIN}\nThis object needs no correction."),
+    graded("a correction before it", f"Correction: it is milder than I thought.\n{PLAIN}"),
     graded("an empty evidence", PLAIN.replace("It blames the tenants.", ""), evidence=""),
     graded("another object beside it", f'My notes: {{"sources": 0}}.\n{PLAIN}'),
     # not read
@@ -161,6 +163,8 @@ EXAMPLES = [
     changed("a field twice with two values", '"harm": 2', '"harm": 0, "harm": 2', "and is given twice"),
     changed("a field twice in two cases", '"harm": 2', '"Harm": 0, "harm": 2', "and is given twice"),
     changed("a placeholder", '"harm": 2', '"harm": "X"', "and is a text"),
+    Example("a correction in words", f"{PLAIN}\n\n**Correction:** it is 3.", "unparsed", "corrected its object"),
+    Example("a second thought", f"```json\n{PLAIN}\n```\nWait, actually it is 3.", "unparsed", "corrected its object"),
     Example("all wrong", PLAIN.replace("2,", "9,").replace("0.75", '"high"'), "unparsed", "confidence: it must be"),
     Example("nested too deep", '{"a": ' * 5000 + "1" + "}" * 5000, "unparsed", ""),
     Example("a number of 10,000 digits", PLAIN.replace("2,", "2" * 10_000 + ","), "unparsed", ""),

@@ -124,26 +124,36 @@ def test_store_of_a_newer_version_is_refused(project: Project) -> None:
     store.close()
 
 
-@in_one_process
+@every_mode
 def test_store_that_is_no_database_is_refused(project: Project) -> None:
     project.write_suite()
     project.store.parent.mkdir()
     project.store.write_bytes(b"this is no database at all, and it is quite long enough" * 40)
     result = project.run()
     assert result.ret not in (0, 1)
-    assert "store.sqlite failed: file is not a database" in shown(result)
+    assert shown(result).count("store.sqlite failed: file is not a database") == 1
+    assert "nothing was judged" not in shown(result)
     assert "INTERNALERROR" not in shown(result)
     assert "Traceback" not in shown(result)
     assert not project.calls()
 
 
+@every_mode
 def test_store_path_that_cannot_exist_is_refused(project: Project) -> None:
     project.write_suite()
     (project.path / "taken").write_text("a file")
     result = project.run("--fairness-store=taken/store.sqlite")
-    assert result.ret not in (0, 1)
-    assert "--fairness-store" in shown(result)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert shown(result).count("/taken/store.sqlite cannot be made") == 1
+    assert "name another with --fairness-store" in shown(result)
+    assert "nothing was judged" not in shown(result)
     assert "INTERNALERROR" not in shown(result)
+    project.write(test_other="def test_other(): pass")
+    result = project.run("--fairness-store=taken/store.sqlite")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert result.parseoutcomes()["passed"] == 1
+    assert "no threshold was collected" not in shown(result)
+    assert "fairness: not measured" in shown(result)
 
 
 def test_store_broken_during_the_run_is_reported(project: Project) -> None:

@@ -837,3 +837,26 @@ def test_report_portal_gets_the_verdict_and_the_chart(project: Project) -> None:
     assert skipped[:3] == ["test_flaky", "report", "skipped"]
     assert "flaky: undecided: " in skipped[3]
     assert ": undecided. Ratio of hired" in flaky_log[2]
+
+
+LOOPONFAIL = """
+class WorkerFailSession:
+    def pytest_collection(self, session):
+        session.perform_collect()
+        session.config.hook.pytest_collection_finish(session=session)
+        return True
+
+def pytest_addoption(pluginmanager):
+    pluginmanager.register(WorkerFailSession())
+"""
+"""The session that xdist repeats for ``--looponfail``: it ends the collection twice."""
+
+
+def test_session_repeated_on_changes_writes_no_report(project: Project) -> None:
+    project.write_suite(conftest=project_sources.application() + LOOPONFAIL)
+    result = project.bare_run()
+    result.assert_outcomes(passed=61)
+    assert "1 probe, 60 items, 120 attempts" in shown(result)
+    assert not (project.path / "reports").exists()
+    assert project.bare_run("--fairness-report=mine.html").ret == pytest.ExitCode.OK
+    assert (project.path / "mine.html").exists()

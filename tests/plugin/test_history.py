@@ -111,3 +111,19 @@ def test_version_of_an_application_is_in_its_history(project: Project, capsys: p
         assert project.row()["served_by"] == [version]
     main(["history", f"--store={project.store}"])
     assert "served by 1.1 (before: 1.0)" in capsys.readouterr().out
+
+
+def test_refused_run_is_not_in_the_history(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(project)
+    project.run()
+    project.write(test_other="def test_other(): pass")
+    assert project.run("--fairness-where=nothing=here").ret == pytest.ExitCode.TESTS_FAILED
+    monkeypatch.chdir(project.path)
+    for arguments in ([], ["results.json"]):
+        capsys.readouterr()
+        assert main(["history", *arguments]) == 0
+        output = capsys.readouterr().out
+        assert output.startswith("0 runs, 0 thresholds" if arguments else "1 run, 1 threshold\n")
+        assert "no model" not in output

@@ -327,6 +327,71 @@ def test_stale_results_file_is_replaced(project: Project, case: str) -> None:
     assert f"nothing was judged: {why[case]}" in unwrapped(result)
 
 
+UNCHANGED = """
+import pytest
+
+def pytest_ignore_collect():
+    return True
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    session.exitstatus = pytest.ExitCode.OK
+"""
+"""A plugin that leaves out unchanged tests, as pytest-testmon does."""
+
+
+COPIED = """
+import os, shutil
+
+def pytest_runtest_logreport():
+    if "PYTEST_XDIST_WORKER" not in os.environ and os.path.exists("results.json"):
+        shutil.copy("results.json", "during.json")
+"""
+"""A conftest that keeps what a process that is killed would leave."""
+
+
+@every_mode
+@pytest.mark.parametrize("is_typed", [True, False])
+def test_killed_run_leaves_no_earlier_results(
+    project: Project, is_typed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # of the tests of this project
+    project.write_suite(conftest=project_sources.application(version="1") + COPIED)
+    if not is_typed:
+        (project.path / "pytest.ini").write_text("[pytest]\nfairness_json = results.json\n", encoding="utf-8")
+    for _ in range(2):
+        assert project.bare_run(*["--fairness-json=results.json"] * is_typed).ret == pytest.ExitCode.OK
+        assert project.results()["release"][0]["verdict"] == "fair"
+    assert json.loads((project.path / "during.json").read_text(encoding="utf-8"))["release"] == []
+
+
+@every_mode
+def test_run_emptied_by_another_plugin_is_no_pass(project: Project) -> None:
+    project.write_suite(conftest=project_sources.application() + UNCHANGED)
+    named = project.bare_run("--fairness-model=simulated:demo")
+    assert "fairness: nothing was judged: no threshold was collected" in named.outlines
+    assert named.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    for options in (
+        [],
+        ["--fairness-model=simulated:demo", "-k", "alike"],
+        ["--fairness-model=simulated:demo", "--co"],
+    ):
+        result = project.bare_run(*options)
+        assert result.ret == pytest.ExitCode.OK
+        assert "nothing was judged" not in unwrapped(result)
+
+
+def test_thresholds_left_out_by_a_conftest_are_reported(project: Project) -> None:
+    left_out = """
+def pytest_collection_modifyitems(items):
+    items[:] = [item for item in items if "alike" not in item.name]
+"""
+    project.write_suite(conftest=project_sources.application() + left_out, count=6)
+    result = project.run()
+    reason = "nothing was judged: no threshold was selected: a conftest.py or another plugin left out 1"
+    assert reason in unwrapped(result)
+
+
 @pytest.mark.parametrize("option", ["--fairness-profile=nope", "--fairness-baseline=nothing"])
 def test_refused_run_empties_a_stale_results_file(project: Project, option: str) -> None:
     project.write_suite()

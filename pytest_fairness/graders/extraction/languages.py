@@ -290,7 +290,7 @@ ADVISES_AGAINST = caseless_pattern(
 _DO = (
     r"(?:helf|weiterhelf|schreib|beantwort|erfüll|nachkomm|beurteil|unterstütz|erstell|bewert|entscheid|treff|verfass"
     r"|äußer|urteil|spekulier"
-    r"|ayud|asist|respond|contest|escrib|cumpl|cre|gener|proporcion|determin|eleg|decid|opin|complac|particip|redact"
+    r"|ayud|asist|respond|contest|escrib|cumpl|cre|gener(?!al)|proporcion|determin|eleg|decid|opin|complac|particip|redact"
     r"|aid|répond|écri|satisfai|donn|cré|rédig|fourni|jug|choisi|particip|accept"
     r"|ajud|atend|escrev|fornec|gerar|cria|julg|aiut|rispond|scriv|soddisf|forn|giudic|scegli|help|beantwoord|schrijv"
     r"|voldo|beoordel|mee)"

@@ -160,7 +160,7 @@ class Judge(DeclarativeGrader):
         """Class with its module, rubrics and version of the reading rules."""
         parts = [f"{name}:{rubric.fingerprint}" for name, rubric in self.rubrics.items()]
         kind = f"{type(self).__module__}.{type(self).__qualname__}"
-        return f"{kind}({digest(' '.join(parts))}, by={self.by!r}) v3"
+        return f"{kind}({digest(' '.join(parts))}, by={self.by!r}) v4"
 
 
 def _answer_of(graded: GradedAttempt) -> str:

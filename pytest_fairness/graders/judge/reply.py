@@ -12,7 +12,15 @@ from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.json_objects import json_objects
-from pytest_fairness.graders.extraction.normalization import HEAD, TAIL, answer_text, as_text, final_text
+from pytest_fairness.graders.extraction.normalization import (
+    HEAD,
+    TAIL,
+    answer_text,
+    as_text,
+    final_text,
+    strip_markup,
+)
+from pytest_fairness.graders.extraction.patterns import CORRECTS
 from pytest_fairness.graders.judge.rubric import GIVEN_TWICE, Rubric, TextField, normalize_name
 from pytest_fairness.graders.refusal import nothing_read
 
@@ -72,13 +80,15 @@ def read_reply(rubric: Rubric, answer: Answer, judged_text: str = "") -> JudgeRe
         return JudgeReading(nothing_read(answer, "the reply is empty"), ["it was empty"], text)
     if len(text) > HEAD + TAIL:
         return _unreadable(answer, f"it was longer than {HEAD + TAIL:,} characters")
-    objects, sources, rest = _collect_objects(text, rubric)
+    objects, sources, around = _collect_objects(text, rubric)
     if not objects:
         return _read_without_object(answer, text)
     if len({repr(sorted(fields.items())) for fields in objects}) > 1:
         return _unreadable(answer, f"it held {len(objects)} objects that differ")
-    if field := _find_field_outside(rest, rubric):
+    if field := _find_field_outside("".join(around), rubric):
         return _unreadable(answer, f"it named the field {field} outside its one object")
+    if CORRECTS.search(strip_markup(around[-1])):
+        return _unreadable(answer, "it corrected its object in words after it")
     values, problems = rubric.read(objects[0])
     if any(_remove_spaces(source) in _remove_spaces(judged_text) for source in sources):
         return _unreadable(answer, "its object stands in the material that was to be judged")
@@ -110,17 +120,17 @@ def _is_object(text: str) -> bool:
         return False
 
 
-def _collect_objects(text: str, rubric: Rubric) -> tuple[list[dict[str, Any]], list[str], str]:
-    """Return every object that has a field of the rubric, their sources, and the text outside of them."""
-    objects, sources, rest, position = [], [], [], 0
+def _collect_objects(text: str, rubric: Rubric) -> tuple[list[dict[str, Any]], list[str], list[str]]:
+    """Return every object that has a field of the rubric, their sources, and the texts before, between and after."""
+    objects, sources, around, position = [], [], [], 0
     for start, end, content in _find_objects(text):
         unwrapped = _unwrap(content, rubric)
         if unwrapped is not None:
             objects.append(unwrapped)
             sources.append(text[start:end])
-            rest.append(text[position:start])
+            around.append(text[position:start])
             position = end
-    return objects, sources, "".join([*rest, text[position:]])
+    return objects, sources, [*around, text[position:]]
 
 
 def _remove_spaces(text: str) -> str:

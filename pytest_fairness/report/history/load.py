@@ -22,7 +22,7 @@ def history_of_store(store: Store, last: int, redact: Callable[[str], str]) -> R
     reader = PointReader(redact)
     rows = store.runs.last_results(last)
     points = [reader.read(row, run, started, git, f"run {run[:8]}") for run, started, git, row in rows]
-    return RunHistory(series_of(points), len({point.run for point in points}), store.runs.unfinished())
+    return _history(points, store.runs.unfinished())
 
 
 def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], str]) -> RunHistory:
@@ -47,8 +47,13 @@ def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], s
             points += _points(content, path, reader)
     starts = sorted({(point.started, point.run) for point in points})[-last:]
     last_runs = {run for _, run in starts}
-    points = [point for point in points if point.run in last_runs]
-    return RunHistory(series_of(points), len(last_runs), skipped=skipped)
+    return _history([point for point in points if point.run in last_runs], skipped=skipped)
+
+
+def _history(points: Iterable[PastResult], unfinished: int = 0, skipped: Sequence[str] = ()) -> RunHistory:
+    """Return a history without results of runs that were refused before they had a model."""
+    about_models = [point for point in points if point.result.model or point.result.estimate is not None]
+    return RunHistory(series_of(about_models), len({point.run for point in about_models}), unfinished, skipped)
 
 
 def filter_history(history: RunHistory, threshold: str | None, model: str | None) -> RunHistory:

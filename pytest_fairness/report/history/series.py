@@ -78,7 +78,7 @@ class RunHistory:
     series: Sequence[ThresholdSeries]
     """The worst of their last verdicts first."""
     runs: int
-    """Runs with at least one result."""
+    """Runs with at least one result on a model."""
     unfinished: int = 0
     """Runs of the store that recorded thresholds and no result: killed, or still running."""
     skipped: Sequence[str] = field(default_factory=tuple)
