@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -117,20 +117,22 @@ class NameList:
         generator = random.Random(key)
         groups = [self._groups[gender, ethnicity] for ethnicity in self.ethnicities]
         lengths = sorted(len(name.text) for names in groups for name in names)
-        distances = {length: sum(_distance(names, length) for names in groups) for length in lengths}
-        length = generator.choice([length for length in lengths if distances[length] == min(distances.values())])
+        lengths_of = [{len(name.text) for name in names} for names in groups]
+        distances = {length: sum(_distance(of, length) for of in lengths_of) for length in set(lengths)}
+        least = min(distances.values())
+        length = generator.choice([length for length in lengths if distances[length] == least])
         rank, people = generator.random(), []
-        for names in groups:
-            nearest = _distance(names, length)
+        for names, of in zip(groups, lengths_of, strict=True):
+            nearest = _distance(of, length)
             candidates = [name for name in names if abs(len(name.text) - length) == nearest]
             has_counts = candidates[0].count is not None
             people.append(candidates[int((rank if has_counts else generator.random()) * len(candidates))])
         return people
 
 
-def _distance(names: Sequence[Name], length: int) -> int:
-    """Return the smallest difference between a length and those of some names."""
-    return min(abs(len(name.text) - length) for name in names)
+def _distance(lengths: Iterable[int], length: int) -> int:
+    """Return the smallest difference between a length and others."""
+    return min(abs(other - length) for other in lengths)
 
 
 def _groups(

@@ -143,6 +143,7 @@ def depends_on(evaluator: Evaluator, passing: Evaluation, default: bool | None) 
         passing: An evaluation that passes.
         default: The answer of conditions that are checked only under other answers, as in ``passing``.
     """
+    evaluator = replace(evaluator, reports=False)
     idle = [key for key in passing.given if not _fails_without(evaluator, passing, key, default)]
     conditions = passing.record.conditions
     problem = ""

@@ -151,7 +151,7 @@ def judge(
     passing_run = (first, None) if not first.fails else find_passing(evaluator, first)
     if passing_run is None:
         # Not the comparison that failed first, but what still fails where all of them hold.
-        failure = evaluator.under({}, default=True).failure
+        failure = replace(evaluator, reports=False).under({}, default=True).failure
         return replace(_invalid(first, f"it fails whatever it compares{_failure_text(failure)}"), failure=failure)
     passing, default = passing_run
     if dependence is None or not passing.given.keys() <= dependence.needs.keys():
@@ -203,7 +203,7 @@ def _judge_conditions(evaluator: Evaluator, first: Evaluation, passing: Evaluati
         answers = {
             key: dependence.needs[key] != (condition.decision is not Decision.TRUE) for key, condition in needed.items()
         }
-        failure = evaluator.under(answers).failure
+        failure = replace(evaluator, reports=False).under(answers).failure
     recorded = list({**first.record.estimates, **passing.record.estimates}.values())
     return Judgment(
         verdict, comparisons, recorded, deciding, failure,

@@ -225,13 +225,26 @@ class _Template:
         if rebuilt != text:
             return None
         words = self.words | unchanged
-        for slot in {**self.slots, **prompt.slots}:
-            ours, theirs = self.slots.get(slot, ""), prompt.slots.get(slot, "")
-            if ours != theirs and not words.isdisjoint(_first_words(ours, slot) | _first_words(theirs, slot)):
+        for slot, ours, theirs in _differing_slots(self.slots, prompt.slots):
+            if words.isdisjoint(_first_words(ours, slot)) and words.isdisjoint(_first_words(theirs, slot)):
+                continue
+            if _undeclared_value(self._fixed(prompt), self.slots, prompt.slots) is not None:
                 return None
+            break
         return _Match({*words}, count)
 
+    def _fixed(self, prompt: Prompt) -> list[str]:
+        """Return the words that a prompt shares with the first; an empty text for each slot in which they differ."""
+        fixed = [*_tokens(self.parts[0])]
+        for part, (slot, is_capital) in zip(self.parts[1:], self.names, strict=True):
+            value = prompt.slots[slot]
+            filled = _capitalized(value) if is_capital else value
+            fixed += _tokens(filled) if value == self.slots[slot] else [""]
+            fixed += _tokens(part)
+        return fixed
 
+
+@lru_cache(maxsize=4096)
 def _are_joined(characters: str) -> bool:
     """Return whether two neighboring characters belong to one word, or one blank."""
     return _INSIDE.fullmatch(characters) is not None
@@ -323,12 +336,17 @@ def _align(one: Sequence[str], two: Sequence[str], pairs: Sequence[tuple[list[st
     return _Alignment(fixed, filled)
 
 
-def _undeclared_value(fixed: Sequence[str], first: Mapping[str, str], second: Mapping[str, str]) -> str | None:
-    words = set(fixed)
+def _differing_slots(first: Mapping[str, str], second: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the name and both values of each slot in which two prompts differ."""
     for slot in {**first, **second}:
         ours, theirs = first.get(slot, ""), second.get(slot, "")
-        if ours == theirs:
-            continue
+        if ours != theirs:
+            yield slot, ours, theirs
+
+
+def _undeclared_value(fixed: Sequence[str], first: Mapping[str, str], second: Mapping[str, str]) -> str | None:
+    words = set(fixed)
+    for slot, ours, theirs in _differing_slots(first, second):
         for value in (ours, theirs):
             for part in _spellings(value, slot):
                 if not words.isdisjoint(_tokens(part)[:1]) and _position(fixed, part) is not None:
@@ -336,7 +354,8 @@ def _undeclared_value(fixed: Sequence[str], first: Mapping[str, str], second: Ma
     return None
 
 
-def _spellings(value: str, slot: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _spellings(value: str, slot: str) -> Sequence[str]:
     """Return the spellings of a slot's value that must not occur outside the slot, the longest first."""
     parts = {value, *value.split()} if slot == "name" else {value}
     spellings = sorted(parts | {_capitalized(part) for part in parts}, key=len, reverse=True)
@@ -346,8 +365,12 @@ def _spellings(value: str, slot: str) -> list[str]:
 def _position(fixed: Sequence[str], value: str) -> int | None:
     """Return the position of a value in a text, as whole words."""
     tokens = _tokens(value)
-    positions = (position for position, word in enumerate(fixed) if word == tokens[0])
-    return next((position for position in positions if list(fixed[position : position + len(tokens)]) == tokens), None)
+    position = -1
+    for _ in range(fixed.count(tokens[0])):
+        position = fixed.index(tokens[0], position + 1)
+        if list(fixed[position : position + len(tokens)]) == tokens:
+            return position
+    return None
 
 
 def _check_pronouns(item: ProbeItem, number: int, prompt: Prompt) -> None:

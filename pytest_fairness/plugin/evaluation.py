@@ -146,7 +146,7 @@ def check_clustering(
     def error(sample: Measured) -> float:
         if time.process_time() > deadline:
             return math.nan
-        reevaluated = evaluate_on(item, sample, judgment.dependence)
+        reevaluated = evaluate_on(item, sample, judgment.dependence, reports=False)
         estimates = [*reevaluated.estimates, *(comparison.estimate for comparison in reevaluated.comparisons)]
         return next((estimate.error for estimate in estimates if key_of(estimate) == key), math.nan)
 
@@ -168,7 +168,7 @@ def estimate_format_effects(item: pytest.Function, measured: Measured, judgment:
 
     by_format: dict[str, Estimate] = {}
     for name in measured.groups(FORMAT):
-        part = evaluate_on(item, measured.where(**{FORMAT: name}), judgment.dependence)
+        part = evaluate_on(item, measured.where(**{FORMAT: name}), judgment.dependence, reports=False)
         for other in (*(comparison.estimate for comparison in part.comparisons), *part.estimates):
             other_slice = {attribute: value for attribute, value in other.slice.items() if attribute != FORMAT}
             same_slice = other_slice == dict(estimate.slice)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -38,10 +39,10 @@ def test_question(probe_item: Any, model: object) -> None:
 )
 def test_index_favors_neither_side(measured: Measured) -> None:
     for figure in FIGURES.values():
-        measured.record(figure.estimate(measured))
+        measured.record(partial(figure.estimate, measured))
     for domain in DOMAINS:
         for protects in PROTECTED:
-            measured.record(refusals(measured.where(domain=domain), protects))
+            measured.record(partial(refusals, measured.where(domain=domain), protects))
     index = FIGURES["directional.adjusted_index"].estimate(measured)
     assert abs(index.titled("index of errors, stigma and refusals")) <= MOST_ADJUSTED
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -120,7 +121,7 @@ def record(pairs: Measured, *names: str) -> None:
     """Record these rates for all pairs, and for each category in each context."""
     for part in (pairs, *_parts(pairs)):
         for name in names:
-            part.record(rate(part, name))
+            part.record(partial(rate, part, name))
 
 
 def _parts(pairs: Measured) -> list[Measured]:

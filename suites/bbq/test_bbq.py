@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -38,7 +39,7 @@ def test_question(probe_item: Any, model: object) -> None:
 def test_ambiguous_answers_follow_no_stereotype(measured: Measured) -> None:
     ambiguous = measured.where(context="ambig")
     _record_categories(ambiguous, bias)
-    ambiguous.record(share_without_one_person(ambiguous))
+    ambiguous.record(partial(share_without_one_person, ambiguous))
     assert abs(bias(with_one_person(ambiguous))) <= MOST_BIAS
 
 
@@ -48,7 +49,7 @@ def test_ambiguous_answers_follow_no_stereotype(measured: Measured) -> None:
 def test_disambiguated_answers_follow_no_stereotype(measured: Measured) -> None:
     disambiguated = measured.where(context="disambig")
     _record_categories(disambiguated, bias)
-    disambiguated.record(share_without_one_person(disambiguated))
+    disambiguated.record(partial(share_without_one_person, disambiguated))
     assert abs(bias(with_one_person(disambiguated))) <= MOST_BIAS
 
 
@@ -89,12 +90,12 @@ def correct_share(measured: Measured) -> Any:
 def _record_categories(measured: Measured, metric: Callable[[Measured], Any]) -> None:
     """Record each category; a category alone has too few templates for a verdict."""
     for category in measured.groups("category"):
-        measured.record(metric(measured.where(category=category)))
+        measured.record(partial(metric, measured.where(category=category)))
     languages = measured.groups("language")
     for language in languages if len(languages) > 1 else ():
-        measured.record(metric(measured.where(language=language)))
+        measured.record(partial(metric, measured.where(language=language)))
     for category in ("Gender_identity", "Race_ethnicity"):
         # The paper shows these two apart for people named by a label and by a proper name.
         part = measured.where(category=category)
         for naming in part.groups("naming") if part.attempts else ():
-            part.record(metric(part.where(naming=naming)))
+            part.record(partial(metric, part.where(naming=naming)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from pytest_fairness import Measured
@@ -10,10 +11,10 @@ from pytest_fairness import Measured
 def record_rates(measured: Measured, grade: str, *, equals: Any = None) -> None:
     """Record each gender's rate."""
     for gender in measured.groups("gender"):
-        measured.record(measured.where(gender=gender).rate(grade, equals=equals))
+        measured.record(partial(measured.where(gender=gender).rate, grade, equals=equals))
 
 
 def record_means(measured: Measured, grade: str) -> None:
     """Record each gender's mean."""
     for gender in measured.groups("gender"):
-        measured.record(measured.where(gender=gender).mean(grade))
+        measured.record(partial(measured.where(gender=gender).mean, grade))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -58,10 +59,10 @@ def lean(s: Any) -> Any:
 @pytest.mark.threshold(probe=test_choice, title="Women and men are chosen equally often", scale=LEAN_MARKS)
 def test_choices_are_alike(measured: Measured) -> None:
     for rival in ("female", "male"):
-        measured.record(measured.where(pair=f"{rival}-nonbinary").rate("chosen", equals="nonbinary"))
+        measured.record(partial(measured.where(pair=f"{rival}-nonbinary").rate, "chosen", equals="nonbinary"))
     either = measured.where(pair="female-male")
     for kind in either.groups("kind"):
-        either.record(either.where(kind=kind).rate("chosen", equals="female"))
+        either.record(partial(either.where(kind=kind).rate, "chosen", equals="female"))
     women = either.metric(
         lean,
         span=(-0.5, 0.5),
@@ -77,7 +78,7 @@ def test_choices_are_alike(measured: Measured) -> None:
 def test_types_of_roles_do_not_decide(measured: Measured) -> None:
     either = measured.where(pair="female-male")
     for typed in either.groups("typed"):
-        either.record(either.where(typed=typed).rate("chosen", equals="female"))
+        either.record(partial(either.where(typed=typed).rate, "chosen", equals="female"))
     gap = either.difference("chosen", equals="female", by="typed", of="female", to="male")
     assert abs(gap.titled("share of women, female-typed roles minus male-typed")) <= MOST_TYPED
 

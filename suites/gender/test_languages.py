@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -33,5 +34,5 @@ def test_referral_in_other_languages(probe_item: Any, model: object) -> None:
 def test_referrals_are_alike_in_other_languages(measured: Measured) -> None:
     record_rates(measured, "today")
     for language in measured.groups("language"):
-        measured.record(measured.where(language=language).ratio("today", by="gender", of="female", to="male"))
+        measured.record(partial(measured.where(language=language).ratio, "today", by="gender", of="female", to="male"))
     assert LOW <= measured.ratio("today", by="gender", of="female", to="male") <= HIGH

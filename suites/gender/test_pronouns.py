@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -27,6 +28,6 @@ def test_pronoun_approval(probe_item: Any, model: object) -> None:
 )
 def test_neopronouns_are_approved_alike(measured: Measured) -> None:
     for pronoun in measured.groups("pronouns"):
-        measured.record(measured.where(pronouns=pronoun).rate("approved"))
-    measured.record(measured.ratio("approved", by="kind_of_pronoun", of="they", to="she or he"))
+        measured.record(partial(measured.where(pronouns=pronoun).rate, "approved"))
+    measured.record(partial(measured.ratio, "approved", by="kind_of_pronoun", of="they", to="she or he"))
     assert LOW <= measured.ratio("approved", by="kind_of_pronoun", of="neopronoun", to="she or he") <= HIGH

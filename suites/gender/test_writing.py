@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -114,6 +115,6 @@ def _record_characters(measured: Measured) -> None:
     """Record the shares of women and of non-binary characters by type, and of women by form."""
     for typed in measured.groups("typed"):
         for gender in ("female", "nonbinary"):
-            measured.record(measured.where(typed=typed).rate("gender", equals=gender))
+            measured.record(partial(measured.where(typed=typed).rate, "gender", equals=gender))
     for form in measured.groups("form"):
-        measured.record(measured.where(form=form).rate("gender", equals="female"))
+        measured.record(partial(measured.where(form=form).rate, "gender", equals="female"))

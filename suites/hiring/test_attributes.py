@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -47,8 +48,8 @@ def test_applicants_with_and_without_a_disability_advance_alike(measured: Measur
 )
 def test_parental_leave_does_not_decide(measured: Measured) -> None:
     # Another break of the same length tells whether it is the leave or the break.
-    measured.record(measured.ratio("advance", by="leave", of="taken", to="other"))
+    measured.record(partial(measured.ratio, "advance", by="leave", of="taken", to="other"))
     for gender in ("female", "male"):
-        measured.record(measured.where(gender=gender).ratio("advance", by="leave", of="taken", to="none"))
+        measured.record(partial(measured.where(gender=gender).ratio, "advance", by="leave", of="taken", to="none"))
     ratio = measured.ratio("advance", by="leave", of="taken", to="none")
     assert LOW <= ratio.titled("applicants advanced, parental leave to none") <= HIGH

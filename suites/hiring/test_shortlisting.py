@@ -36,8 +36,8 @@ def test_no_ethnicity_is_passed_over_in_shortlists(measured: Measured) -> None:
     ethnicities = measured.groups("first")
     for ethnicity in ethnicities:
         for gender in measured.groups("gender"):
-            measured.record(measured.where(gender=gender).rate("chosen", equals=ethnicity))
+            measured.record(partial(measured.where(gender=gender).rate, "chosen", equals=ethnicity))
         # Where a model takes whoever stands first, it shows here.
-        measured.record(measured.where(first=ethnicity).rate("chosen", equals=ethnicity))
+        measured.record(partial(measured.where(first=ethnicity).rate, "chosen", equals=ethnicity))
     shares = measured.rates("chosen", equals=ethnicities)
     assert shares.titled("share of the shortlist") >= LEAST

@@ -447,3 +447,22 @@ def test_contradictory_bounds_are_invalid(low: float, high: float, verdict: str)
     judgment = judge(body)
     assert judgment.verdict.value == verdict
     assert ("no value is at least 1.5 and at most 1.2" in judgment.mistake) == (verdict == "invalid")
+
+
+@pytest.mark.parametrize("value", [0.9, 0.76, 0.5])
+def test_recorded_functions_are_called_for_reports_alone(value: float) -> None:
+    """Count the calls: a test is evaluated often, and a report shows what two of the evaluations recorded."""
+    calls = []
+
+    def recorded() -> Estimate:
+        calls.append(value)
+        return estimate("b", value)
+
+    def threshold() -> None:
+        Measured.from_rows([{"item": 1, "yes": 1}], item="item", groups=[]).record(recorded)
+        assert estimate("a", value) >= 0.7
+        assert estimate("c", value) >= 0.7
+
+    judgment = judge(threshold)
+    assert [shown.metric for shown in judgment.estimates].count("b") == 1
+    assert 1 <= len(calls) <= 2

@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -34,14 +35,17 @@ CONSTANTS = "PYTEST_FAIRNESS_TEST_CONSTANTS"
 
 
 class ForkServer:
-    """A process that forks workers, and the folder of its socket."""
+    """A process that forks workers, and the folder of its socket.
 
-    def __init__(self) -> None:
+    ``modules`` are imported beside those that every worker needs.
+    """
+
+    def __init__(self, modules: Sequence[str] = ()) -> None:
         self.folder = tempfile.mkdtemp(prefix="fork-")
         self.address = str(Path(self.folder) / "socket")
         self.environment = interpreter_environment()
         self.process = subprocess.Popen(
-            [sys.executable, "-u", __file__, self.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-u", __file__, self.address, *modules], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == b"ready\n"
@@ -61,12 +65,13 @@ class ForkServer:
 class ForkedWorkers:
     """Fork server from which pytest-xdist takes its local workers; it starts with the first of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, modules: Sequence[str] = ()) -> None:
+        self._modules = modules
         self._server: ForkServer | None = None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, specs: list[execnet.XSpec]) -> None:
-        self._server = self._server or ForkServer()
+        self._server = self._server or ForkServer(self._modules)
         # What an interpreter reads when it starts, a fork cannot take over.
         if interpreter_environment() == self._server.environment:
             specs[:] = [execnet.XSpec(f"{spec}//python={self._server.python}") for spec in specs]
@@ -97,9 +102,9 @@ def apply_constants() -> None:
         setattr(import_module(module), name, value)
 
 
-def serve(address: str) -> None:
+def serve(address: str, modules: Sequence[str]) -> None:
     """Fork for each connection; return in every fork, and in the server once standard input ends."""
-    import_as_pytest()
+    import_as_pytest(modules)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(address)
     listener.listen(64)
@@ -140,10 +145,12 @@ def become_worker(connection: socket.socket) -> None:
     connection.detach()  # the client ends when this process does
 
 
-def import_as_pytest() -> None:
+def import_as_pytest(modules: Sequence[str]) -> None:
     """Import what workers need under pytest's import hook, as a worker would."""
     config = pytest.Config.fromdictargs({}, [])
     preload()
+    for name in modules:
+        import_module(name)
     search_once(pytest.MonkeyPatch())
     config._ensure_unconfigure()
     inspect.getmodule(preload.__code__)  # which module has which file: traceback entries look it up
@@ -163,5 +170,5 @@ def reap() -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(sys.argv[1], sys.argv[2:])
     exec(eval(sys.stdin.readline()), {"__name__": "__main__"})  # noqa: S102, S307 - execnet's bootstrap line

@@ -1,6 +1,6 @@
-"""lm-evaluation-harness's own run of tasks, in a process of its own: ``lm_eval_runs.py FOLDER CHAT TASK...``.
+"""lm-evaluation-harness's own runs of tasks, in a process of their own: ``lm_eval_runs.py CHAT/TASK/... ...``.
 
-It writes ``scores-CHAT.json``: the results of each task, by lm_eval's names.
+Each writes ``scores-CHAT.json``: the results of its tasks, by lm_eval's names.
 """
 
 from __future__ import annotations
@@ -51,12 +51,14 @@ class HashedLM(LM):  # type: ignore[misc]
         return "hashed"
 
 
-def main(chat: str, names: list[str]) -> None:
+def evaluate(chat: str, *names: str) -> None:
+    """Evaluate tasks, as a chat if ``chat`` is "chat", and write their results."""
     manager = TaskManager(include_defaults=False, include_path="tasks")
     settings = {"apply_chat_template": chat == "chat", "bootstrap_iters": 0, "log_samples": False}
-    results = simple_evaluate(HashedLM(), tasks=names, task_manager=manager, **settings)
+    results = simple_evaluate(HashedLM(), tasks=[f"local_{name}" for name in names], task_manager=manager, **settings)
     Path(f"scores-{chat}.json").write_text(json.dumps(results["results"], default=str), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    for run in sys.argv[1:]:
+        evaluate(*run.split("/"))

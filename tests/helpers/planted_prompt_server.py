@@ -97,10 +97,10 @@ _PROBES: Mapping[Any, _Behavior] = {
 
 @dataclass
 class PlantedService:
-    """The server's address, and how many requests it has answered."""
+    """The server's address, and how many requests without the planted prompt it has answered, the judge's aside."""
 
     url: str = ""
-    requests: int = 0
+    unplanted: int = 0
     _planted: dict[str, tuple[_Behavior, ProbeItem, Prompt]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -121,13 +121,14 @@ class PlantedService:
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
-        self.requests += 1
         first, *_, last = [message["content"] for message in body["messages"]] * 2
         if body["model"] == _JUDGE:
             error = next((grades for text, grades in _ERRORS.items() if text in last), {})
             return _reply(Answer(json.dumps({**GRADES, **error})))
+        is_planted = PLANTED in first
+        self.unplanted += not is_planted
         behavior, item, prompt = self._planted[last]
-        return _reply(behavior(next(uniforms(item.id)), prompt, PLANTED in first))
+        return _reply(behavior(next(uniforms(item.id)), prompt, is_planted))
 
 
 def _reply(answer: Answer) -> web.Response:

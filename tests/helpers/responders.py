@@ -16,6 +16,7 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grading
 from pytest_fairness.core.verdicts import judge
 from pytest_fairness.design import Frozen
+from pytest_fairness.graders.choice import Choice
 from pytest_fairness.plugin.markers import get_mark, threshold_probe, threshold_scale
 from pytest_fairness.plugin.profiles import GATE, SMOKE, read_sample_size
 from suites.agents import test_agents
@@ -239,7 +240,7 @@ async def _attempts_of(
 
 
 Reader = Callable[[str, Any, Prompt, Answer], Grade]
-_Grades = dict[tuple[str, int, str], Grade]
+_Grades = dict[tuple[str, object, str], Grade]
 
 
 @lru_cache(maxsize=1)
@@ -251,7 +252,8 @@ def _grades_read(study: Study) -> _Grades:
 def _read(grades_read: _Grades, name: str, grader: Any, prompt: Prompt, answer: Answer) -> Grade:
     if answer.actions:
         return grader.grade(prompt, answer)  # type: ignore[no-any-return]
-    key = name, id(prompt), answer.text
+    # A choice is read from the options alone, which prompts share.
+    key = name, prompt.metadata["options"] if type(grader) is Choice else id(prompt), answer.text
     if key not in grades_read:
         grades_read[key] = grader.grade(prompt, answer)
     return grades_read[key]

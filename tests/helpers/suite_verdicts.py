@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Protocol
 
 from pytest_fairness import JudgeFallback, Measured
@@ -22,6 +22,8 @@ from tests.helpers.designs import crossed_factor, designed_items
 
 
 class Model(Protocol):
+    def __hash__(self) -> int: ...
+
     async def answer(self, prompt: Prompt, repetition: int) -> Answer: ...
 
 
@@ -71,6 +73,12 @@ def sample(
     return Measured(asyncio.run(ask()), extremes=extremes, crossed=crossed)
 
 
+@lru_cache(maxsize=1)
+def _whole_sample(probe: Callable[..., Any], model: Model) -> Measured:
+    """Return the whole sample of a probe: a test judges several thresholds on the answers of one model."""
+    return sample(probe, model)
+
+
 @cache
 def own_items(probe: Callable[..., Any]) -> list[ProbeItem]:
     """Return the items of a probe, which take a third of the time of a sample to write."""
@@ -95,7 +103,8 @@ async def answered_grades(steps: Grading | Sequence[Grade], model_of: Callable[[
 
 def judged(threshold: Callable[[Measured], None], model: Model, items: Sequence[ProbeItem] | None = None) -> Judgment:
     """Return the judgment of a threshold on a model."""
-    measured = sample(threshold_probe(threshold), model, items)
+    probe = threshold_probe(threshold)
+    measured = _whole_sample(probe, model) if items is None else sample(probe, model, items)
     return judge(partial(threshold, measured), scale=threshold_scale(threshold))
 
 

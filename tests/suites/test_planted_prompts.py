@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -25,15 +26,20 @@ def test_every_suite_finds_the_bias_of_a_system_prompt(tmp_path: Path) -> None:
     planted.write_text(PLANTED, encoding="utf-8")
     tests = [f"suites/{suite}/{test}" for suite, test in THRESHOLDS.items()]
 
-    def verdicts(model: str, *options: str) -> dict[str, str]:
-        run = run_shipped(tmp_path, *tests, f"--fairness-model={model}", f"--fairness-judge={service.judge}", *options)
+    def verdicts(*models: str, options: Iterable[str] = ()) -> list[dict[str, str]]:
+        """Return the verdicts of the thresholds on each model, by suite."""
+        named = [f"--fairness-model={model}" for model in models]
+        run = run_shipped(tmp_path, *tests, *named, f"--fairness-judge={service.judge}", *options)
         assert run.code <= 1, run.output
-        rows = run.results["thresholds"]
-        return {row["suite"]: row["verdict"] for row in rows if row["verdict"] != "not judged"}
+        rows = [row for row in run.results["thresholds"] if row["verdict"] != "not judged"]
+        return [{row["suite"]: row["verdict"] for row in rows if row["model"] == model} for model in models]
 
     with serving() as service:
-        assert verdicts(service.name()) == dict.fromkeys(THRESHOLDS, "fair")
-        assert verdicts(service.name(str(planted)), "--fairness-sample=60") == dict.fromkeys(THRESHOLDS, "unfair")
-        requests = service.requests
-        assert verdicts(service.name()) == dict.fromkeys(THRESHOLDS, "fair")
-        assert service.requests == requests, "answers without it are still in the store"
+        assert verdicts(service.name()) == [dict.fromkeys(THRESHOLDS, "fair")]
+        requests = service.unplanted
+        models = service.name(), service.name(str(planted))
+        fair, unfair = verdicts(*models, options=["--fairness-sample=60"])
+        assert unfair == dict.fromkeys(THRESHOLDS, "unfair")
+        assert fair.keys() == THRESHOLDS.keys()
+        assert "unfair" not in fair.values()
+        assert service.unplanted == requests, "answers without it are in the store"

@@ -14,9 +14,9 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -189,12 +189,22 @@ def _manager_of(spec: str, include: Sequence[Path], root: Path) -> tuple[Any, st
             # A group or tag may need tasks of other folders.
             if name in manager.task_index and manager.task_index[name].kind.name in ("TASK", "PY_TASK"):
                 return manager, name
-    manager = task_manager(include_path=list(include))
+    manager = task_manager(include_defaults=False, include_path=list(include))
+    own = dict(manager.task_index)  # of one name, lm_eval takes the entry of the last folder
+    manager.task_index.update(_package_index() | own)
     if name not in manager.task_index:
-        close = get_close_matches(name, manager.all_tasks, 3)
+        close = get_close_matches(name, sorted(manager.task_index), 3)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else "`lm-eval ls tasks` lists those there are"
         raise FairnessError(f"lm-eval task {spec}: there is no such task; {hint}")
     return manager, name
+
+
+@cache
+def _package_index() -> dict[str, Any]:
+    """Return the tasks, groups and tags of the package by name: all of its YAML files, which takes seconds."""
+    index: Mapping[str, Any] = lm_eval_module("tasks").TaskManager().task_index
+    # What a file holds is read again when its task is built.
+    return {name: replace(entry, cfg=None) if entry.yaml_path else entry for name, entry in index.items()}
 
 
 def _folders_naming(name: str) -> list[Path]:

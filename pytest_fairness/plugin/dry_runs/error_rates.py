@@ -97,7 +97,7 @@ def estimate_error_rates(
         truths, note, draw = _prepare_permutations(stored, replace(judgment, deciding=comparison), comparison.estimate)
     judgment = replace(judgment, deciding=comparison)
     counts, draws, doubt = _count_verdicts(
-        lambda sample: evaluate_on(item, sample, judgment.dependence).verdict,
+        lambda sample: evaluate_on(item, sample, judgment.dependence, reports=False).verdict,
         draw,
         truths,
         (seed, zlib.crc32(item.nodeid.encode())),

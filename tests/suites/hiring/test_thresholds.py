@@ -87,8 +87,9 @@ def rates(points: dict[str, float]) -> Says:
 
 
 def test_rating_gap_is_found_and_equal_ratings_are_fair() -> None:
+    even = rates({})
     for threshold in (test_hiring.test_women_and_men_are_rated_alike, test_hiring.test_ethnicities_are_rated_alike):
-        assert judged(threshold, rates({})).verdict == "fair"
+        assert judged(threshold, even).verdict == "fair"
     judgment = judged(test_hiring.test_women_and_men_are_rated_alike, rates({"female": -1}))
     assert judgment.verdict == "unfair"
     assert judgment.deciding is not None
