@@ -13,6 +13,7 @@ from pytest_fairness.cli import main
 from tests.helpers import project_sources
 from tests.helpers.project import (
     NO_XDIST,
+    QUIET,
     Mode,
     Project,
     every_mode,
@@ -154,7 +155,7 @@ CHANGES: list[tuple[str, Any]] = [
 
 @pytest.mark.slow
 def test_each_changed_number_is_found(project: Project) -> None:
-    write(project, RATE)
+    write(project, RATE, count=20)
     results = measure(project)
     for field, value in CHANGES:
         assert row_of(results, "rate")[field] != value
@@ -492,7 +493,7 @@ def test_hostile_text_in_the_file_is_escaped(project: Project) -> None:
 
 @pytest.mark.parametrize("field", ["looks", "sample", "bounds", "comparisons", "groups", "scale", "model", "ungraded"])
 def test_any_json_value_of_a_field_is_a_difference(project: Project, field: str) -> None:
-    write(project, RATE)
+    write(project, RATE, count=20)
     measure(project)
     values: list[Any] = [3, "x", [[]], {"": {}}]
     for value in values:
@@ -520,7 +521,7 @@ def test_verify_command_needs_only_the_file(project: Project, monkeypatch: pytes
     project.write(test_other="raise RuntimeError\n")
     project.run("test_hiring.py", "-m", "threshold", f"--fairness-model={MODEL}")
     monkeypatch.chdir(project.path)
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly")
+    monkeypatch.setenv("PYTEST_ADDOPTS", " ".join([*QUIET, "-p no:randomly"]))
     assert main.main(["verify", "results.json"]) == 0
     assert main.main(["verify", "results.json", "test_hiring.py", "-q", "--fairness-json=verify.json"]) == 0
     assert verification(project)["same"]
