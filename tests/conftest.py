@@ -13,7 +13,7 @@ import pytest
 from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.postgresql_server import postgresql  # noqa: F401 - a fixture
 from tests.helpers.preloaded import ProjectModulesSnapshot, preload, search_once
-from tests.helpers.project import NO_XDIST, Mode, Project
+from tests.helpers.project import NO_XDIST, InterruptRecorder, Mode, Project
 
 # Threads of numpy and torch wait for each other in loops: where every worker has as many as there are processors, that
 # is most of what they do.
@@ -122,6 +122,7 @@ def project(
 ) -> Iterator[Project]:
     """Yield an empty folder that is a user's project."""
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(pytester, "make_hook_recorder", InterruptRecorder)
     hidden = ("PYTHONDONTWRITEBYTECODE", "PYTHONOPTIMIZE", "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS")
     of_our_worker = ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID")
     for name in (*hidden, *of_our_worker):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Never, Protocol
 
@@ -148,6 +149,7 @@ def is_users(filename: str) -> bool:
     return not filename.startswith("<") and not _is_own(filename)
 
 
+@lru_cache
 def _is_own(filename: str) -> bool:
     """Return whether a code file is this package's, without its suites, or that of `dataclasses.replace`."""
     is_packaged = filename.startswith(_PACKAGE) and not filename.startswith(_USERS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -323,8 +323,8 @@ class Estimate(ComparableNumber):
     def watched(self) -> Estimate:
         """Return the same estimate for a threshold test: a look at its numbers is recorded."""
         watched: Estimate = object.__new__(_Watched)
-        for declared in fields(self):
-            object.__setattr__(watched, declared.name, getattr(self, declared.name))
+        for name in Estimate.__slots__:
+            object.__setattr__(watched, name, getattr(self, name))
         return watched
 
     def always(self, op: str, bound: float) -> bool:
@@ -439,6 +439,7 @@ _NUMBERS = frozenset(
 """Numbers that a test must not decide by in place of a comparison."""
 _REASONS = frozenset({"invalid", "suspect", "sparse"})
 """Reasons for which an estimate supports no claim: a test must not leave out a comparison where it has one."""
+_RECORDED = _NUMBERS | _REASONS
 
 
 class _Watched(Estimate):
@@ -447,10 +448,12 @@ class _Watched(Estimate):
     __slots__ = ()
 
     def __getattribute__(self, name: str) -> Any:
-        numbers = super().__getattribute__(name)
+        numbers = object.__getattribute__(self, name)
+        if name not in _RECORDED:
+            return numbers
         if name in _REASONS:
             return "" if numbers and record_read(self) else numbers
-        if name not in _NUMBERS or not (added := record_read(self)):
+        if not (added := record_read(self)):
             return numbers
         if isinstance(numbers, Mapping):
             return {group: number + added for group, number in numbers.items()}
@@ -468,8 +471,9 @@ class _Watched(Estimate):
         return Estimate.text(self._moved(record_read(self)), bounds)
 
     def _moved(self, added: float) -> Estimate:
-        moved = {name: getattr(self, name) + added for name in ("value", "low", "high")} if added else {}
-        return replace(self, **moved)
+        if not added:
+            return self
+        return replace(self, **{name: getattr(self, name) + added for name in ("value", "low", "high")})
 
 
 _Watched.__name__ = Estimate.__name__  # in Python's own messages: "not 'Estimate'"

@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
+from pytest_fairness.core.attempts import Grade, GradedAttempt, values_or_none
 from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import plain_name
@@ -230,7 +230,7 @@ class Columns:
     def values(self, grade: str) -> list[Any]:
         """Return the values of a grade, None where ungraded."""
         missing = Grade.none("error")
-        return [value_or_none(attempt.grades.get(grade, missing)) for attempt in self.attempts]
+        return values_or_none(attempt.grades.get(grade, missing) for attempt in self.attempts)
 
     def clusterings(self) -> list[Clustering]:
         """Return the clusterings for variances: by source; with a crossed factor also by its level and by cell."""

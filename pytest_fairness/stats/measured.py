@@ -567,6 +567,10 @@ class Measured:
         return mean_estimate(selection.setting, full_name, everyone, self.items, breakdown, strict_tail, earlier)
 
     def _of_two(self, kind: Kind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> Estimate:
+        compute = partial(self._compute_of_two, kind)
+        return for_threshold(self.selection.computed_once(compute, kind.metric, outcome, equals, by, of, to))
+
+    def _compute_of_two(self, kind: Kind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> Estimate:
         selection = self.selection
         pair = selection.pair(outcome, equals, by, of, to)
         name = metric_names.pair_name(kind.metric, outcome, equals, by, of, to)
@@ -579,7 +583,7 @@ class Measured:
         # A number has units that no scale of marks fits; a ratio has none.
         if kind.log or all(group.graded.rate or group.graded.is_propensity for group in pair):
             estimate = estimate.marked(RATIOS if kind.log else DIFFERENCES)
-        return for_threshold(estimate)
+        return estimate
 
     def _defined(self, name: metric_names.MetricName, definition: MetricDefinition) -> Estimate:
         functional = Functional(definition.function, tuple(definition.sums))
@@ -606,6 +610,12 @@ class Measured:
         )
 
     def _family(
+        self, kind: Kind, outcome: Outcome, equals: Any, by: str, to: str | None
+    ) -> tuple[Mapping[str, Estimate], GroupComparison]:
+        compute = partial(self._compute_family, kind)
+        return self.selection.computed_once(compute, f"family of {kind.metric}", outcome, equals, by, to)
+
+    def _compute_family(
         self, kind: Kind, outcome: Outcome, equals: Any, by: str, to: str | None
     ) -> tuple[Mapping[str, Estimate], GroupComparison]:
         selection = self.selection

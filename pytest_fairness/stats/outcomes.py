@@ -342,22 +342,22 @@ class OutcomeReader:
             self._check_value(grade, equals)
         raw = self.values(grade)
         values = grade_numbers(grade, raw, equals)
-        propensities_by_row = [value if type(value) is Propensities else None for value in raw]
-        weights = (
-            np.array([1.0 if shares is None else shares.graded for shares in propensities_by_row])
-            if any(propensities_by_row)
-            else None
-        )
+        weights, outside = None, np.zeros(len(raw))
+        propensities_by_row: Sequence[Propensities | None] = ()
+        if Propensities in map(type, raw):
+            propensities_by_row = [value if type(value) is Propensities else None for value in raw]
+            weights = np.array([1.0 if shares is None else shares.graded for shares in propensities_by_row])
+            outside = np.array([0.0 if shares is None else shares.outside for shares in propensities_by_row])
 
         def ends(row: int) -> list[float]:
-            propensities, prompt = propensities_by_row[row], self._columns.prompt(row)
+            propensities = propensities_by_row[row] if propensities_by_row else None
+            prompt = self._columns.prompt(row)
             if propensities is None:
                 return [grade_number(grade, value, equals) for value in self._extreme_values(grade, prompt)]
             sure = propensities.expected(lambda value: grade_number(grade, value, equals))
             possible = self._ends(grade, prompt, propensities)
             return [sure + propensities.outside * grade_number(grade, value, equals) for value in possible]
 
-        outside = np.array([0.0 if shares is None else shares.outside for shares in propensities_by_row])
         declared = None if equals is not None else self._declared_span(grade)
         if declared is not None:
             refuse_outside(grade, values, declared, lambda row: self._declared(grade, self._columns.prompt(row)))

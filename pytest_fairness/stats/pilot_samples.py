@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
+from pytest_fairness.core.attempts import Grade, GradedAttempt, values_or_none
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.stats.columns import Attribute, Clustering, Codes, Columns, Rebuilt, Rows, hold_propensities
 from pytest_fairness.stats.measured import Measured
@@ -176,11 +176,7 @@ class Resample(Columns):
     def values(self, grade: str) -> list[Any]:
         if not self._new_grades:
             return super().values(grade)
-        return (
-            [value_or_none(own) for own in self._new_grades[grade]]
-            if grade in self._new_grades
-            else [None] * self.count
-        )
+        return values_or_none(self._new_grades[grade]) if grade in self._new_grades else [None] * self.count
 
     def _build_attempts(self) -> list[GradedAttempt]:
         attempts = [self._whole.attempts[row] for row in self._selected.tolist()]

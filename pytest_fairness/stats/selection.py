@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from pytest_fairness.stats.metric_estimates import EarlierSamples, MetricSample,
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group
 from pytest_fairness.stats.outcomes import Extremes, OutcomeReader, refuse_no_outcome
 from pytest_fairness.stats.validity import ungraded_reason
+
+T = TypeVar("T")
 
 MOST_SHARED = 0.10
 """Largest share of the answers of a group that another group, with which it is compared, has too."""
@@ -68,6 +70,17 @@ class Selection:
     def _forget(self) -> None:
         self._vectors: dict[Callable[..., Any], OutcomeVector] = {}
         self._grouped: dict[tuple[int, str], tuple[OutcomeVector, ItemEffects | None, dict[str, GroupOutcomes]]] = {}
+        self._computed: dict[Hashable, Any] = {}
+
+    def computed_once(self, compute: Callable[..., T], name: Any, outcome: Any, equals: Any, *names: Any) -> T:
+        """Return what a function of an outcome and of names returns, computed once: a test is evaluated repeatedly."""
+        arguments = (outcome, equals, *names)
+        if not all(isinstance(argument, str | None) for argument in arguments):
+            return compute(*arguments)
+        if (name, *arguments) not in self._computed:
+            self._computed[name, *arguments] = compute(*arguments)
+        computed: T = self._computed[name, *arguments]
+        return computed
 
     def replaced(self, **attributes: Any) -> Selection:
         """Return a copy with other values of some attributes."""
@@ -276,11 +289,12 @@ class Selection:
         """Return the number of items with an attempt of one of these groups."""
         attribute = self.columns.attribute(by)
         names = {group.name for group in groups}
-        codes = [code for code, label in enumerate(attribute.labels) if label in names]
-        return self._count(self.rows[np.isin(attribute.codes[self.rows], codes)])
+        # The last is that of ABSENT, which is -1.
+        is_named = np.array([*(label in names for label in attribute.labels), False])
+        return self._count(self.rows[is_named[attribute.codes[self.rows]]])
 
     def _count(self, rows: Rows) -> int:
-        return len(np.unique(self.columns.items.codes[rows]))
+        return int(np.count_nonzero(np.bincount(self.columns.items.codes[rows])))
 
 
 @dataclass(frozen=True)

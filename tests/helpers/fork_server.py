@@ -153,9 +153,18 @@ def import_as_pytest(modules: Sequence[str]) -> None:
         import_module(name)
     search_once(pytest.MonkeyPatch())
     config._ensure_unconfigure()
+    compile_patterns()
     inspect.getmodule(preload.__code__)  # which module has which file: traceback entries look it up
     gc.collect()
     gc.freeze()
+
+
+def compile_patterns() -> None:
+    """Compile the patterns of yes and no, which most workers need."""
+    from pytest_fairness import YesNo
+    from tests.helpers.grading import graded
+
+    graded(YesNo(), "yes")
 
 
 def reap() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.pytester import RecordedHookCall
 
 from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.project_sources import PROBE, application, suite
@@ -79,6 +80,20 @@ def bound_by_rights() -> tuple[str, ...]:
     if shutil.which("setpriv") is None:
         pytest.skip("as root it takes setpriv to be bound by rights")
     return ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+
+
+class InterruptRecorder:
+    """Stand-in for pytester's recorder of every call of a hook, a thousand in a run, which reads only this one."""
+
+    def __init__(self, manager: pytest.PytestPluginManager) -> None:
+        self._calls: list[RecordedHookCall] = []
+        manager.register(self)
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self._calls.append(RecordedHookCall("pytest_keyboard_interrupt", {"excinfo": excinfo}))
+
+    def getcalls(self, _names: str) -> list[RecordedHookCall]:
+        return self._calls
 
 
 @dataclass

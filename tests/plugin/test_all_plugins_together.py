@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import bound_by_rights
+from tests.helpers.project import QUIET, bound_by_rights
 
 ROOT = Path(__file__).parents[2]
 OTHERS = ROOT / ".venv-others"
@@ -98,7 +98,7 @@ def test_read_only_folder_is_supported(folder: Path, tmp_path: Path) -> None:
     (folder / "conftest.py").write_text(application, encoding="utf-8")
     folder.chmod(0o555)
     try:
-        quiet = ("-p", "no:cacheprovider", "-p", "no:randomly")
+        quiet = (*QUIET, "-p", "no:cacheprovider", "-p", "no:randomly")
         refused = run(folder, *quiet, before=bound)
         assert refused.returncode == pytest.ExitCode.USAGE_ERROR
         assert refused.stderr.strip() == (

@@ -11,7 +11,7 @@ from pytest_fairness.plugin.dry_runs import error_rates as under_test
 from pytest_fairness.stats.linear_estimate import LinearEstimate
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import NO_XDIST, Project, every_mode, failures, shown, unwrapped
+from tests.helpers.project import NO_XDIST, QUIET, Project, every_mode, failures, shown, unwrapped
 
 PROBE = """\
 @pytest.mark.probe(items=people, grade={"hired": YesNo()}, repetitions=3)
@@ -258,6 +258,10 @@ def test_application_is_not_called(project: Project) -> None:
 
 @pytest.mark.slow
 def test_certify_command_runs_pytest_on_the_latest_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The command starts processes, which the constants of this one do not reach.
+    draws = "from pytest_fairness.plugin.dry_runs import error_rates\n\nerror_rates.DRAWS = 20\n"
+    project.write(conftest=draws)
+    monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(QUIET))
     write(project, RATIO, RATE, count=40)
     run = measure(project)
     monkeypatch.chdir(project.path)

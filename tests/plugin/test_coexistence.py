@@ -15,6 +15,7 @@ from tests.helpers.chat_server import serving
 from tests.helpers.project import (
     N2,
     NO_XDIST,
+    QUIET,
     Project,
     every_mode,
     first_in_every_mode,
@@ -231,12 +232,12 @@ def modules():
     ]
     project.write_suite(*thresholds, conftest=project_sources.application() + fixture, count=20)
     # In a process of its own: numpy cannot be imported again.
-    result = project.pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:xdist")
+    result = project.pytester.runpytest_subprocess(*QUIET, "-p", "no:randomly", "-p", "no:xdist")
     result.assert_outcomes(passed=22)
 
 
 @pytest.mark.slow
-def test_runs_inside_of_a_run_are_judged(project: Project) -> None:
+def test_runs_inside_of_a_run_are_judged(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that runs of pytester in one process do not import numpy again, which it refuses."""
     inner = {"conftest": project_sources.application(), "test_inner": project_sources.suite()}
     test = f"""
@@ -250,6 +251,7 @@ def test_inner_run(pytester, run):
     assert result.countoutcomes()[1:] == [0, 0]
 """
     project.write(test_outer=test)
+    monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(QUIET))
     project.pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:xdist").assert_outcomes(passed=2)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 import json
 import re
+import shutil
 import xml.etree.ElementTree as ET
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,12 +51,24 @@ def accept(project: Project, *changes: str, reason: str = "under review", until:
     return main([*arguments, "--until", until, *changes])
 
 
+@pytest.fixture(scope="module")
+def accepted_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder for the project of `accepted`, which is copied for all tests but the first."""
+    return tmp_path_factory.mktemp("accepted") / "project"
+
+
 @pytest.fixture
-def accepted(project: Project) -> Project:
+def accepted(project: Project, accepted_folder: Path) -> Project:
     """Return a project whose only threshold was unfair, and accepted."""
+    if accepted_folder.exists() and not project.mode.distributed:
+        shutil.copytree(accepted_folder, project.path, dirs_exist_ok=True)
+        return project
     write(project)
     assert project.run("-m", "threshold").ret == 1
     assert accept(project) == 0
+    if not project.mode.distributed:
+        # Compiled files name the folder in which they were compiled.
+        shutil.copytree(project.path, accepted_folder, ignore=shutil.ignore_patterns("__pycache__"))
     return project
 
 

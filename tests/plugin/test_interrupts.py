@@ -17,7 +17,7 @@ import pytest
 
 from tests.helpers import project_sources
 from tests.helpers.deadlines import wait_until
-from tests.helpers.project import N2, NO_XDIST, Project, distributed, first_in_every_mode, shown
+from tests.helpers.project import N2, NO_XDIST, QUIET, Project, distributed, first_in_every_mode, shown
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 
@@ -102,7 +102,7 @@ def _no_process_left() -> Iterator[None]:
 
 def start(project: Project, *args: str) -> subprocess.Popen[bytes]:
     """Start pytest in a process of its own, serial, with a session of its own for signals."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:hypothesispytest", *args]
+    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", *QUIET, *args]
     process = subprocess.Popen(
         command,
         cwd=project.path,

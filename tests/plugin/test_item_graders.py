@@ -8,7 +8,17 @@ import re
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Project, every_mode, failures, in_one_process, shown, with_workers
+from tests.helpers.project import (
+    N2,
+    NO_XDIST,
+    QUIET,
+    Project,
+    every_mode,
+    failures,
+    in_one_process,
+    shown,
+    with_workers,
+)
 from tests.plugin.test_interrupts import asked_twice, start, wait_for
 
 GRADER = """
@@ -85,7 +95,7 @@ def test_tests_of_two_probes_run_in_any_order(project: Project) -> None:
         "profile", "colleague"
     )
     project.write(test_again=again)
-    args = ("--fairness-json=results.json", *project.mode.args, "-p", "no:hypothesispytest", "-p", "randomly")
+    args = ("--fairness-json=results.json", *project.mode.args, *QUIET, "-p", "randomly")
     result = project.pytester.runpytest_subprocess(*args, timeout=90)
     assert "--randomly-seed=" in shown(result)
     result.assert_outcomes(passed=42)

@@ -14,7 +14,7 @@ from pytest_fairness.plugin.dry_runs.plan_tables import compute_total
 from pytest_fairness.plugin.settings import Settings
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import N2, NO_XDIST, Mode, Project, every_mode, failures, shown, unwrapped
+from tests.helpers.project import N2, NO_XDIST, QUIET, Mode, Project, every_mode, failures, shown, unwrapped
 
 at_once_and_distributed = pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 """One plan takes seconds; ``-n0`` is tried with the cheapest of them."""
@@ -312,7 +312,7 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
 @pytest.mark.slow
 def test_plan_command_runs_pytest_with_the_plan(project: Project) -> None:
     write(project, RATE, count=20)
-    command = [sys.executable, "-m", "pytest_fairness", "plan", "-q", "test_hiring.py", "--fairness-rate=5"]
+    command = [sys.executable, "-m", "pytest_fairness", "plan", "-q", "test_hiring.py", "--fairness-rate=5", *QUIET]
     process = subprocess.run(command, cwd=project.path, capture_output=True, text=True, timeout=90, check=False)
     assert process.returncode == 0, process.stdout + process.stderr
     assert "plan: function:conftest.application" in process.stdout

@@ -15,7 +15,7 @@ import pytest
 
 from tests.helpers.deadlines import wait_until
 from tests.helpers.postgresql_server import PostgreSQL
-from tests.helpers.project import N2, NO_XDIST, Project, shown
+from tests.helpers.project import N2, NO_XDIST, QUIET, Project, shown
 from tests.helpers.project_sources import NARROW, application, suite
 
 COUNT = 30
@@ -145,7 +145,7 @@ def test_killed_shard_and_restarted_server_change_no_verdict(hiring: Project, po
     alone = unsharded(hiring)
     hiring.write(conftest=application(NARROW, version="1", body=SLOW))
     store = f"--fairness-store={postgresql.location().url}"
-    options = ["-p", "no:randomly", "-q", "--fairness-concurrency=1", RUN, store]
+    options = ["-p", "no:randomly", *QUIET, "-q", "--fairness-concurrency=1", RUN, store]
     shards = [
         subprocess.Popen(
             [sys.executable, "-m", "pytest", *options, f"--fairness-shard={number}/3"],

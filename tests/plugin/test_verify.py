@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from pytest_fairness.cli import main
 from tests.helpers import project_sources
 from tests.helpers.project import (
     NO_XDIST,
+    QUIET,
     Mode,
     Project,
     every_mode,
@@ -40,10 +43,28 @@ def write(project: Project, *tests: str, count: int = 60, probe: str = PROBE) ->
     project.write(test_hiring=project_sources.suite(*(tests or (RATIO, RATE, PLAIN)), count=count, probe=probe))
 
 
+MEASURED: dict[tuple[str, ...], Path] = {}
+"""Copies of measured projects, by their source and the arguments: many tests begin with the same run."""
+
+
 def measure(project: Project, *args: str) -> dict[str, Any]:
     """Measure the model, unless another is named; the results file."""
     models = () if any(arg.startswith("--fairness-model") for arg in args) else (f"--fairness-model={MODEL}",)
+    sources = [
+        f"{file.name}: {file.read_text(encoding='utf-8')}"
+        for file in sorted(project.path.glob("*.*"))
+        if file.is_file()
+    ]
+    key = (*args, *sources)
+    if key in MEASURED:
+        shutil.copytree(MEASURED[key], project.path, dirs_exist_ok=True)
+        return project.results()
+    is_new = not project.store.exists()
     project.run("-m", "threshold", *models, *args, mode=NO_XDIST)  # the mode of a test is how it verifies
+    if is_new:
+        MEASURED[key] = project.path.with_name(f"measured-{len(MEASURED)}")
+        # Compiled files name the folder in which they were compiled.
+        shutil.copytree(project.path, MEASURED[key], ignore=shutil.ignore_patterns("__pycache__"))
     return project.results()
 
 
@@ -154,7 +175,7 @@ CHANGES: list[tuple[str, Any]] = [
 
 @pytest.mark.slow
 def test_each_changed_number_is_found(project: Project) -> None:
-    write(project, RATE)
+    write(project, RATE, count=20)
     results = measure(project)
     for field, value in CHANGES:
         assert row_of(results, "rate")[field] != value
@@ -492,7 +513,7 @@ def test_hostile_text_in_the_file_is_escaped(project: Project) -> None:
 
 @pytest.mark.parametrize("field", ["looks", "sample", "bounds", "comparisons", "groups", "scale", "model", "ungraded"])
 def test_any_json_value_of_a_field_is_a_difference(project: Project, field: str) -> None:
-    write(project, RATE)
+    write(project, RATE, count=20)
     measure(project)
     values: list[Any] = [3, "x", [[]], {"": {}}]
     for value in values:
@@ -520,7 +541,7 @@ def test_verify_command_needs_only_the_file(project: Project, monkeypatch: pytes
     project.write(test_other="raise RuntimeError\n")
     project.run("test_hiring.py", "-m", "threshold", f"--fairness-model={MODEL}")
     monkeypatch.chdir(project.path)
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly")
+    monkeypatch.setenv("PYTEST_ADDOPTS", " ".join([*QUIET, "-p no:randomly"]))
     assert main.main(["verify", "results.json"]) == 0
     assert main.main(["verify", "results.json", "test_hiring.py", "-q", "--fairness-json=verify.json"]) == 0
     assert verification(project)["same"]

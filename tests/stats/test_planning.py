@@ -121,9 +121,10 @@ def test_reference_design_has_its_known_power() -> None:
 
 
 def test_larger_simulation_matches_a_run_of_that_size() -> None:
-    grown = verdicts(lambda generator: simulation(40).draw(generator, 2.5), 60)
+    drawn = simulation(40)
+    grown = verdicts(lambda generator: drawn.draw(generator, 2.5), 60)
     assert grown[Verdict.FAIR] == pytest.approx(0.84, abs=0.15)
-    sample = simulation(40).draw(np.random.default_rng(1), 2.5)
+    sample = drawn.draw(np.random.default_rng(1), 2.5)
     assert (sample.items, sample.attempts, ratio(sample).sources) == (100, 1000, 100)
 
 
@@ -174,7 +175,8 @@ def test_best_runs_include_a_fair_and_even_one() -> None:
     assert Verdict.FAIR in [judge(partial(alike, sample)).verdict for sample in samples]
     even = [estimate for estimate in map(ratio, samples) if not estimate.invalid]
     assert [estimate.value for estimate in even] == pytest.approx([1.0] * len(even), abs=0.02)
-    typical = [ratio(simulation(40).draw(np.random.default_rng(run))) for run in range(10)]
+    drawn = simulation(40)
+    typical = [ratio(drawn.draw(np.random.default_rng(run))) for run in range(10)]
     best = min(estimate.high - estimate.low for estimate in even)
     assert best < 0.5 * min(estimate.high - estimate.low for estimate in typical)
 
@@ -225,7 +227,8 @@ def test_fewer_repetitions_of_a_pilot_match_a_smaller_run() -> None:
     sample = simulation(150, 6, icc=0.1).draw(np.random.default_rng(8))
     few = pilot(sample, 6, 150)
     errors = [ratio(few.draw(np.random.default_rng(run), 1.0, 2)).error for run in range(40)]
-    real = [ratio(simulation(150, 2, icc=0.1).draw(np.random.default_rng((9, run)))).error for run in range(40)]
+    smaller = simulation(150, 2, icc=0.1)
+    real = [ratio(smaller.draw(np.random.default_rng((9, run)))).error for run in range(40)]
     assert np.mean(errors) == pytest.approx(np.mean(real), rel=0.12)
 
 
