@@ -52,6 +52,20 @@ def estimates(draw: st.DrawFn) -> Estimate:
     return estimate(value, low, high, draw(scales), **reasons)
 
 
+@pytest.mark.parametrize(
+    ("scale", "ends"),
+    [
+        (RATIOS, [(0.85, 1 / 0.85), (0.7, 1 / 0.7), (0.5, 2)]),
+        (DIFFERENCES, [(-0.05, 0.05), (-0.1, 0.1), (-0.2, 0.2)]),
+        (CORRELATIONS, [(-0.1, 0.1), (-0.3, 0.3), (-0.5, 0.5)]),
+    ],
+)
+def test_shipped_scales_end_where_documented(scale: MarkScale, ends: list[tuple[float, float]]) -> None:
+    for (low, high), letter, worse in zip(ends, "ABC", "BCD", strict=True):
+        assert [scale.mark(low), scale.mark(high)] == [letter, letter]
+        assert [scale.mark(math.nextafter(low, -9)), scale.mark(math.nextafter(high, 9))] == [worse, worse]
+
+
 @given(scales, floats)
 def test_every_finite_value_has_a_mark(scale: MarkScale, value: float) -> None:
     letter_of = scale.mark(value)
