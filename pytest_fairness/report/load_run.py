@@ -41,7 +41,7 @@ def read_view(
         raise StoreError(f"run {run[:8]} has no results: it was killed, or an older version of pytest-fairness made it")
     results = with_distinct_titles(results or read_results(document["results"], f"run {run[:8]}"))
     samples = [_redacted(store.with_answers(sample, run), redact) for sample in store.runs.measured(run, in_memory)]
-    moments = [_moments(store, sample, redact) for sample in samples]
+    moments = [_moments(store, sample) for sample in samples]
     return View(results, _thresholds(store, results, samples), samples, moments, document["cards"])
 
 
@@ -54,9 +54,14 @@ def _thresholds(store: Store, results: RunResults, samples: Sequence[StoredSampl
     return [threshold_view(store, row, results, by_key) for row in results.thresholds]
 
 
-def _moments(store: Store, sample: StoredSample, redact: Callable[[str], str]) -> AnswerTimes:
-    first, last, served_by = store.moments([graded.attempt.key for graded in sample.attempts])
-    return AnswerTimes(first, last, [redact(name) for name in served_by])
+def _moments(store: Store, sample: StoredSample) -> AnswerTimes:
+    attempts = [graded.attempt for graded in sample.attempts]
+    served_by = {attempt.answer.served_by for attempt in attempts if attempt.answer}
+    times = [attempt.at for attempt in attempts if attempt.at is not None]
+    lacking = [attempt.key for attempt in attempts if attempt.at is None]
+    if lacking:
+        times += store.times(lacking)
+    return AnswerTimes(min(times, default=None), max(times, default=None), sorted(filter(None, served_by)))
 
 
 def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSample:

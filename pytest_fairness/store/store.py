@@ -43,7 +43,7 @@ DELETE FROM claims WHERE key IN :keys AND (owner = :owner OR owner IN (SELECT id
 """
 _SELECT_GRADES = f"{schema.grades.select()} WHERE key IN :keys"
 _COUNT_ATTEMPTS = "SELECT count(*) FROM attempts WHERE key IN :keys AND (error IS NULL OR session = :session)"
-_SELECT_MOMENTS = "SELECT served_by, min(at), max(at) FROM attempts WHERE key IN :keys GROUP BY served_by"
+_SELECT_TIMES = "SELECT min(at), max(at) FROM attempts WHERE key IN :keys"
 _REPLACE_ATTEMPTS = schema.attempts.insert_or_replace(at="unix_time()")
 # After missed heartbeats two processes may send the same request: the first answer counts, unless it is an error.
 _INSERT_ATTEMPTS = schema.attempts.insert_or_replace("attempts.error IS NOT NULL", at="unix_time()")
@@ -333,11 +333,9 @@ class Store:
         """Return a lock for grading a batch: other processes wait, and then find the grades in the store."""
         return self._database.lock("grading")
 
-    def moments(self, keys: Sequence[str]) -> tuple[float | None, float | None, list[str]]:
-        """Return the times of the first and the last of these attempts (seconds since 1970), and who served them."""
-        rows = self._database.rows(_SELECT_MOMENTS, keys=list(keys))
-        first, last = min((row[1] for row in rows), default=None), max((row[2] for row in rows), default=None)
-        return first, last, sorted(served_by for served_by, _, _ in rows if served_by is not None)
+    def times(self, keys: Sequence[str]) -> list[float]:
+        """Return the times of the first and the last of these attempts, in seconds since 1970; nothing without any."""
+        return [at for row in self._database.rows(_SELECT_TIMES, keys=list(keys)) for at in row if at is not None]
 
     def save_answers(self, sample: StoredSample, run: str) -> None:
         """Save the answers of a model that is itself a file of answers, for reports of the run."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -112,3 +113,14 @@ def test_invalid_ages_are_refused(project: Project, age: str) -> None:
     result = project.bare_run(f"--fairness-max-age={age}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert f"--fairness-max-age is {age!r}: write days, hours or weeks, as in 30d, 12h or 4w" in shown(result)
+
+
+def test_page_tells_when_answers_were_given_in_earlier_runs_and_in_this_one(project: Project) -> None:
+    for count, first, last in ((COUNT, 0, 0), (COUNT + 10, 1, 0), (COUNT + 10, 2, 1)):
+        project.write_suite(conftest=project_sources.application(version="1"), count=count)
+        project.run("--fairness-report=page.html")
+        age(project, 1)
+        page = (project.path / "page.html").read_text(encoding="utf-8")
+        span = re.search(r"answered (?:on|from) (\S+) \S+ UTC(?: to (\S+))?", page)
+        assert span is not None
+        assert (span[1], span[2] or span[1]) == (day(first), day(last))
