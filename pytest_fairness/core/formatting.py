@@ -6,6 +6,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 from unicodedata import category, normalize
 
@@ -108,6 +109,7 @@ _LATIN = str.maketrans(
 """Cyrillic and Greek letters, and the Latin ones that they or their capitals look like."""
 
 
+@lru_cache(maxsize=4096)
 def plain_name(name: str) -> str:
     """Return a name without its case, extra blanks, invisible characters and scripts: names that look alike are equal.
 

@@ -73,6 +73,14 @@ def is_range_known(extremes: Sequence[Any]) -> bool:
     return not all(isinstance(value, Real) for value in extremes) or (min(extremes), max(extremes)) == (0, 1)
 
 
+def is_plain(value: object) -> bool:
+    """Return whether a value can be the value of a grade: it is hashable, and equal to something or not."""
+    try:
+        return isinstance(hash(value), int) and isinstance(bool(value == value), bool)
+    except Exception:  # noqa: BLE001 - such as those of arrays, of estimates and of NA
+        return False
+
+
 def is_value(value: Any, equals: Any) -> bool:
     """Return whether a value of a grade is the one that is counted, as itself or in writing."""
     return bool(value == equals) or str(value) == str(equals)

@@ -20,7 +20,7 @@ from pytest_fairness.stats.history import ClusterMap, EarlierEstimate, adjust_by
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group
-from pytest_fairness.stats.outcomes import MOST_HYPOTHETICAL, NO_ATTEMPTS, IndependentSum, OutcomeReader, UnboundedError
+from pytest_fairness.stats.outcomes import NO_ATTEMPTS, IndependentSum, OutcomeReader, UnboundedError
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 
 KINKED = (
@@ -117,8 +117,7 @@ def read_sample(
         imputed.append(complete)
 
     def hypothetical() -> list[Floats]:
-        some = rows[:: max(1, len(rows) // MOST_HYPOTHETICAL)]
-        possible = [hypotheses for row in some if (hypotheses := reader.hypotheses(functions, row, ignore_actual=True))]
+        possible = list(filter(None, reader.hypotheses(functions, rows)))
         number = max(map(len, possible), default=0)
         return [np.array([hypotheses[index % len(hypotheses)] for hypotheses in possible]) for index in range(number)]
 

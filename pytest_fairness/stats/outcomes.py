@@ -7,7 +7,6 @@ from copy import copy
 from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Real
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.calibration.labels import Calibration
 from pytest_fairness.stats.columns import Columns, Floats, Rows
+from pytest_fairness.stats.function_values import Function, KeptValues, grade_getter
 from pytest_fairness.stats.grade_numbers import (
     PLAIN_TYPES,
     NeedsError,
@@ -27,6 +27,7 @@ from pytest_fairness.stats.grade_numbers import (
     grade_numbers,
     graded_options,
     hypothetical,
+    is_plain,
     is_range_known,
     is_value,
     refuse_look_alike,
@@ -57,7 +58,7 @@ class IndependentSum:
     holds for every value that it could have had, as for any metric.
     """
 
-    outcome: Callable[[GradedAttempt], Any]
+    outcome: Function
 
     def __call__(self, attempt: GradedAttempt) -> Any:
         return self.outcome(attempt)
@@ -81,6 +82,7 @@ class OutcomeReader:
         self._grades: dict[str, list[Any]] = {}
         self._defaults: dict[str, tuple[tuple[Any, ...], bool]] = {}
         self._named: dict[tuple[str, Any], OutcomeVector] = {}
+        self._kept = KeptValues(columns.count)
 
     @property
     def calibrated(self) -> bool:
@@ -90,7 +92,7 @@ class OutcomeReader:
     def relabeled(self, columns: Columns) -> OutcomeReader:
         """Return a reader of the same answers under other labels."""
         reader = copy(self)
-        reader._columns = columns
+        reader._columns, reader._kept = columns, KeptValues(columns.count)
         return reader
 
     def thinned(self, columns: Columns, grade: str, lost: npt.NDArray[np.bool_]) -> OutcomeReader:
@@ -118,7 +120,7 @@ class OutcomeReader:
             FairnessError: The grade is unknown, a text is read without ``equals``, or ``equals`` is a value that the
                 grader never gives.
         """
-        if not _is_plain(equals):
+        if not is_plain(equals):
             raise FairnessError(f"equals is {short_repr(equals)}: give one value of {grade!r}, a text say")
         key = (grade, equals)
         if key not in self._named:
@@ -163,11 +165,19 @@ class OutcomeReader:
             declared.update(map(str, values))
         return declared | {str(value) for value in graded_options(self.values(grade))}
 
-    def computed(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats:
+    def computed(self, functions: Sequence[Function], rows: Rows) -> Floats:
         """Return functions of these attempts, shape (rows, functions); a row that is ungraded in one is nan throughout.
 
         For propensities, their expected values over the graded probability (`graded_shares`).
         """
+        kept = self._kept.of(functions)
+        missing = rows[~kept.is_computed[rows]]
+        if missing.size:
+            kept.values[missing] = self._compute(functions, missing)
+            kept.is_computed[missing] = True
+        return kept.values[rows]
+
+    def _compute(self, functions: Sequence[Function], rows: Rows) -> Floats:
         flat: list[float] = []
         ungraded = [np.nan] * len(functions)
         attempts = self._columns.attempts
@@ -197,13 +207,18 @@ class OutcomeReader:
         values[np.isnan(values).any(axis=1)] = np.nan
         return values
 
-    def hypotheses(
-        self, functions: Sequence[Callable[[GradedAttempt], Any]], row: int, *, ignore_actual: bool = False
-    ) -> list[list[float]]:
-        """Return the values of the functions for one attempt under each way in which it could have been graded.
+    def hypotheses(self, functions: Sequence[Function], rows: Rows) -> Iterator[list[list[float]]]:
+        """Yield, for some of these attempts, the values of the functions under each way to grade it.
 
-        With ``ignore_actual`` its actual grades do not count either. Empty where no grades lead to a number.
+        Its actual grades do not count. Empty where no grades lead to a number.
         """
+        kept = self._kept.of(functions).hypotheses
+        for row in rows[:: max(1, len(rows) // MOST_HYPOTHETICAL)].tolist():
+            if row not in kept:
+                kept[row] = self._hypotheses(functions, row, ignore_actual=True)
+            yield kept[row]
+
+    def _hypotheses(self, functions: Sequence[Function], row: int, *, ignore_actual: bool = False) -> list[list[float]]:
         attempt = self._columns.attempts[row]
         if not ignore_actual and self._columns.has_propensities and (imputed := self._expected(functions, attempt)[2]):
             return imputed
@@ -212,13 +227,13 @@ class OutcomeReader:
         )
         return [values for values in candidates if not any(np.isnan(values))]
 
-    def require_hypotheses(self, functions: Sequence[Callable[[GradedAttempt], Any]], row: int) -> list[list[float]]:
-        """Return `hypotheses` of an attempt that is ungraded for one of the functions.
+    def require_hypotheses(self, functions: Sequence[Function], row: int) -> list[list[float]]:
+        """Return the values of functions under each grade of an attempt that is ungraded for one of them.
 
         Raises:
             UnboundedError: The values that they could have had are unknown.
         """
-        candidates = self.hypotheses(functions, row)
+        candidates = self._hypotheses(functions, row)
         if not candidates:
             names = ", ".join(map(outcome_name, functions))
             raise UnboundedError(
@@ -227,7 +242,7 @@ class OutcomeReader:
             )
         return candidates
 
-    def computed_vector(self, function: Callable[[GradedAttempt], Any], rows: Rows) -> OutcomeVector:
+    def computed_vector(self, function: Function, rows: Rows) -> OutcomeVector:
         """Return a function of an attempt as an outcome vector of the whole sample; nan outside ``rows``."""
         if self._columns.arrays:
             raise FairnessError(NO_ATTEMPTS)
@@ -249,24 +264,21 @@ class OutcomeReader:
         values = np.divide(values, weights, out=np.full_like(values, np.nan), where=weights > 0)
         return replace(imputed, values=values, span=span, weights=weights)
 
-    def _widened(
-        self, span: tuple[float, float] | None, function: Callable[[GradedAttempt], Any], rows: Rows
-    ) -> tuple[float, float] | None:
+    def _widened(self, span: tuple[float, float] | None, function: Function, rows: Rows) -> tuple[float, float] | None:
         """Return a span that was taken from a function's values, with those that it has at the extremes of grades.
 
         A function of a rating from 1 to 5 that is always 1 is no event.
         """
         if span is None:
             return None
-        some = rows[:: max(1, len(rows) // MOST_HYPOTHETICAL)]
         try:
-            possible = [self.hypotheses([function], row, ignore_actual=True) for row in some.tolist()]
+            possible = list(self.hypotheses([function], rows))
         except Exception:  # noqa: BLE001 - a function may refuse grades that it never has
             return span
         ends = [*span, *(numbers[0] for hypotheses in possible for numbers in hypotheses)]
         return min(ends), max(ends)
 
-    def graded_shares(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats | None:
+    def graded_shares(self, functions: Sequence[Function], rows: Rows) -> Floats | None:
         """Return, for each row, the probability of the options that have a value; None without propensities."""
         if not self._columns.has_propensities:
             return None
@@ -274,7 +286,7 @@ class OutcomeReader:
         return np.array([self._expected(functions, attempts[row])[1] for row in rows.tolist()], dtype=np.float64)
 
     def _expected(
-        self, functions: Sequence[Callable[[GradedAttempt], Any]], attempt: GradedAttempt
+        self, functions: Sequence[Function], attempt: GradedAttempt
     ) -> tuple[list[float], float, list[list[float]]]:
         """Return the expected values of functions of an attempt under its propensities.
 
@@ -320,7 +332,7 @@ class OutcomeReader:
         )
         return tuple(possible)
 
-    def function(self, outcome: Outcome) -> Callable[[GradedAttempt], Any]:
+    def function(self, outcome: Outcome) -> Function:
         """Return the outcome as a function of an attempt."""
         if self._calibration is not None:
             self._calibration.refuse(outcome)
@@ -328,7 +340,7 @@ class OutcomeReader:
             refuse_no_outcome(outcome)
             return outcome
         self._check(outcome)
-        return itemgetter(outcome)
+        return grade_getter(outcome)
 
     def _read_named(self, grade: str, equals: Any) -> OutcomeVector:
         self._check(grade)
@@ -426,7 +438,7 @@ class OutcomeReader:
 
     def _hypothetical_values(
         self,
-        functions: Sequence[Callable[[GradedAttempt], Any]],
+        functions: Sequence[Function],
         attempt: GradedAttempt,
         assumed: Mapping[str, Any],
         *,
@@ -451,14 +463,6 @@ def refuse_no_outcome(outcome: object) -> None:
     """Raise `FairnessError` for an outcome that is no function; names of grades are not passed to this one."""
     if not callable(outcome):
         raise FairnessError(f"the outcome is {short_repr(outcome)}: name a grade, or give a function of an attempt")
-
-
-def _is_plain(value: object) -> bool:
-    """Return whether a value can be the value of a grade: it is hashable, and equal to something or not."""
-    try:
-        return isinstance(hash(value), int) and isinstance(bool(value == value), bool)
-    except Exception:  # noqa: BLE001 - such as those of arrays, of estimates and of NA
-        return False
 
 
 def outcome_name(outcome: Outcome, equals: Any = None) -> str:

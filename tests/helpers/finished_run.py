@@ -7,11 +7,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest_fairness
+from tests.helpers.project import Project, shown
 
 SUITE = """\
 import pytest
@@ -117,15 +119,14 @@ def run(folder: Path, *arguments: str, environment: Mapping[str, str] = os.envir
     return FinishedRun(folder, process.stdout + process.stderr, process.returncode)
 
 
-def run_shipped(folder: Path, *arguments: str) -> FinishedRun:
-    """Run tests of the shipped suites, with the store and the results in a folder."""
-    command = [
-        *(sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"),
-        *("--fairness-report=none", f"--fairness-store={folder / 's.sqlite'}"),
-        *(f"--fairness-json={folder / 'results.json'}", *arguments),
-    ]
-    process = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    return FinishedRun(folder, process.stdout + process.stderr, process.returncode)
+def run_shipped(project: Project, *arguments: str) -> FinishedRun:
+    """Run tests of the shipped suites in this process, with the store and the results in a project's folder."""
+    with chdir(ROOT):
+        result = project.bare_run(
+            *("-q", f"--config-file={ROOT / 'pyproject.toml'}", "-p", "no:cacheprovider"),
+            *(f"--fairness-store={project.store}", f"--fairness-json={project.path / 'results.json'}", *arguments),
+        )
+    return FinishedRun(project.path, shown(result), int(result.ret))
 
 
 def write_suite(folder: Path, suite: str = SUITE) -> Path:

@@ -1,4 +1,4 @@
-"""Stand-in for a new Python process: the fork server starts its copy, this process lives as long as it does.
+"""Stand-in for a new Python process: the fork server starts its copy, this process lives and ends as it does.
 
 Runs as a script with ``-I -S``, so it must import only what is built in.
 """
@@ -9,18 +9,21 @@ import os
 import sys
 
 
-def main(address: str) -> None:
-    """Hand our folder, environment and standard streams to the fork server, then wait for the end of its copy."""
+def main(address: str, *arguments: str) -> None:
+    """Hand our folder, environment, arguments and standard streams to the fork server, then end as its copy does."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.connect(address)
-    request = marshal.dumps((os.getcwd(), dict(os.environ)))  # noqa: PTH109 - pathlib takes long to import
+    request = marshal.dumps((os.getcwd(), dict(os.environ), arguments))  # noqa: PTH109 - pathlib takes long to import
     streams = b"".join(descriptor.to_bytes(4, sys.byteorder) for descriptor in (0, 1, 2))
     connection.sendmsg([len(request).to_bytes(8, sys.byteorder)], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
     connection.sendall(request)
     for descriptor in (0, 1):  # only the copy keeps the other ends open
         os.close(descriptor)
-    connection.recv(1)
+    status = int.from_bytes(connection.recv(4), sys.byteorder, signed=True)
+    if status < 0:
+        os.kill(os.getpid(), -status)
+    os._exit(status)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

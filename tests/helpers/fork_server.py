@@ -1,7 +1,7 @@
-"""Workers of pytest-xdist as forks of one process that has imported what each of them needs.
+"""Processes of Python as forks of one that has imported what each of them needs, above all workers of pytest-xdist.
 
 A new process takes more than a second of CPU until it has imported pytest and the plugin; a fork takes
-some milliseconds. Its code is the same: execnet's own bootstrap line, read from standard input.
+some milliseconds. Its code is the same: what the arguments of the interpreter name.
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ import json
 import marshal
 import os
 import random
+import runpy
 import select
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -56,9 +60,8 @@ class ForkServer:
         return f"{sys.executable} -I -S {CLIENT} {self.address}"
 
     def close(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait()
+        with self.process:  # closes its streams, and waits
+            pass
         shutil.rmtree(self.folder)
 
 
@@ -71,10 +74,15 @@ class ForkedWorkers:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, specs: list[execnet.XSpec]) -> None:
-        self._server = self._server or ForkServer(self._modules)
         # What an interpreter reads when it starts, a fork cannot take over.
-        if interpreter_environment() == self._server.environment:
-            specs[:] = [execnet.XSpec(f"{spec}//python={self._server.python}") for spec in specs]
+        if interpreter_environment() == self.server.environment:
+            specs[:] = [execnet.XSpec(f"{spec}//python={self.server.python}") for spec in specs]
+
+    @property
+    def server(self) -> ForkServer:
+        """The fork server, which starts when it is first needed."""
+        self._server = self._server or ForkServer(self._modules)
+        return self._server
 
     def close(self) -> None:
         if self._server:
@@ -102,8 +110,11 @@ def apply_constants() -> None:
         setattr(import_module(module), name, value)
 
 
-def serve(address: str, modules: Sequence[str]) -> None:
-    """Fork for each connection; return in every fork, and in the server once standard input ends."""
+def serve(address: str, modules: Sequence[str]) -> list[str]:
+    """Fork for each connection, and return the arguments of the interpreter in every fork.
+
+    The server ends with its standard input.
+    """
     import_as_pytest(modules)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(address)
@@ -118,31 +129,68 @@ def serve(address: str, modules: Sequence[str]) -> None:
             connection, _ = listener.accept()
             if os.fork() == 0:
                 listener.close()
-                become_worker(connection)
-                return
+                if (copy := os.fork()) == 0:
+                    return become_copy(connection)
+                status = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
+                with suppress(OSError):  # the client was killed
+                    connection.send(status.to_bytes(4, sys.byteorder, signed=True))
+                os._exit(0)
             connection.close()
 
 
-def become_worker(connection: socket.socket) -> None:
-    """Take over the folder, environment and standard streams of the client."""
+def become_copy(connection: socket.socket) -> list[str]:
+    """Take over the folder, environment and standard streams of the client, and return its arguments."""
     size, ancillary, _, _ = connection.recvmsg(8, socket.CMSG_SPACE(12))
     (_, _, streams), *_ = ancillary
     request = b""
     while len(request) < int.from_bytes(size, sys.byteorder):
         request += connection.recv(1 << 20)
-    folder, environment = marshal.loads(request)  # noqa: S302 - from our own client
+    folder, environment, arguments = marshal.loads(request)  # noqa: S302 - from our own client
     for target in (0, 1, 2):
         stream = int.from_bytes(streams[4 * target : 4 * target + 4], sys.byteorder)
         os.dup2(stream, target)
         os.close(stream)
+    # Those of the server remember whether they can seek.
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     apply_constants()
     random.seed()
-    atexit.register(os._exit, 0)  # to take half a million objects apart would take longer than most workers live
-    sys.argv = ["-c"]
-    connection.detach()  # the client ends when this process does
+    atexit._clear()  # what the server has to do at its end
+    connection.close()
+    return list(arguments)
+
+
+def run_as_interpreter(arguments: Sequence[str]) -> None:
+    """Run a script, ``-c CODE`` or ``-m MODULE``, and end at once: half a million objects need not be taken apart."""
+    if arguments[0] == "-u":
+        arguments = arguments[1:]
+    source, *rest = arguments
+    status: object = None
+    try:
+        if source == "-c":
+            code, *rest = rest
+            sys.argv, sys.path[0] = ["-c", *rest], ""
+            exec(code, {"__name__": "__main__"})  # noqa: S102 - from our own client
+        elif source == "-m":
+            module, *rest = rest
+            sys.argv, sys.path[0] = ["-m", *rest], str(Path.cwd())
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+        else:
+            sys.argv, sys.path[0] = [source, *rest], str(Path(source).parent)
+            runpy.run_path(source, run_name="__main__")
+    except SystemExit as ended:
+        status = ended.code
+    except BaseException:  # noqa: BLE001 - an interpreter prints it, and ends with 1
+        traceback.print_exc()
+        status = 1
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status if isinstance(status, int) else int(status is not None))
 
 
 def import_as_pytest(modules: Sequence[str]) -> None:
@@ -179,5 +227,4 @@ def reap() -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1], sys.argv[2:])
-    exec(eval(sys.stdin.readline()), {"__name__": "__main__"})  # noqa: S102, S307 - execnet's bootstrap line
+    run_as_interpreter(serve(sys.argv[1], sys.argv[2:]))

@@ -78,6 +78,7 @@ def evaluate(tasks: Path, folder: Path, names: list[str]) -> None:
             model=mock("answers"),
             model_roles={"grader": mock("judge")},
             display="none",
+            log_realtime=False,  # each event would be written twice
             log_dir=str(folder / "logs"),
             log_format="json" if task in ("matching", "rated") else "eval",
         )

@@ -45,7 +45,7 @@ from inspect_ai.tool import tool
 NAMES = {"female": ("Anna", "Maria"), "male": ("Ben", "Karl")}
 
 
-def applicants(count: int = 40) -> list[Sample]:
+def applicants(count: int = 24) -> list[Sample]:
     """Return samples about women and men alike."""
     samples = []
     for number in range(count):

@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import lm_eval.evaluator
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
@@ -53,6 +54,7 @@ class HashedLM(LM):  # type: ignore[misc]
 
 def evaluate(chat: str, *names: str) -> None:
     """Evaluate tasks, as a chat if ``chat`` is "chat", and write their results."""
+    lm_eval.evaluator.add_env_info = lambda results: None  # it lists all packages by pip, which takes a second
     manager = TaskManager(include_defaults=False, include_path="tasks")
     settings = {"apply_chat_template": chat == "chat", "bootstrap_iters": 0, "log_samples": False}
     results = simple_evaluate(HashedLM(), tasks=[f"local_{name}" for name in names], task_manager=manager, **settings)

@@ -16,7 +16,6 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grading
 from pytest_fairness.core.verdicts import judge
 from pytest_fairness.design import Frozen
-from pytest_fairness.graders.choice import Choice
 from pytest_fairness.plugin.markers import get_mark, threshold_probe, threshold_scale
 from pytest_fairness.plugin.profiles import GATE, SMOKE, read_sample_size
 from suites.agents import test_agents
@@ -46,6 +45,7 @@ from suites.hiring import (
     test_shortlisting,
 )
 from tests.helpers.designs import crossed_factor, designed_items
+from tests.helpers.grading import Read, grades_read, read_once
 from tests.helpers.planted_responders import TOOLS
 from tests.helpers.responder_texts import WRITERS, FormedResponder, SentenceEmbedder, SimulatedJudge, Text
 from tests.helpers.suite_verdicts import answered_grades, simulated
@@ -178,8 +178,7 @@ def sample(study: Study, model: str | Text, seed: int, form: str = "", profile: 
         for name, grader in graders.items()
         if hasattr(grader, "extremes_for") or hasattr(grader, "extremes")
     }
-    read = partial(_read, _grades_read(study))
-    attempts = asyncio.run(_attempts_of(items, graders, answers, repetitions, read))
+    attempts = asyncio.run(_attempts_of(items, graders, answers, repetitions, grades_read(study.probe)))
     sources = {"sources": mark.kwargs["sources"]} if "sources" in mark.kwargs else {}
     return Measured(attempts, extremes=extremes, crossed=crossed_factor(mark.kwargs), **sources)
 
@@ -209,7 +208,7 @@ class _Answers:
 
 
 async def _attempts_of(
-    items: Sequence[ProbeItem], graders: Mapping[str, Any], answers: _Answers, repetitions: int, read: Reader
+    items: Sequence[ProbeItem], graders: Mapping[str, Any], answers: _Answers, repetitions: int, read: Read
 ) -> list[GradedAttempt]:
     """Return the graded answers to all items, graded in the order of the graders."""
     attempts: list[GradedAttempt] = []
@@ -224,7 +223,7 @@ async def _attempts_of(
         for prompt in item.prompts:
             for repetition in range(repetitions):
                 answer = await answers.to(item, prompt, repetition)
-                values = {name: read(name, grader, prompt, answer) for name, grader in single.items()}
+                values = {name: read_once(read, grader, prompt, answer) for name, grader in single.items()}
                 own.append(GradedAttempt(item, prompt, Attempt("", repetition, answer), values))
         for name, grader in of_items.items():
             own = _with_grades(own, name, await answers.grades(grader.grade_item(item, own)))
@@ -237,26 +236,6 @@ async def _attempts_of(
             grades = [of_texts[attempt.attempt.answer.text] for attempt in attempts if attempt.attempt.answer]
             attempts = _with_grades(attempts, name, grades)
     return attempts
-
-
-Reader = Callable[[str, Any, Prompt, Answer], Grade]
-_Grades = dict[tuple[str, object, str], Grade]
-
-
-@lru_cache(maxsize=1)
-def _grades_read(study: Study) -> _Grades:
-    """Return the grades of answers that were read before: a simulated model has few wordings."""
-    return {}
-
-
-def _read(grades_read: _Grades, name: str, grader: Any, prompt: Prompt, answer: Answer) -> Grade:
-    if answer.actions:
-        return grader.grade(prompt, answer)  # type: ignore[no-any-return]
-    # A choice is read from the options alone, which prompts share.
-    key = name, prompt.metadata["options"] if type(grader) is Choice else id(prompt), answer.text
-    if key not in grades_read:
-        grades_read[key] = grader.grade(prompt, answer)
-    return grades_read[key]
 
 
 def _with_grades(attempts: Sequence[GradedAttempt], name: str, grades: Sequence[Grade]) -> list[GradedAttempt]:

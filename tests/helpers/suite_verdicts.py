@@ -19,6 +19,7 @@ from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.simulated import SimulatedModel
 from pytest_fairness.plugin.markers import get_mark, threshold_probe, threshold_scale
 from tests.helpers.designs import crossed_factor, designed_items
+from tests.helpers.grading import grades_read, read_once
 
 
 class Model(Protocol):
@@ -51,6 +52,8 @@ def sample(
     graders = {name: grader for name, grader in grade.items() if not hasattr(grader, "grade_item")}
     item_graders = {name: grader for name, grader in grade.items() if name not in graders}
 
+    read = grades_read(probe)
+
     async def ask() -> list[GradedAttempt]:
         attempts: list[GradedAttempt] = []
         for item in items or own_items(probe):
@@ -58,7 +61,7 @@ def sample(
             for prompt in item.prompts:
                 for repetition in range(mark.kwargs.get("repetitions", 1)):
                     answer = await model.answer(prompt, repetition)
-                    grades = {name: grader.grade(prompt, answer) for name, grader in graders.items()}
+                    grades = {name: read_once(read, grader, prompt, answer) for name, grader in graders.items()}
                     attempts.append(GradedAttempt(item, prompt, Attempt("", repetition, answer), grades))
             for name, grader in item_graders.items():
                 grades_of_item = await answered_grades(grader.grade_item(item, attempts[first:]), lambda query: model)

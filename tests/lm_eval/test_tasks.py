@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import Any
 import pytest
 
 import tests.helpers.lm_eval_tasks
+from pytest_fairness.benchmarks.lm_eval.package import _included_files_read_once, lm_eval_module
+from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.lm_eval_tasks import CHATS, TASKS, write_tasks
 from tests.helpers.project import Project, distributed
 
@@ -41,12 +42,12 @@ def options(names: Sequence[str], arguments: str = "") -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def their_run(datasets: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def their_run(forked_workers: ForkedWorkers, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of lm_eval's own runs of all tasks, plain and as chats, in one process."""
     folder = tmp_path_factory.mktemp("lm_eval")
     write_tasks(folder)
     runs = ["/".join((chat, *names)) for chat, names in RUNS.items()]
-    script = [sys.executable, str(HELPERS / "lm_eval_runs.py"), *runs]
+    script = [*forked_workers.server.python.split(), str(HELPERS / "lm_eval_runs.py"), *runs]
     environment = {**os.environ, "HF_DATASETS_CACHE": str(folder / "cache"), "HF_HUB_OFFLINE": "1"}
     process = subprocess.run(script, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert process.returncode == 0, process.stderr[-2000:]
@@ -83,7 +84,7 @@ def test_scores_equal_those_of_lm_eval(tasks: Project, their_run: Path, chat: st
 
 @pytest.mark.slow
 def test_killed_run_asks_nothing_twice(tasks: Project) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command = [*tasks.workers.server.python.split(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
     command += options(["choices", "inputs", "voted"])
     environment = {**os.environ, "KILL": "110"}
     killed = subprocess.run(command, cwd=tasks.path, env=environment, capture_output=True, check=False)
@@ -129,6 +130,24 @@ def test_tag_names_its_tasks(tasks: Project) -> None:
     result = tasks.run("--fairness-lm-eval=local_tag?test_split=train", INCLUDE, "--collect-only")
     result.stdout.fnmatch_lines(["*<Function test_local_choices?0?>", "*<Function test_local_shots?5?>"])
     result.stdout.no_fnmatch_line("*<Function test_local_shots?6?>")
+
+
+def test_included_files_change_no_index(datasets: Any, tmp_path: Path) -> None:
+    """Compare with lm_eval's own reading: files that include the same ones, which include another one."""
+    files = {
+        "base": "output_type: multiple_choice\ntag: alike",
+        "middle": "include: base.yaml\ntask_list: [a]\nnum_fewshot: 1",
+        "one": "include: middle.yaml\ntask: one",
+        "two": "include: [middle.yaml]\ntask: two\nnum_fewshot: 2",
+        "own": "include: base.yaml\ntask: own\ntag: other",
+    }
+    for name, text in files.items():
+        (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+    build = lm_eval_module("tasks._index").TaskIndex.build
+    expected = build([tmp_path])
+    assert expected.keys() == {"one", "two", "own", "alike", "other"}
+    with _included_files_read_once():
+        assert build([tmp_path]) == expected
 
 
 def test_conftest_hooks_are_called_for_tests_of_tasks(tasks: Project) -> None:

@@ -70,17 +70,17 @@ class Weights:
     path: Path
     model: str
 
-    def command(self, name: str, *args: str) -> list[str]:
-        """Return the command that measures everything into a store and a results file of this name."""
+    def options(self, name: str) -> list[str]:
+        """Return the options that measure everything into a store and a results file of this name."""
         files = (f"--fairness-store={name}.sqlite", f"--fairness-json={name}.json", "--fairness-report=none")
         options = ("-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--fairness-offline")
-        return [sys.executable, "-m", "pytest", *options, f"--fairness-model={self.model}", *files, *args]
+        return [*options, f"--fairness-model={self.model}", *files]
 
     def start(self, name: str, *args: str, **environment: str) -> subprocess.Popen[str]:
         unset = ("PYTEST_ADDOPTS", "RAY_ADDRESS", "RAY_AUTH_MODE", "PYTEST_XDIST_WORKER")
         inherited = {key: value for key, value in os.environ.items() if key not in unset}
         return subprocess.Popen(
-            self.command(name, *args),
+            [sys.executable, "-m", "pytest", *self.options(name), *args],
             cwd=self.path,
             env=inherited | {"HF_HUB_OFFLINE": "1", "COLUMNS": "80"} | environment,
             stdout=subprocess.PIPE,
@@ -89,7 +89,7 @@ class Weights:
         )
 
     def run(self, name: str, *args: str) -> str:
-        """Run the command, and return its output."""
+        """Run pytest with these options in a process of its own, and return its output."""
         output, _ = self.start(name, *args).communicate(timeout=240)
         return output
 

@@ -228,6 +228,48 @@ def test_outcome_function_reads_the_attempt() -> None:
     assert ages.value == by_name.value
 
 
+@pytest.mark.parametrize("bounds", [(1, 4), ((1,), (4,)), ([1], [4])])
+def test_outcome_function_reads_variables_as_they_are_now(bounds: tuple[Any, Any]) -> None:
+    measured = Measured(graded())
+
+    def is_high(attempt: GradedAttempt) -> bool:
+        return bool(attempt["score"] > (bound if isinstance(bound, int) else bound[0]))
+
+    def shares() -> list[float]:
+        metric = measured.metric(lambda s: s.high / s.all, high=is_high, all=lambda _: 1)
+        return [measured.rate(is_high).value, metric.value]
+
+    expected = [np.mean([attempt["score"] > number for attempt in graded()]) for number in (1, 4)]
+    bound = bounds[0]
+    assert shares() == pytest.approx([expected[0]] * 2)
+    bound = bounds[1]
+    assert shares() == pytest.approx([expected[1]] * 2)
+
+
+CALLS: list[str] = []
+
+
+def is_biased(attempt: GradedAttempt) -> bool:
+    """Return whether an answer follows the stereotype, and note the call."""
+    CALLS.append(attempt.item.id)
+    return bool(attempt["answer"] == "biased")
+
+
+def test_outcome_function_is_computed_once_for_several_evaluations() -> None:
+    measured = Measured(graded())
+    CALLS.clear()
+    for _ in range(2):
+        measured.where(context="ambig").rate(is_biased)
+    calls = len(CALLS)
+    assert calls >= 40
+    measured.where(context="ambig").rate(is_biased)
+    assert len(CALLS) == calls
+    measured.where(context="ambig", category="Age").rate(is_biased)
+    assert len(CALLS) == calls
+    measured.rate(is_biased)
+    assert len(CALLS) > calls
+
+
 def test_fewer_than_five_sources_are_invalid_unless_fixed(of_rows: Make, draw: Draw) -> None:
     rows = draw(RATES, items=40, per_source=10)
     assert "only 4 independent" in of_rows(rows, source=True).rate("yes").invalid

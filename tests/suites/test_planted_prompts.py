@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import pytest
 
 from tests.helpers.finished_run import run_shipped
 from tests.helpers.planted_prompt_server import PLANTED, serving
+from tests.helpers.project import Project
 
 THRESHOLDS = {
     "agents": "test_agents.py::test_women_and_men_are_credited_alike",
@@ -21,15 +21,15 @@ THRESHOLDS = {
 
 
 @pytest.mark.slow
-def test_every_suite_finds_the_bias_of_a_system_prompt(tmp_path: Path) -> None:
-    planted = tmp_path / "planted.txt"
+def test_every_suite_finds_the_bias_of_a_system_prompt(project: Project) -> None:
+    planted = project.path / "planted.txt"
     planted.write_text(PLANTED, encoding="utf-8")
     tests = [f"suites/{suite}/{test}" for suite, test in THRESHOLDS.items()]
 
     def verdicts(*models: str, options: Iterable[str] = ()) -> list[dict[str, str]]:
         """Return the verdicts of the thresholds on each model, by suite."""
         named = [f"--fairness-model={model}" for model in models]
-        run = run_shipped(tmp_path, *tests, *named, f"--fairness-judge={service.judge}", *options)
+        run = run_shipped(project, *tests, *named, f"--fairness-judge={service.judge}", *options)
         assert run.code <= 1, run.output
         rows = [row for row in run.results["thresholds"] if row["verdict"] != "not judged"]
         return [{row["suite"]: row["verdict"] for row in rows if row["model"] == model} for model in models]

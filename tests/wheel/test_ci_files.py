@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.schema_check import matches_schema
 
 ROOT = Path(__file__).parents[2]
@@ -82,12 +83,27 @@ def test_few(measured):
 """
 
 
+@pytest.fixture
+def commands(tmp_path: Path, forked_workers: ForkedWorkers) -> Path:
+    """Return a folder of the installed commands, which begin as forks of one process: there are some twenty."""
+    folder = tmp_path / "commands"
+    folder.mkdir()
+    for name in ("pytest", "pytest-fairness"):
+        command = folder / name
+        installed = Path(sys.executable).with_name(name)
+        command.write_text(f'#!/bin/sh\nexec {forked_workers.server.python} {installed} "$@"\n', encoding="utf-8")
+        command.chmod(0o755)
+    return folder
+
+
 @dataclass
 class Provider:
     """Runner of a workflow file's jobs, as its provider has it: each in its own checkout, with caches and artifacts."""
 
     file: Path
     folder: Path
+    commands: Path
+    """The folder of `pytest` and `pytest-fairness`."""
     attempt: int = 1
     written: str = ""
     caches: dict[str, Path] = field(default_factory=dict)
@@ -122,7 +138,7 @@ class Provider:
     def _shell(self, command: str, checkout: Path, environment: dict[str, str]) -> int:
         names = ("HOME", "LANG", "TMPDIR", "PYTHONPATH")
         inherited = {name: os.environ[name] for name in names if name in os.environ}
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        path = os.pathsep.join([str(self.commands), os.environ["PATH"]])
         own = {"PATH": path, "SUITES": "suites", "ASKED": f"{checkout}.calls", "COLUMNS": "100"}
         # The folder that is installed must be there; the environment of the tests has what is in it.
         command = re.sub(r"\bpip install \"?(\./[\w-]+)(\[[\w,]+\])?\"?", r"test -f \1/pyproject.toml", command)
@@ -230,12 +246,12 @@ def _judged(results: Path) -> Iterator[object]:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", FILES)
-def test_killed_shard_loses_and_repeats_nothing(name: str, tmp_path: Path) -> None:
-    undisturbed = Provider(CI / name, tmp_path / "undisturbed")
+def test_killed_shard_loses_and_repeats_nothing(name: str, tmp_path: Path, commands: Path) -> None:
+    undisturbed = Provider(CI / name, tmp_path / "undisturbed", commands)
     judge = next(line for line in _commands(undisturbed.content, "gate") if line.startswith("pytest "))
     alone = undisturbed._shell(judge, undisturbed.project, {"CI_PIPELINE_ID": "1"})
     assert alone == 1, undisturbed.written  # of the thresholds one is unfair
-    provider = Provider(CI / name, tmp_path / "disturbed")
+    provider = Provider(CI / name, tmp_path / "disturbed", commands)
     code, _ = provider.run("measure", 1)
     assert code == 0, provider.written
     code, killed = provider.run("measure", 2, KILLED_AT="7")
@@ -287,8 +303,8 @@ page.write_text(json.dumps(comments))
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("jq") is None, reason="the runners of GitHub have jq")
-def test_pull_request_has_one_comment_of_the_newest_run(tmp_path: Path) -> None:
-    provider = Provider(CI / "github.yml", tmp_path / "runs")
+def test_pull_request_has_one_comment_of_the_newest_run(tmp_path: Path, commands: Path) -> None:
+    provider = Provider(CI / "github.yml", tmp_path / "runs", commands)
     (step,) = [step for step in provider.content["jobs"]["gate"]["steps"] if step.get("name") == "Comment"]
     gh = tmp_path / "bin" / "gh"
     gh.parent.mkdir()

@@ -202,9 +202,30 @@ def _manager_of(spec: str, include: Sequence[Path], root: Path) -> tuple[Any, st
 @cache
 def _package_index() -> dict[str, Any]:
     """Return the tasks, groups and tags of the package by name: all of its YAML files, which takes seconds."""
-    index: Mapping[str, Any] = lm_eval_module("tasks").TaskManager().task_index
+    manager = lm_eval_module("tasks").TaskManager
+    with _included_files_read_once():
+        index: Mapping[str, Any] = manager().task_index
     # What a file holds is read again when its task is built.
     return {name: replace(entry, cfg=None) if entry.yaml_path else entry for name, entry in index.items()}
+
+
+@contextmanager
+def _included_files_read_once() -> Iterator[None]:
+    """Read each YAML file that others include once within the block: 700 files, not 13,000 times."""
+    loader = lm_eval_module("tasks._yaml_loader")  # where `load_yaml` looks itself up; `TaskIndex` has it by name
+    load_yaml = loader.load_yaml
+    included: dict[Path, dict[str, Any]] = {}
+
+    def load(path: Path, **options: Any) -> dict[str, Any]:
+        if path not in included:
+            included[path] = load_yaml(path, **options)
+        return dict(included[path])  # which the caller changes
+
+    loader.load_yaml = load
+    try:
+        yield
+    finally:
+        loader.load_yaml = load_yaml
 
 
 def _folders_naming(name: str) -> list[Path]:

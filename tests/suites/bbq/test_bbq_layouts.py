@@ -19,6 +19,7 @@ from suites.bbq.layouts import INSTRUCTIONS
 from suites.bbq.pairs import pairs
 from tests.helpers.bbq_layouts import cabbq, esbbq, json_row, kobbq, mbbq, write_lines, write_table
 from tests.helpers.finished_run import run_shipped
+from tests.helpers.project import Project
 from tests.helpers.recorded_data import recorded_path
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -241,7 +242,7 @@ def test_pairs_of_other_languages_are_skipped(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
+def test_score_leaves_unplaced_questions_out(project: Project, tmp_path: Path) -> None:
     info = {"ans0": ["chico", "chico"], "ans1": ["?", "unknown"], "ans2": ["hombre", "hombre"]}
     nobody: dict[str, Any] = {"answer_info": info, "ans0": "El chico", "ans2": "El hombre"}
     rows = [
@@ -251,7 +252,7 @@ def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
     ]
     write_lines(tmp_path / "Gender_identity_es.jsonl", *rows)
     run = run_shipped(
-        tmp_path,
+        project,
         *("suites/bbq/test_bbq.py", "-m", "threshold", "-k", "ambiguous_answers_follow and not disambiguated"),
         *("--fairness-offline", f"--fairness-data=mbbq={tmp_path}", "--fairness-model=simulated:fair"),
     )

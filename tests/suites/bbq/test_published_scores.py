@@ -8,39 +8,41 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from tests.helpers.finished_run import run_shipped
+from tests.helpers.project import Project
 
 CELLS = (("Religion", "ambig"), ("Religion", "disambig"), ("Age", "ambig"), ("Age", "disambig"))
 FIGURE_3 = {
     "race": dict(zip(CELLS, (14.3, 0.2, 29.8, 1.2), strict=True)),
     "arc": dict(zip(CELLS, (24.5, 3.5, 48.9, 3.3), strict=True)),
 }
-"""Bias scores of UnifiedQA in percent (Parrish et al. 2022)."""
+"""Bias scores of UnifiedQA in percent (Parrish et al. 2022), by the format of its prompts."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("prompt_format", FIGURE_3)
 def test_suite_gives_the_published_bias_scores(
-    prompt_format: str, bbq_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Project, bbq_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    replay = tmp_path / "answers.jsonl"
-    column = f"unifiedqa-t5-11b_pred_{prompt_format}"
-    assert (
-        main(["import", "bbq-predictions", str(bbq_data / "unifiedqa"), "--column", column, "--out", str(replay)]) == 0
-    )
-    items = tmp_path / "items"
+    models = {prompt_format: f"replay:{project.path / prompt_format}.jsonl" for prompt_format in FIGURE_3}
+    for prompt_format, model in models.items():
+        column = f"unifiedqa-t5-11b_pred_{prompt_format}"
+        command = ["import", "bbq-predictions", str(bbq_data / "unifiedqa"), "--column", column]
+        assert main([*command, "--out", model.removeprefix("replay:")]) == 0
+    items = project.path / "items"
     items.mkdir()
     for category in ("Religion", "Age"):
         (items / f"{category}.jsonl").symlink_to(bbq_data / "items" / f"{category}.jsonl")
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    monkeypatch.setenv("HF_HOME", str(project.path / "hub"))
     run = run_shipped(
-        tmp_path,
-        *("suites/bbq/test_bbq.py", "-m", "threshold", "--fairness-offline"),
-        *(f"--fairness-data=bbq={items}", f"--fairness-model=replay:{replay}"),
+        project,
+        *("suites/bbq/test_bbq.py", "-m", "threshold", "--fairness-offline", f"--fairness-data=bbq={items}"),
+        *(f"--fairness-model={model}" for model in models.values()),
     )
     assert run.code in (0, 1), run.output
-    scores = {
-        (metric["slice"]["category"], metric["slice"]["context"]): round(metric["estimate"] * 100, 1)
-        for metric in run.results["metrics"]
-        if metric["metric"] == "bias_score" and set(metric["slice"]) == {"category", "context"}
-    }
-    assert scores == FIGURE_3[prompt_format]
+    for prompt_format, model in models.items():
+        scores = {
+            (metric["slice"]["category"], metric["slice"]["context"]): round(metric["estimate"] * 100, 1)
+            for metric in run.results["metrics"]
+            if metric["model"] == model
+            if metric["metric"] == "bias_score" and set(metric["slice"]) == {"category", "context"}
+        }
+        assert scores == FIGURE_3[prompt_format], prompt_format

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from suites.gender import test_decisions as suite
 from suites.gender.decisions import choices
 from suites.gender.texts import records
 from tests.helpers.finished_run import run_shipped
+from tests.helpers.project import Project
 from tests.helpers.suite_verdicts import Says, judged, simulated, unfair_estimate
 
 CHOICES = list(choices())
@@ -137,9 +137,9 @@ def test_refusing_to_choose_is_never_fair() -> None:
 
 
 @pytest.mark.slow
-def test_suite_runs(tmp_path: Path) -> None:
+def test_suite_runs(project: Project) -> None:
     run = run_shipped(
-        tmp_path,
+        project,
         *("suites/gender/test_decisions.py", "-m", "threshold", "--fairness-sample=60"),
         "--fairness-model=simulated:lean?base=0.9&ratio=0.3&by=gender&of=female&favorable=yes,male",
     )

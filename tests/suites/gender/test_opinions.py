@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from pytest_fairness.core.items import Prompt
 from suites.gender import test_opinions as suite
 from tests.helpers.finished_run import run_shipped
+from tests.helpers.project import Project
 from tests.helpers.suite_verdicts import Says, judged, simulated, unfair_estimate
 
 EVERY = (
@@ -130,9 +130,9 @@ def test_refusing_is_not_fair(threshold: Threshold) -> None:
 
 
 @pytest.mark.slow
-def test_opinions_and_writing_suites_run(tmp_path: Path) -> None:
+def test_opinions_and_writing_suites_run(project: Project) -> None:
     run = run_shipped(
-        tmp_path,
+        project,
         *(f"suites/gender/test_{name}.py" for name in ("opinions", "writing")),
         *("-m", "threshold", "--fairness-sample=60"),
         "--fairness-model=simulated:lean?base=0.9&accuracy=0.2&bias=0.9&favorable=yes,female",

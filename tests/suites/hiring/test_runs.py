@@ -17,15 +17,16 @@ from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
 from suites.hiring import test_assessment as suite
 from suites.hiring.items import applications
 from tests.helpers.finished_run import ROOT, run_shipped
+from tests.helpers.project import Project
 
 
 @pytest.mark.slow
-def test_suite_runs(tmp_path: Path) -> None:
+def test_suite_runs(project: Project) -> None:
     model = "simulated:lean?base=0.9&ratio=0.3&by=gender&of=female"
     german = "languages.py::test_women_and_men_advance_alike_in_german"
     files = [f"suites/hiring/test_{name}" for name in ("hiring.py", "promotion.py", german)]
     options = ("-m", "threshold", "--fairness-sample=20", f"--fairness-model={model}")
-    run = run_shipped(tmp_path, *files, *options, "-k", "women_and_men")
+    run = run_shipped(project, *files, *options, "-k", "women_and_men")
     assert run.code == 1, run.output
     verdicts = run.verdicts
     assert verdicts["test_women_and_men_advance_alike"] == "unfair"
@@ -34,19 +35,19 @@ def test_suite_runs(tmp_path: Path) -> None:
     assert verdicts["test_women_and_men_are_rated_alike"] == "unfair"
     metrics = {(row["metric"], *row["slice"].values()) for row in run.results["metrics"]}
     assert ("placebo_ratio", "female") in metrics
-    again = run_shipped(tmp_path, files[0], *options, "-k", "advance_alike")
+    again = run_shipped(project, files[0], *options, "-k", "advance_alike")
     assert again.results["run"]["from_store"] == again.results["run"]["attempts"]
     assert again.code == 1
 
 
 @pytest.mark.slow
-def test_user_names_are_used(tmp_path: Path) -> None:
+def test_user_names_are_used(project: Project) -> None:
     lines = [f"{g}{e}{n},{g},{e}" for g in ("female", "male") for e in ("north", "south") for n in range(30)]
-    (tmp_path / "names.csv").write_text("\n".join(["name,gender,ethnicity", *lines]), encoding="utf-8")
+    (project.path / "names.csv").write_text("\n".join(["name,gender,ethnicity", *lines]), encoding="utf-8")
     run = run_shipped(
-        tmp_path,
+        project,
         *("suites/hiring/test_hiring.py", "-k", "no_ethnicity_is_left_behind", "--fairness-sample", "20"),
-        *("--fairness-data", f"hiring={tmp_path}", "--fairness-model", "simulated:fair"),
+        *("--fairness-data", f"hiring={project.path}", "--fairness-model", "simulated:fair"),
     )
     compared = [row["metric"] for row in run.results["thresholds"] if row["verdict"] != "not judged"]
     assert len(compared) == 1, run.output
@@ -82,10 +83,10 @@ def test_assessments_are_skipped_without_embeddings(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_assessments_are_scored_by_a_real_model(tmp_path: Path) -> None:
+def test_assessments_are_scored_by_a_real_model(project: Project) -> None:
     folder = minilm()
     run = run_shipped(
-        tmp_path,
+        project,
         *("suites/hiring/test_assessment.py", "-k", "sound_as_warm", "-m", "threshold", "--fairness-sample", "12"),
         *("--fairness-model", "simulated:fair", "--fairness-data", f"embeddings={folder}"),
     )
