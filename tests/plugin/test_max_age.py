@@ -117,7 +117,7 @@ def test_invalid_ages_are_refused(project: Project, age: str) -> None:
     assert f"--fairness-max-age is {age!r}: write days, hours or weeks, as in 30d, 12h or 4w" in shown(result)
 
 
-def test_page_tells_when_answers_of_each_run_were_given(project: Project) -> None:
+def test_page_dates_answers_of_earlier_runs_and_of_this_one(project: Project) -> None:
     for count, first, last in ((COUNT, 0, 0), (COUNT + 10, 1, 0), (COUNT + 10, 2, 1)):
         project.write_suite(conftest=project_sources.application(version="1"), count=count)
         project.run("--fairness-report=page.html")
