@@ -1,7 +1,7 @@
-"""Workers of pytest-xdist as forks of one process that has imported what each of them needs.
+"""Workers of pytest-xdist, and runs of pytest, as forks of one process that has imported what each of them needs.
 
 A new process takes more than a second of CPU until it has imported pytest and the plugin; a fork takes
-some milliseconds. Its code is the same: execnet's own bootstrap line, read from standard input.
+some milliseconds. The code of a worker is the same: execnet's own bootstrap line, read from standard input.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import os
 import random
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+from _thread import start_new_thread
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -50,11 +52,6 @@ class ForkServer:
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == b"ready\n"
 
-    @property
-    def python(self) -> str:
-        """The command that stands in for a new interpreter."""
-        return f"{sys.executable} -I -S {CLIENT} {self.address}"
-
     def close(self) -> None:
         assert self.process.stdin is not None
         self.process.stdin.close()
@@ -71,14 +68,58 @@ class ForkedWorkers:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, specs: list[execnet.XSpec]) -> None:
-        self._server = self._server or ForkServer(self._modules)
         # What an interpreter reads when it starts, a fork cannot take over.
-        if interpreter_environment() == self._server.environment:
-            specs[:] = [execnet.XSpec(f"{spec}//python={self._server.python}") for spec in specs]
+        if interpreter_environment() == self._started().environment:
+            take_forks(specs, self._started().address)
+
+    def command(self) -> tuple[str, ...]:
+        """Return the beginning of a command that stands in for ``python -m pytest``: it, too, may be killed."""
+        return (*stand_in(self._started().address), "-mpytest")
+
+    def _started(self) -> ForkServer:
+        self._server = self._server or ForkServer(self._modules)
+        return self._server
 
     def close(self) -> None:
         if self._server:
             self._server.close()
+
+
+def stand_in(address: str) -> tuple[str, ...]:
+    """Return the command that stands in for a new interpreter."""
+    return (sys.executable, "-I", "-S", str(CLIENT), address)
+
+
+def take_forks(specs: list[execnet.XSpec], address: str) -> None:
+    """Name the stand-in as the interpreter of workers."""
+    for spec in specs:
+        spec.python = " ".join(stand_in(address))
+
+
+class ForkedRun:
+    """A run of pytest in a fork, whose workers are forks as well."""
+
+    def __init__(self, address: str, connection: socket.socket, arguments: list[str]) -> None:
+        self._address = address
+        self._connection = connection
+        self._arguments = arguments
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self, specs: list[execnet.XSpec]) -> None:
+        take_forks(specs, self._address)
+
+    def run(self) -> None:
+        """Run pytest, send its exit code to the client, and end with it."""
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        start_new_thread(self._end_with_client, ())
+        sys.path.insert(0, str(Path.cwd()))
+        code = pytest.main(self._arguments, plugins=[self])
+        sys.stdout.flush()
+        self._connection.send(bytes([code]))
+
+    def _end_with_client(self) -> None:
+        self._connection.recv(1)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def interpreter_environment() -> dict[str, str]:
@@ -118,19 +159,21 @@ def serve(address: str, modules: Sequence[str]) -> None:
             connection, _ = listener.accept()
             if os.fork() == 0:
                 listener.close()
-                become_worker(connection)
+                if arguments := become_client(connection):
+                    ForkedRun(address, connection, arguments).run()
+                    sys.exit()
                 return
             connection.close()
 
 
-def become_worker(connection: socket.socket) -> None:
-    """Take over the folder, environment and standard streams of the client."""
+def become_client(connection: socket.socket) -> list[str]:
+    """Take over the folder, environment and standard streams of the client; return its arguments for pytest."""
     size, ancillary, _, _ = connection.recvmsg(8, socket.CMSG_SPACE(12))
     (_, _, streams), *_ = ancillary
     request = b""
     while len(request) < int.from_bytes(size, sys.byteorder):
         request += connection.recv(1 << 20)
-    folder, environment = marshal.loads(request)  # noqa: S302 - from our own client
+    folder, environment, arguments = marshal.loads(request)  # noqa: S302 - from our own client
     for target in (0, 1, 2):
         stream = int.from_bytes(streams[4 * target : 4 * target + 4], sys.byteorder)
         os.dup2(stream, target)
@@ -142,7 +185,10 @@ def become_worker(connection: socket.socket) -> None:
     random.seed()
     atexit.register(os._exit, 0)  # to take half a million objects apart would take longer than most workers live
     sys.argv = ["-c"]
-    connection.detach()  # the client ends when this process does
+    connection.send(os.getpid().to_bytes(4, sys.byteorder))
+    if not arguments:
+        connection.detach()  # the client ends when this process does
+    return list(arguments)
 
 
 def import_as_pytest(modules: Sequence[str]) -> None:
