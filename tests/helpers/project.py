@@ -153,6 +153,14 @@ class Project:
             "-p", "no:randomly", *mode.args, *others, *args, plugins=[self.workers]
         )
 
+    def command(self, *args: str) -> list[str]:
+        """Return the command of a run in a process of its own, which may be interrupted and killed."""
+        return [self.workers.server.python, "-m", "pytest", "-p", "no:randomly", *args, *ALONE]
+
+    def separate_run(self, *args: str) -> pytest.RunResult:
+        """Run pytest in the project in a process of its own, with a results file."""
+        return self.pytester.run(*self.command("--fairness-json=results.json", *args), timeout=90)
+
     def calls(self) -> Counter[str]:
         """Return how often the callable was asked each text, since the last `forget_calls`."""
         file = self.path / "asked.txt"

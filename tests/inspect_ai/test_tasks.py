@@ -202,7 +202,7 @@ def test_killed_run_asks_nothing_twice(project: Project) -> None:
     tasks = (HELPERS / "inspect_tasks.py").read_text(encoding="utf-8")
     project.write(tasks=tasks, conftest=f"KILL = 25\n{MODEL}")
     options = ["--fairness-inspect=tasks.py@turns", "--fairness-inspect-threshold=accuracy >= 0.01"]
-    command = [*project.workers.server.python.split(), "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    command = [project.workers.server.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
     assert subprocess.run(command, cwd=project.path, capture_output=True, check=False).returncode == 9
     begun = project.calls()
     assert sum(begun.values()) == 25

@@ -47,7 +47,7 @@ def their_run(forked_workers: ForkedWorkers, tmp_path_factory: pytest.TempPathFa
     folder = tmp_path_factory.mktemp("lm_eval")
     write_tasks(folder)
     runs = ["/".join((chat, *names)) for chat, names in RUNS.items()]
-    script = [*forked_workers.server.python.split(), str(HELPERS / "lm_eval_runs.py"), *runs]
+    script = [forked_workers.server.python, str(HELPERS / "lm_eval_runs.py"), *runs]
     environment = {**os.environ, "HF_DATASETS_CACHE": str(folder / "cache"), "HF_HUB_OFFLINE": "1"}
     process = subprocess.run(script, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert process.returncode == 0, process.stderr[-2000:]
@@ -84,7 +84,7 @@ def test_scores_equal_those_of_lm_eval(tasks: Project, their_run: Path, chat: st
 
 @pytest.mark.slow
 def test_killed_run_asks_nothing_twice(tasks: Project) -> None:
-    command = [*tasks.workers.server.python.split(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command = [tasks.workers.server.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
     command += options(["choices", "inputs", "voted"])
     environment = {**os.environ, "KILL": "110"}
     killed = subprocess.run(command, cwd=tasks.path, env=environment, capture_output=True, check=False)

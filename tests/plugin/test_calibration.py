@@ -9,6 +9,7 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from tests.helpers import project_sources
+from tests.helpers.dry_runs import simulate_few_samples
 from tests.helpers.project import NO_XDIST, Project, every_mode, failures, unwrapped
 
 JUDGE = """
@@ -142,7 +143,8 @@ def test_impossible_label_draw_is_reported(project: Project, capsys: pytest.Capt
 
 
 @pytest.mark.slow
-def test_plan_says_how_many_labels_are_needed(project: Project) -> None:
+def test_plan_says_how_many_labels_are_needed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulate_few_samples(monkeypatch)
     write(project, PROBE)
     project.run("-m", "threshold")
     assert main(DRAW) == 0

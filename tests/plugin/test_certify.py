@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import mean
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from pytest_fairness.plugin.dry_runs import error_rates as under_test
 from pytest_fairness.stats.linear_estimate import LinearEstimate
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import NO_XDIST, QUIET, Project, every_mode, failures, shown, unwrapped
+from tests.helpers.project import N2, QUIET, Project, failures, shown, unwrapped
 
 PROBE = """\
 @pytest.mark.probe(items=people, grade={"hired": YesNo()}, repetitions=3)
@@ -29,12 +30,12 @@ PLAIN = "def test_of_something_else():\n    raise AssertionError\n"
 @pytest.fixture(autouse=True)
 def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw less often: 200 draws take a second or two each. A test of the shares takes `enough_draws`."""
-    set_constants(monkeypatch, under_test, DRAWS=20, SECONDS=600.0)
+    set_constants(monkeypatch, under_test, DRAWS=20, STAGES=1, SECONDS=600.0)
 
 
 @pytest.fixture
 def enough_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    set_constants(monkeypatch, under_test, DRAWS=80)
+    set_constants(monkeypatch, under_test, DRAWS=80, STAGES=3)
 
 
 def write(project: Project, *tests: str, count: int = 150, groups: tuple[str, ...] = ("woman", "man")) -> None:
@@ -45,9 +46,8 @@ def write(project: Project, *tests: str, count: int = 150, groups: tuple[str, ..
 
 def measure(project: Project, *models: str) -> str:
     """Measure the models; the id of the run."""
-    # The mode of a test is how it certifies.
     models = tuple(f"--fairness-model={model}" for model in models or (MODEL,))
-    project.run(*models, "--deselect=test_hiring.py::no_such", mode=NO_XDIST)
+    project.run(*models, "--deselect=test_hiring.py::no_such")
     run: str = project.results()["run"]["id"]
     return run
 
@@ -61,14 +61,13 @@ def certificates(project: Project) -> dict[str, dict[str, Any]]:
     return {row["threshold"]: row for row in rows}
 
 
-@every_mode
 @pytest.mark.usefixtures("enough_draws")
 def test_thresholds_are_certified_from_the_store(project: Project) -> None:
     write(project)
     run = measure(project)
     before = project.store.stat().st_size
     result = certify(project, "--fairness-offline", run=run[:10])
-    result.assert_outcomes(passed=2, deselected=0 if project.mode.distributed else 151)
+    result.assert_outcomes(passed=2, deselected=151)
     results = project.results()
     assert results["certify"]["run"] == run
     assert results["thresholds"] == results["metrics"] == []
@@ -106,6 +105,22 @@ def test_thresholds_are_certified_from_the_store(project: Project) -> None:
 
 
 @pytest.mark.slow
+def test_workers_certify_like_one_process(project: Project) -> None:
+    write(project)
+    run = measure(project)
+    certify(project, run=run)
+    alone = project.results()["certify"]
+    result = project.run(f"--fairness-certify={run}", "--fairness-offline", mode=N2)
+    result.assert_outcomes(passed=2)
+    results = project.results()
+    assert len(alone["thresholds"]) == 2
+    assert results["certify"] == alone
+    assert results["thresholds"] == results["metrics"] == []
+    assert results["run"]["attempts"] == 0
+    assert "certified: simulated:shipped" in shown(result)
+
+
+@pytest.mark.slow
 def test_draws_are_seeded(project: Project) -> None:
     write(project, RATIO, count=60)
     measure(project)
@@ -132,7 +147,7 @@ PLANTED = {
 
 @pytest.mark.slow
 def test_bias_is_planted_on_and_beyond_the_bound(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_constants(monkeypatch, under_test, DRAWS=40)
+    set_constants(monkeypatch, under_test, DRAWS=50)
     write(project, *project_sources.thresholds(PLANTED), count=200)
     measure(project, "simulated:x?base=0.7")
     certify(project)
@@ -146,6 +161,7 @@ def test_bias_is_planted_on_and_beyond_the_bound(project: Project, monkeypatch: 
         assert beyond["unfair"] >= bound["unfair"], body
         assert parity["fair"] > bound["fair"], body
         assert abs(bound["planned"]["fair"] - 0.025) < 0.01, body
+    assert mean(of_truth["bound"]["fair"] for of_truth in truths) <= 0.04
 
 
 @pytest.mark.slow
@@ -258,9 +274,6 @@ def test_application_is_not_called(project: Project) -> None:
 
 @pytest.mark.slow
 def test_certify_command_runs_pytest_on_the_latest_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The command starts processes, which the constants of this one do not reach.
-    draws = "from pytest_fairness.plugin.dry_runs import error_rates\n\nerror_rates.DRAWS = 20\n"
-    project.write(conftest=draws)
     monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(QUIET))
     write(project, RATIO, RATE, count=40)
     run = measure(project)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers import project_sources
+from tests.helpers.dry_runs import simulate_few_samples
 from tests.helpers.project import Project, unwrapped
 
 ITEMS = """\
@@ -49,7 +50,8 @@ def run(project: Project, source: str) -> tuple[dict[str, list[str]], str]:
 
 
 @pytest.mark.slow
-def test_similar_items_of_a_template_are_named(project: Project) -> None:
+def test_similar_items_of_a_template_are_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulate_few_samples(monkeypatch)
     findings, printed = run(project, "None")
     for name in ("rate", "gap"):
         (line,) = findings[name]

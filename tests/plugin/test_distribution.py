@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, QUIET, Mode, Project, distributed, shown, unwrapped
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, distributed, shown, unwrapped
 
 RATES = {"woman": 0.7, "man": 0.9, "elder": 0.5}
 
@@ -63,8 +63,7 @@ def test_random_order_changes_no_row(project: Project, mode: Mode) -> None:
     project.run(mode=NO_XDIST)
     alone = rows(project)
     project.forget_calls()
-    args = ("--fairness-json=results.json", *mode.args, *QUIET, "-p", "randomly")
-    result = project.pytester.runpytest_subprocess(*args, timeout=90)
+    result = project.separate_run(*mode.args, "-p", "randomly")
     assert "--randomly-seed=" in shown(result)
     assert rows(project) == alone
     assert set(project.calls().values()) == {1}

@@ -71,8 +71,7 @@ time.time = lambda: _real() + next(_jumps)
     project.store.unlink()
     project.forget_calls()
     project.write(conftest=application + jumps)
-    command = [sys.executable, "-m", "pytest", "-n2", "--fairness-json=results.json", *QUIET]
-    subprocess.run(command, cwd=project.path, stdout=subprocess.DEVNULL, timeout=120, check=False)
+    project.separate_run("-n2")
     assert results(project) == expected
     assert answered(project) == 2 * COUNT
     assert set(project.calls().values()) == {1}

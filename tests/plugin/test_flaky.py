@@ -106,7 +106,7 @@ def stopped_time():
         yield
 """
     mark = flaky(f"reason='old model', until='{EARLIER}', max_flip=0.5", f"assert {project_sources.RATIO} >= 0.99")
-    project.write_suite(mark, conftest=stopped, count=20)
+    project.write_suite(mark, conftest=stopped, count=6)
     with serving() as server:
         result = project.pytester.runpytest_subprocess(
             *QUIET, "-p", "no:randomly", f"--fairness-model={server.model}", "--fairness-json=results.json", timeout=60

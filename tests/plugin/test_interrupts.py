@@ -101,8 +101,11 @@ def _no_process_left() -> Iterator[None]:
 
 
 def start(project: Project, *args: str) -> subprocess.Popen[bytes]:
-    """Start pytest in a process of its own, serial, with a session of its own for signals."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", *QUIET, *args]
+    """Start pytest in a process of its own, with a session of its own for signals."""
+    return start_command(project, *project.command(*args))
+
+
+def start_command(project: Project, *command: str) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         command,
         cwd=project.path,
@@ -182,7 +185,9 @@ def test_interrupted_run_is_resumed_where_it_stopped(project: Project, args: tup
     project.write_suite(conftest=project_sources.application(version="1", body=SLOW), count=200)
     stale = '{\n "schema": 1,\n "release": [{"verdict": "fair"}]}'
     (project.path / "results.json").write_text(stale)
-    process = start(project, *args, "--fairness-concurrency=2", "--fairness-json=results.json")
+    # A new interpreter, in which nothing is imported yet.
+    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", *QUIET, *args]
+    process = start_command(project, *command, "--fairness-concurrency=2", "--fairness-json=results.json")
     wait_for(project, 60)
     os.kill(process.pid, signal.SIGINT)
     output, _ = process.communicate(timeout=120)

@@ -11,7 +11,6 @@ from tests.helpers import project_sources
 from tests.helpers.project import (
     N2,
     NO_XDIST,
-    QUIET,
     Project,
     every_mode,
     failures,
@@ -95,8 +94,7 @@ def test_tests_of_two_probes_run_in_any_order(project: Project) -> None:
         "profile", "colleague"
     )
     project.write(test_again=again)
-    args = ("--fairness-json=results.json", *project.mode.args, *QUIET, "-p", "randomly")
-    result = project.pytester.runpytest_subprocess(*args, timeout=90)
+    result = project.separate_run(*project.mode.args, "-p", "randomly")
     assert "--randomly-seed=" in shown(result)
     result.assert_outcomes(passed=42)
     assert set(project.calls().values()) == {1}

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.helpers import project_sources
+from tests.helpers.dry_runs import simulate_few_samples
 from tests.helpers.project import N2, NO_XDIST, Project, shown, unwrapped
 
 COUNT = 20
@@ -73,7 +74,8 @@ def test_old_answers_are_requested_again_and_never_replaced(project: Project) ->
     assert not project.calls()
 
 
-def test_only_probes_with_old_answers_are_measured_again(project: Project) -> None:
+def test_only_probes_with_old_answers_are_measured_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulate_few_samples(monkeypatch)
     probe = project_sources.PROBE.replace("YesNo()}", 'YesNo(), "sure": Confirmed()}')
     project.write_suite(conftest=project_sources.application(version="1"), count=3, probe=CONFIRMED + probe)
     project.run("--fairness-max-age=1d")

@@ -11,8 +11,8 @@ from pytest_fairness.cli import main
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.overrides import ONLY, BoundsOverride
 from pytest_fairness.core.verdicts import Judgment, judge
-from pytest_fairness.plugin.dry_runs import error_rates
 from tests.helpers import project_sources
+from tests.helpers.dry_runs import simulate_few_samples
 from tests.helpers.project import Project, every_mode, failures, in_one_process, shown, unwrapped
 
 PAIR = 'by="gender", of="woman", to="man"'
@@ -100,7 +100,7 @@ def test_metric_bounds_scale_and_repetitions_are_overridden(pay: Project) -> Non
 
 @pytest.mark.slow
 def test_certify_and_verify_use_overridden_bounds(pay: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(error_rates, "DRAWS", 20)
+    simulate_few_samples(monkeypatch)
     own(pay, **{KEY: "bounds = [0.5, 1.5]"})
     measure(pay, "-k", "test_alike")
     assert pay.bare_run("--fairness-verify=results.json").ret == 0

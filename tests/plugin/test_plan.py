@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
+from pytest_fairness.cli import main
 from pytest_fairness.core.dry_run_results import CallCost, PlannedThreshold
 from pytest_fairness.plugin.dry_runs import predictions
 from pytest_fairness.plugin.dry_runs.plan_tables import compute_total
 from pytest_fairness.plugin.settings import Settings
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import N2, NO_XDIST, QUIET, Mode, Project, every_mode, failures, shown, unwrapped
+from tests.helpers.project import ALONE, N2, NO_XDIST, Mode, Project, every_mode, failures, shown, unwrapped
 
 at_once_and_distributed = pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 """One plan takes seconds; ``-n0`` is tried with the cheapest of them."""
@@ -28,7 +27,7 @@ NARROW = project_sources.threshold(f"assert 0.99 <= {project_sources.RATIO} <= 1
 @pytest.fixture
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw less often where the numbers are not the subject."""
-    set_constants(monkeypatch, predictions, DRAWS=60, SECONDS=600.0)
+    set_constants(monkeypatch, predictions, DRAWS=40, FEWEST_DRAWS=20, SECONDS=600.0)
 
 
 few_draws = pytest.mark.usefixtures("_few_draws")
@@ -60,6 +59,7 @@ def shares(row: dict[str, Any], index: int = 0) -> tuple[float, float, float]:
     return scenario["fair"], scenario["unfair"], scenario["undecided"]
 
 
+@few_draws
 @every_mode
 def test_plan_requests_nothing_and_needs_no_store(project: Project) -> None:
     write(project, RATE, "def test_other(model):\n    assert model('a woman ')\n", count=20)
@@ -186,6 +186,7 @@ def test_plan_and_certify_together_are_refused(project: Project) -> None:
     assert "drop one" in shown(project.run("--fairness-plan", "--fairness-certify=latest"))
 
 
+@few_draws
 def test_fewer_than_five_sources_cannot_pass(project: Project) -> None:
     write(project, ALIKE, RATE, count=4)
     result = project.run("--fairness-plan")
@@ -242,6 +243,7 @@ def test_pilot_in_the_store_replaces_assumptions(project: Project) -> None:
     assert (grown["models"][0]["calls"], grown["models"][0]["stored"]) == (640, 400)
 
 
+@few_draws
 def test_unfair_pilot_is_predicted_unfair(project: Project) -> None:
     project.write_suite(ALIKE, conftest=project_sources.application({"woman": 0.4, "man": 0.9}, version="1"), count=60)
     project.run()
@@ -269,7 +271,7 @@ def test_stored_answers_are_no_calls_of_a_plan(project: Project) -> None:
     assert "100 calls, 40 of them in the store: 60 to make" in unwrapped(project.run("--fairness-plan"))
 
 
-@pytest.mark.slow
+@few_draws
 def test_application_without_a_version_has_no_pilot(project: Project) -> None:
     write(project, RATE, count=20, version=None)
     project.run()
@@ -309,14 +311,17 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
     assert together.cost_usd == pytest.approx((30 + 2 * 12) / 1e6)
 
 
-@pytest.mark.slow
-def test_plan_command_runs_pytest_with_the_plan(project: Project) -> None:
+@few_draws
+def test_plan_command_runs_pytest_with_the_plan(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     write(project, RATE, count=20)
-    command = [sys.executable, "-m", "pytest_fairness", "plan", "-q", "test_hiring.py", "--fairness-rate=5", *QUIET]
-    process = subprocess.run(command, cwd=project.path, capture_output=True, text=True, timeout=90, check=False)
-    assert process.returncode == 0, process.stdout + process.stderr
-    assert "plan: function:conftest.application" in process.stdout
-    assert "200 calls, 0 of them in the store" in process.stdout
+    monkeypatch.chdir(project.path)
+    command = ["plan", "-q", "test_hiring.py", "--fairness-rate=5", *ALONE, "-p", "no:randomly"]
+    assert main.main(command) == 0
+    output = capsys.readouterr().out
+    assert "plan: function:conftest.application" in output
+    assert "200 calls, 0 of them in the store" in output
 
 
 @few_draws
@@ -347,6 +352,7 @@ def test_looks_are_simulated(project: Project) -> None:
     assert "alike: 8 looks, at 500 to 4,000 attempts; " in unwrapped(result)
 
 
+@few_draws
 def test_needed_items_of_unequal_sources_were_simulated(project: Project) -> None:
     """Regression: 465 of 140 items were named where one of 8 sources holds 80%: fair in 16 of 60 simulated runs."""
     source = "            source=str(max(number - 111, 0) // 4),\n"

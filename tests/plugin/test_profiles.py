@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.plugin.dry_runs import predictions
-from tests.helpers.fork_server import set_constants
+from tests.helpers.dry_runs import simulate_few_samples
 from tests.helpers.project import Project, shown, unwrapped
 
 SUITE = """
@@ -127,7 +126,7 @@ def plan(project: Project, *args: str, arguments: str) -> dict[str, Any]:
 
 
 def test_plans_take_the_expected_answers_for_a_fair_model(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_constants(monkeypatch, predictions, DRAWS=20, FEWEST_DRAWS=20, ROUNDS=0)
+    simulate_few_samples(monkeypatch)
     assert plan(project, arguments="")["scenarios"][0]["fair"] < 0.1
     assert plan(project, arguments='expected={"yes": 0.1}')["scenarios"][0]["fair"] > 0.8
     typed = plan(project, "--fairness-assume=rate=0.6", arguments='expected={"yes": 0.1}')

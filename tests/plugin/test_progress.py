@@ -80,10 +80,8 @@ def test_terminal_progress_is_one_line_and_leaves_no_trace(
     for name in ("CI", "NO_COLOR", "BUILD_NUMBER"):
         monkeypatch.delenv(name, raising=False)
     mine, theirs = pty.openpty()
-    arguments = ("-p", "no:randomly", *QUIET, *mode.args, "--fairness-concurrency=1", "--tb=no", "--color=yes")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", *arguments], stdin=theirs, stdout=theirs, stderr=theirs, cwd=project.path
-    )
+    command = project.command(*mode.args, "--fairness-concurrency=1", "--tb=no", "--color=yes")
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=project.path)
     os.close(theirs)
     written = _read(mine)
     process.wait()

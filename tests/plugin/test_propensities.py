@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from pytest_fairness.plugin.dry_runs import predictions
+from tests.helpers.fork_server import set_constants
 from tests.helpers.http_server import serving
 from tests.helpers.project import Project, every_mode, failures, shown, unwrapped
 
@@ -141,7 +143,8 @@ def test_model_without_likelihoods_is_refused_in_one_line(project: Project) -> N
 
 
 @pytest.mark.slow
-def test_plan_compares_calls_and_draws_propensities(project: Project) -> None:
+def test_plan_compares_calls_and_draws_propensities(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_constants(monkeypatch, predictions, DRAWS=60, FEWEST_DRAWS=20)
     project.write(test_hiring=suite('{"advance": YesNo()}', "repetitions=5", items=30))
     drawn = unwrapped(project.run("--fairness-model=simulated:x", "--fairness-plan"))
     assert "300 calls, 0 of them in the store" in drawn

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -301,7 +300,7 @@ def test_sessions_at_once_are_looks(project: Project) -> None:
     waits = project.path / "waits"
     waits.touch()
     arguments = (SIMULATED, "--fairness-sample=200", "--deselect=test_hiring.py::test_hiring")
-    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:xdist", *arguments]
+    command = project.command("-p", "no:xdist", *arguments)
     with subprocess.Popen(command, cwd=project.path, stdout=subprocess.PIPE) as first:
         try:
             while not (project.path / "judged").exists():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.plugin.dry_runs import error_rates
 from tests.helpers import project_sources
+from tests.helpers.dry_runs import simulate_few_samples
 from tests.helpers.project import Project, shown, unwrapped, with_workers
 
 COPIES = """\
@@ -51,7 +51,7 @@ def test_items_whose_prompts_differ_in_blanks_count_as_one(project: Project) -> 
 
 @pytest.mark.slow
 def test_plan_and_certify_account_for_shared_prompts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(error_rates, "DRAWS", 20)
+    simulate_few_samples(monkeypatch)
     project.run("--fairness-plan")
     assert {row["sources"] for row in project.results()["plan"]["thresholds"]} == {15}
     project.run()

