@@ -42,37 +42,41 @@ class Pages:
     """Pages of a browser that tests use in turn: a new one takes half a second of CPU."""
 
     browser: Browser
-    _wrong: list[str] = field(default_factory=list)
-    _used: list[tuple[str, Page]] = field(default_factory=list)
-    _free: dict[str, list[Page]] = field(default_factory=dict)
+    _plain: list[Page] = field(default_factory=list)
+    """Those without settings, which are used again."""
+    _free: list[Page] = field(default_factory=list)
     _files: dict[Page, str] = field(default_factory=dict)
+    """The address of the file in each page that the test has opened."""
+    _wrong: list[str] = field(default_factory=list)
 
     def open(self, path: Path, hash: str = "", **settings: Any) -> Page:
-        """Open a file in a page with these settings that no test uses now."""
-        key = repr(sorted(settings.items()))
-        free = self._free.setdefault(key, [])
-        page = free.pop() if free else self._new(settings)
-        self._used.append((key, page))
+        """Open a file in a page that the test has not used, with settings in a new one."""
+        page = self._new(settings) if settings or not self._free else self._free.pop()
         self._files[page] = path.as_uri()
         page.goto(path.as_uri() + hash)
         return page
 
     def leave(self) -> list[str]:
-        """Leave the pages that a test has opened, and return what they have done wrong."""
-        for key, page in self._used:
+        """Leave the pages that the test has opened, and return what they have done wrong."""
+        for page in list(self._files):
             self._files[page] = "about:blank"
             page.goto("about:blank")
-            page.emulate_media(media="null")
-            self._free[key].append(page)
-        self._used.clear()
+            if page in self._plain:
+                page.emulate_media(media="null")
+                self._free.append(page)
+            else:
+                page.context.close()
+        self._files.clear()
         wrong, self._wrong = self._wrong, []
         return wrong
 
     def _new(self, settings: dict[str, Any]) -> Page:
         page = self.browser.new_context(**settings).new_page()
+        if not settings:
+            self._plain.append(page)
         page.on("console", lambda message: self._note(message.text, message.type in ("error", "warning")))
         page.on("pageerror", lambda error: self._note(str(error), True))
-        page.on("request", lambda sent: self._note(sent.url, sent.url.partition("#")[0] != self._files[page]))
+        page.on("request", lambda sent: self._note(sent.url, sent.url.partition("#")[0] != self._files.get(page)))
         page.on("dialog", self._refuse)
         return page
 
