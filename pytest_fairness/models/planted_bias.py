@@ -22,7 +22,12 @@ def uniforms(*seed: object) -> Iterator[float]:
     >>> next(uniforms("seed", 1)) == next(uniforms("seed", 1))
     True
     """
-    block = json.dumps(seed, default=str).encode()
+    return uniforms_of(json.dumps(seed, default=str))
+
+
+def uniforms_of(seed: str) -> Iterator[float]:
+    """Yield the numbers of `uniforms` for a seed that is written as JSON."""
+    block = seed.encode()
     while True:
         block = hashlib.blake2b(block).digest()
         for start in range(0, 64, 8):

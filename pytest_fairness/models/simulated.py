@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core import json_text as json
@@ -18,7 +19,7 @@ from pytest_fairness.core.message_roles import TOOL_CALLS as CALLS_ROLE
 from pytest_fairness.models import parameters, simulated_phrases
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
-from pytest_fairness.models.planted_bias import item_identity, item_probability, shift_logit, uniforms
+from pytest_fairness.models.planted_bias import item_identity, item_probability, shift_logit, uniforms, uniforms_of
 from pytest_fairness.models.simulated_phrases import HABITS, habitual_option, habitual_yes_no
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class SimulatedModel:
             text, calls = self._answer_with_tools(prompt, repetition)
         else:
             text, calls = self._text(prompt, repetition), []
-        words = sum(len(message["content"].split()) for message in prompt.messages)
+        words = _read(prompt)[1]
         answer = Answer(text, TOOL_CALLS if calls else STOP, latency=self._latency, actions=calls)
         return replace(answer, usage={"input": words, "output": len(answer.transcript.split())})
 
@@ -197,16 +198,15 @@ class SimulatedModel:
             name: OptionLikelihood.exact(log_probability(share), greedy=None if question.exclusive else share > 0.5)
             for name, share in logs.items()
         }
-        words = sum(len(message["content"].split()) for message in prompt.messages)
+        words = _read(prompt)[1]
         return Likelihoods(likelihoods).answer({"input": words, "output": 1}, self._latency)
 
     async def close(self) -> None:
         """Release nothing: the model holds no resources."""
 
     def _text(self, prompt: Prompt, repetition: int) -> str:
-        messages = [[message["role"], message["content"]] for message in prompt.messages]
         # Always the same draws for the same purpose: a changed parameter changes only what it is about.
-        draws = uniforms(self._seed, messages, repetition)
+        draws = uniforms_of(f"[{self._seed}, {_read(prompt)[0]}, {repetition}]")
         refusal_draw, garbage_draw, noise_draw, wording, decision, other, verbose_draw, habit_draw = (
             next(draws) for _ in range(8)
         )
@@ -388,3 +388,13 @@ class SimulatedModel:
         if self._of is None:
             return False
         return self._of in (prompt.groups.values() if self._by is None else (prompt.groups.get(self._by),))
+
+
+def _read(prompt: Prompt) -> tuple[str, int]:
+    """Return the messages of a prompt as JSON, and the number of their words."""
+    return _read_messages(tuple((message["role"], message["content"]) for message in prompt.messages))
+
+
+@lru_cache(maxsize=4096)
+def _read_messages(messages: tuple[tuple[str, str], ...]) -> tuple[str, int]:
+    return json.dumps(messages), sum(len(content.split()) for _, content in messages)

@@ -18,6 +18,7 @@ from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS, aggregate
 from pytest_fairness.core.messages import explanation
 from pytest_fairness.core.verdicts import judge
+from pytest_fairness.stats.columns import Columns
 from tests.helpers.examples import examples
 
 RANKS = {"A": 3, "B": 2, "C": 1, "D": 0, "-": 0}
@@ -417,13 +418,13 @@ def _estimates(rows: list[dict[str, Any]]) -> list[Estimate]:
 @pytest.mark.parametrize("ratio", [1.0, 0.85])
 def test_true_a_is_seldom_marked_critical(items: int, ratio: float) -> None:
     generator = np.random.default_rng(items)
+    names = np.tile(np.arange(items).repeat(2), 5)
+    columns = Columns.from_arrays(names.tolist(), {}, {"group": ["a", "b"] * (5 * items)})
     letters = []
     for _ in range(120):
         rates = np.array([ratio * 0.5, 0.5]) * generator.beta(3, 3, items)[:, np.newaxis] / 0.5
         drawn = generator.random((5, items, 2)) < np.minimum(rates, 1)
-        rows = [
-            {"item": item, "group": "ab"[group], "yes": bool(yes)} for (_, item, group), yes in np.ndenumerate(drawn)
-        ]
-        letters.append(str(_estimates(rows)[0].mark))
+        measured = Measured.from_columns(columns.regraded({"yes": drawn.ravel().astype(float)}))
+        letters.append(str(measured.ratio("yes", by="group", of="a", to="b").mark))
     assert sum(letter in "CD" for letter in letters) <= 0.05 * len(letters)
     assert len(set(letters)) > 1

@@ -30,7 +30,7 @@ def write(project: Project, *tests: str, count: int = 150, rates: dict[str, floa
 def ship(project: Project, **options: object) -> str:
     """Measure what is shipped; the id of that run."""
     write(project, PARITY, **options)  # type: ignore[arg-type]
-    project.run(mode=NO_XDIST)  # the mode of a test is how it compares
+    project.run("-m", "threshold", mode=NO_XDIST)  # the mode of a test is how it compares
     run: str = project.results()["run"]["id"]
     return run
 
@@ -43,7 +43,7 @@ def against(project: Project, run: str, *args: str, mode: Mode | None = None) ->
 def test_run_is_compared_with_an_earlier_one(project: Project) -> None:
     run = ship(project)
     write(project)
-    result = project.run(f"--fairness-baseline={run[:12]}", mode=NO_XDIST)
+    result = project.run("-m", "threshold", f"--fairness-baseline={run[:12]}", mode=NO_XDIST)
     rows = {row["threshold"]: row for row in project.rows()}
     assert rows["no worse"]["verdict"] == "fair"
     assert rows["no worse"]["estimate"] == 1.0
@@ -133,6 +133,9 @@ def test_hiring(probe_item, model):
 """
 
 
+LATEST = ("--fairness-baseline=latest", "-m", "threshold")
+
+
 def simulated(project: Project, model: str, *args: str) -> pytest.RunResult:
     return project.run(f"--fairness-model=simulated:{model}", *args)
 
@@ -147,12 +150,12 @@ def test_another_model_is_compared_with_the_only_one_of_the_run(project: Project
     write_simulated(project)
     shipped = "shipped?base=0.8"
     simulated(project, shipped)
-    simulated(project, "next?base=0.8&of=woman&ratio=0.6", "--fairness-baseline=latest")
+    simulated(project, "next?base=0.8&of=woman&ratio=0.6", *LATEST)
     assert list(project.verdicts().values()) == ["unfair"]
-    simulated(project, shipped, "--fairness-model=simulated:second", "--fairness-baseline=latest")
+    simulated(project, shipped, "--fairness-model=simulated:second", *LATEST)
     verdicts = project.verdicts()
     assert len(verdicts) == 2
-    simulated(project, "third", "--fairness-baseline=latest")
+    simulated(project, "third", *LATEST)
     assert "2 models and not on simulated:third" in project.row()["message"]
 
 
@@ -175,7 +178,7 @@ def test_other_decoding_and_other_graders_are_refused(project: Project, model: s
         own = "\n\nclass Own:\n    def grade(self, prompt, answer):\n        return YesNo().grade(prompt, answer)\n"
         text = file.read_text(encoding="utf-8").replace(project_sources.HEAD, project_sources.HEAD + own)
         project.write(test_hiring=text)
-    simulated(project, model, "--fairness-baseline=latest")
+    simulated(project, model, *LATEST)
     assert project.row()["verdict"] == "invalid"
     assert words in project.row()["message"]
 
@@ -185,13 +188,13 @@ def test_other_decoding_and_other_graders_are_refused(project: Project, model: s
 def test_same_stored_answers_cannot_be_compared(project: Project) -> None:
     write_simulated(project)
     simulated(project, "shipped?base=0.8")
-    simulated(project, "shipped?base=0.8", "--fairness-baseline=latest")
+    simulated(project, "shipped?base=0.8", *LATEST)
     assert project.row()["verdict"] == "invalid"
     assert (
         "900 of 900 answers are the same stored ones in both runs: ask again with --fairness-fresh"
         in (project.row()["message"])
     )
-    simulated(project, "shipped?base=0.8", "--fairness-baseline=latest", "--fairness-fresh")
+    simulated(project, "shipped?base=0.8", *LATEST, "--fairness-fresh")
     assert project.row()["estimate"] is not None
 
 
@@ -205,8 +208,8 @@ def test_latest_is_the_newest_run_of_the_same_design(project: Project) -> None:
         ("-k", "bound", "--fairness-repetitions=2"),
         ("--setup-plan",),
     ):
-        project.run(*other, mode=NO_XDIST)
-    project.run("--fairness-baseline=latest")
+        project.run("-m", "threshold", *other, mode=NO_XDIST)
+    project.run("-m", "threshold", "--fairness-baseline=latest")
     assert project.verdicts()["test_no_worse"] == "fair"
     assert f"--fairness-baseline={run}" in project.results()["run"]["command"]
 
