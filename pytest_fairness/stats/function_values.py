@@ -6,8 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from operator import itemgetter
-from types import CellType, FunctionType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -63,16 +64,15 @@ class KeptValues:
 def constant_key(function: Function) -> Hashable | None:
     """Return a key of the values that a function gives; None where an object that it reads may change.
 
-    Functions of the same code and with the same values in their closures have one key: each evaluation of a test makes
-    functions of its own.
+    Functions of the same code that read the same values have one key: each evaluation of a test makes functions of its
+    own.
     """
     if isinstance(function, itemgetter):
         return function
-    if not isinstance(function, FunctionType):
+    try:
+        return _key_of(function, ()) if isinstance(function, FunctionType) else None
+    except _NotConstantError:
         return None
-    parts = _parts(function)
-    is_constant = all(map(_is_constant, parts))
-    return (function.__code__, _Same(function.__globals__), *map(type, parts), *parts) if is_constant else None
 
 
 def outcome_key(function: Function) -> Hashable:
@@ -81,10 +81,38 @@ def outcome_key(function: Function) -> Hashable:
     return constant_key(function) or (_Same(function), *map(_Same, parts))
 
 
+def _key_of(value: object, within: tuple[object, ...]) -> Hashable:
+    """Return a key of a value that a function reads, itself read by the functions ``within``."""
+    if isinstance(value, ModuleType | type | BuiltinFunctionType) or any(value is outer for outer in within):
+        return _Same(value)
+    if isinstance(value, FunctionType):
+        keys = (_key_of(part, (*within, value)) for part in _parts(value))
+        return value.__code__, _Same(value.__globals__), *keys
+    if type(value) is tuple:
+        return tuple, *(_key_of(part, within) for part in value)
+    if type(value) in (*PLAIN_TYPES, str, type(None)):
+        return type(value), value
+    raise _NotConstantError
+
+
 def _parts(function: FunctionType) -> list[Any]:
-    """Return the objects that a function was made with: its defaults, and the variables around it."""
+    """Return the objects that a function reads: its defaults, the variables around it, and those of its module.
+
+    Of other modules and of classes, only plain values count: what else they have is seldom set anew.
+    """
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    return defaults + list(map(_contents, function.__closure__ or ()))
+    names = _names(function.__code__)
+    read = [function.__globals__[name] for name in names if name in function.__globals__]
+    owners = [vars(owner) for owner in read if isinstance(owner, ModuleType | type)]
+    attributes = [owner[name] for owner in owners for name in names if type(owner.get(name)) in (*PLAIN_TYPES, str)]
+    return [*defaults, *map(_contents, function.__closure__ or ()), *read, *attributes]
+
+
+@lru_cache(maxsize=256)
+def _names(code: CodeType) -> tuple[str, ...]:
+    """Return the names of global variables and attributes that code reads, with the functions inside it."""
+    inner = [_names(part) for part in code.co_consts if isinstance(part, CodeType)]
+    return tuple(dict.fromkeys(chain(code.co_names, *inner)))
 
 
 def _contents(cell: CellType) -> Any:
@@ -94,8 +122,8 @@ def _contents(cell: CellType) -> Any:
         return cell
 
 
-def _is_constant(value: object) -> bool:
-    return all(map(_is_constant, value)) if type(value) is tuple else type(value) in (*PLAIN_TYPES, str, type(None))
+class _NotConstantError(Exception):
+    """A value that a function reads may change."""
 
 
 class _Same:

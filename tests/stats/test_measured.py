@@ -246,28 +246,51 @@ def test_outcome_function_reads_variables_as_they_are_now(bounds: tuple[Any, Any
     assert shares() == pytest.approx([expected[1]] * 2)
 
 
-CALLS: list[str] = []
+CUTOFF = 1
+
+
+def exceeds_cutoff(score: int) -> bool:
+    return any(score > cutoff for cutoff in (CUTOFF,))
+
+
+def is_above(attempt: GradedAttempt) -> bool:
+    return exceeds_cutoff(attempt["score"])
+
+
+@pytest.mark.parametrize("function", [is_above, lambda attempt: attempt["score"] > CUTOFF])
+def test_outcome_function_reads_global_variables_as_they_are_now(
+    function: Callable[[GradedAttempt], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = Measured(graded())
+    for cutoff in (1, 4):
+        monkeypatch.setattr(sys.modules[__name__], "CUTOFF", cutoff)
+        expected = np.mean([attempt["score"] > cutoff for attempt in graded()])
+        assert measured.rate(function).value == pytest.approx(expected)
 
 
 def is_biased(attempt: GradedAttempt) -> bool:
-    """Return whether an answer follows the stereotype, and note the call."""
-    CALLS.append(attempt.item.id)
     return bool(attempt["answer"] == "biased")
 
 
-def test_outcome_function_is_computed_once_for_several_evaluations() -> None:
+def test_outcome_function_is_computed_once_for_several_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[str] = []
+    read = GradedAttempt.__getitem__
+
+    def noted(attempt: GradedAttempt, grade: str) -> Any:
+        reads.append(grade)
+        return read(attempt, grade)
+
+    monkeypatch.setattr(GradedAttempt, "__getitem__", noted)
     measured = Measured(graded())
-    CALLS.clear()
     for _ in range(2):
         measured.where(context="ambig").rate(is_biased)
-    calls = len(CALLS)
-    assert calls >= 40
+    number = len(reads)
+    assert number >= 40
     measured.where(context="ambig").rate(is_biased)
-    assert len(CALLS) == calls
     measured.where(context="ambig", category="Age").rate(is_biased)
-    assert len(CALLS) == calls
+    assert len(reads) == number
     measured.rate(is_biased)
-    assert len(CALLS) > calls
+    assert len(reads) > number
 
 
 def test_fewer_than_five_sources_are_invalid_unless_fixed(of_rows: Make, draw: Draw) -> None:
