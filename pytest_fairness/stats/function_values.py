@@ -98,7 +98,7 @@ def _key_of(value: object, within: tuple[object, ...]) -> Hashable:
 def _parts(function: FunctionType) -> list[Any]:
     """Return the objects that a function reads: its defaults, the variables around it, and those of its module.
 
-    Of other modules and of classes, only plain values count: what else they have is seldom set anew.
+    Of other modules and of classes, only plain values count: the rest of them is seldom replaced.
     """
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     names = _names(function.__code__)
