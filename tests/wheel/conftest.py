@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -44,19 +43,6 @@ def install_wheel(folder: Path) -> None:
             if "PYTEST_FAIRNESS_NO_SKIP" in os.environ:
                 pytest.fail(missing)
             pytest.skip(missing)
-    take_over_compiled_files(environment)
-
-
-def take_over_compiled_files(environment: Path) -> None:
-    """Copy what is compiled of the same packages here: Python uses it for files that uv has linked to the same ones."""
-    ours = Path(sysconfig.get_path("purelib"))
-    for theirs in environment.glob("lib/python*/site-packages"):
-        for package in theirs.iterdir():
-            for compiled in (ours / package.name).rglob("*.pyc"):
-                copy = theirs / compiled.relative_to(ours)
-                if copy.parent.parent.is_dir():
-                    copy.parent.mkdir(exist_ok=True)
-                    shutil.copy2(compiled, copy)
 
 
 @pytest.fixture
