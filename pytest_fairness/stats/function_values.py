@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from operator import itemgetter
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
@@ -22,7 +23,10 @@ Function = Callable[[GradedAttempt], Any]
 """A function of an attempt."""
 _MOST_KEPT = 32
 """Largest number of functions, or of several functions of one metric, whose values are kept."""
-
+_MOST_COMPARED = 100
+"""Largest collection that is read for a change; a larger one counts as an object."""
+_UNCHANGING = (ModuleType, type, BuiltinFunctionType, itemgetter, re.Pattern)
+"""Types of objects that do not change, or of which `_parts` reads what may change."""
 
 grade_getter = lru_cache(maxsize=256)(itemgetter)
 """Returns the function that reads a grade, the same one each time."""
@@ -67,32 +71,47 @@ def constant_key(function: Function) -> Hashable | None:
     Functions of the same code that read the same values have one key: each evaluation of a test makes functions of its
     own.
     """
-    if isinstance(function, itemgetter):
-        return function
     try:
-        return _key_of(function, ()) if isinstance(function, FunctionType) else None
+        return _key_of(function, _refuse, ())
     except _NotConstantError:
         return None
 
 
 def outcome_key(function: Function) -> Hashable:
-    """Return a key of a function, which is another one once a variable that it reads was set to another object."""
-    parts = _parts(function) if isinstance(function, FunctionType) else []
-    return constant_key(function) or (_Same(function), *map(_Same, parts))
+    """Return a key of a function, which is another one once it reads other values or objects than before."""
+    return _key_of(function, _Same, ())
 
 
-def _key_of(value: object, within: tuple[object, ...]) -> Hashable:
-    """Return a key of a value that a function reads, itself read by the functions ``within``."""
-    if isinstance(value, ModuleType | type | BuiltinFunctionType) or any(value is outer for outer in within):
+def _key_of(value: Any, key_of_other: Callable[[object], Hashable], within: tuple[object, ...]) -> Hashable:
+    """Return a key of a value that a function reads: of its content, as far as that is known.
+
+    Args:
+        value: The value; a function is a value as well.
+        key_of_other: Gives the key of an object that may change unnoticed.
+        within: The functions and collections that it is a part of.
+    """
+
+    def keys_of(parts: Iterable[object]) -> Iterator[Hashable]:
+        return (_key_of(part, key_of_other, (*within, value)) for part in parts)
+
+    kind = type(value)
+    if isinstance(value, _UNCHANGING) or any(value is outer for outer in within):
         return _Same(value)
-    if isinstance(value, FunctionType):
-        keys = (_key_of(part, (*within, value)) for part in _parts(value))
-        return value.__code__, _Same(value.__globals__), *keys
-    if type(value) is tuple:
-        return tuple, *(_key_of(part, within) for part in value)
-    if type(value) in (*PLAIN_TYPES, str, type(None)):
-        return type(value), value
-    raise _NotConstantError
+    if kind is FunctionType:
+        return value.__code__, _Same(value.__globals__), *keys_of(_parts(value))
+    if kind is partial:
+        return kind, *keys_of((value.func, value.args, value.keywords))
+    if kind in (tuple, list) and len(value) <= _MOST_COMPARED:
+        return kind, *keys_of(value)
+    if kind in (set, frozenset) and len(value) <= _MOST_COMPARED:
+        return kind, frozenset(keys_of(value))
+    if kind is dict and len(value) <= _MOST_COMPARED:
+        return kind, *keys_of(value), *keys_of(value.values())
+    return (kind, value) if kind in (*PLAIN_TYPES, str, type(None)) else key_of_other(value)
+
+
+def _refuse(value: object) -> Hashable:
+    raise _NotConstantError(value)
 
 
 def _parts(function: FunctionType) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -247,6 +248,7 @@ def test_outcome_function_reads_variables_as_they_are_now(bounds: tuple[Any, Any
 
 
 CUTOFF = 1
+CUTOFFS = [1]
 
 
 def exceeds_cutoff(score: int) -> bool:
@@ -257,13 +259,22 @@ def is_above(attempt: GradedAttempt) -> bool:
     return exceeds_cutoff(attempt["score"])
 
 
-@pytest.mark.parametrize("function", [is_above, lambda attempt: attempt["score"] > CUTOFF])
+@pytest.mark.parametrize(
+    "function",
+    [
+        is_above,
+        lambda attempt: attempt["score"] > CUTOFF,
+        lambda attempt: attempt["score"] > CUTOFFS[0],
+        partial(lambda attempt, cutoffs: attempt["score"] > cutoffs["least"][0], cutoffs={"least": CUTOFFS}),
+    ],
+)
 def test_outcome_function_reads_global_variables_as_they_are_now(
     function: Callable[[GradedAttempt], bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured = Measured(graded())
     for cutoff in (1, 4):
         monkeypatch.setattr(sys.modules[__name__], "CUTOFF", cutoff)
+        CUTOFFS[0] = cutoff
         expected = np.mean([attempt["score"] > cutoff for attempt in graded()])
         assert measured.rate(function).value == pytest.approx(expected)
 
