@@ -25,8 +25,6 @@ _MOST_KEPT = 32
 """Largest number of functions, or of several functions of one metric, whose values are kept."""
 _MOST_COMPARED = 100
 """Largest collection that is read for a change; a larger one counts as an object."""
-_UNCHANGING = (ModuleType, type, BuiltinFunctionType, itemgetter, re.Pattern)
-"""Types of objects that do not change, or of which `_parts` reads what may change."""
 
 grade_getter = lru_cache(maxsize=256)(itemgetter)
 """Returns the function that reads a grade, the same one each time."""
@@ -72,42 +70,41 @@ def constant_key(function: Function) -> Hashable | None:
     own.
     """
     try:
-        return _key_of(function, _refuse, ())
+        return _key_of(function, _refuse, set())
     except _NotConstantError:
         return None
 
 
 def outcome_key(function: Function) -> Hashable:
     """Return a key of a function, which is another one once it reads other values or objects than before."""
-    return _key_of(function, _Same, ())
+    return _key_of(function, _Same, set())
 
 
-def _key_of(value: Any, key_of_other: Callable[[object], Hashable], within: tuple[object, ...]) -> Hashable:
+def _key_of(value: Any, key_of_other: Callable[[object], Hashable], seen: set[int]) -> Hashable:
     """Return a key of a value that a function reads: of its content, as far as that is known.
 
     Args:
         value: The value; a function is a value as well.
         key_of_other: Gives the key of an object that may change unnoticed.
-        within: The functions and collections that it is a part of.
+        seen: The identities of the functions and collections that were read before; they are not read again.
     """
 
     def keys_of(parts: Iterable[object]) -> Iterator[Hashable]:
-        return (_key_of(part, key_of_other, (*within, value)) for part in parts)
+        return (_key_of(part, key_of_other, seen) for part in parts)
 
     kind = type(value)
-    if isinstance(value, _UNCHANGING) or any(value is outer for outer in within):
-        return _Same(value)
+    if kind in (*PLAIN_TYPES, str, type(None)):
+        return kind, value
+    if isinstance(value, _UNCHANGING) or id(value) in seen:
+        return value if kind is _Same else _Same(value)
+    seen.add(id(value))
     if kind is FunctionType:
         return value.__code__, _Same(value.__globals__), *keys_of(_parts(value))
     if kind is partial:
         return kind, *keys_of((value.func, value.args, value.keywords))
-    if kind in (tuple, list) and len(value) <= _MOST_COMPARED:
-        return kind, *keys_of(value)
-    if kind in (set, frozenset) and len(value) <= _MOST_COMPARED:
-        return kind, frozenset(keys_of(value))
-    if kind is dict and len(value) <= _MOST_COMPARED:
-        return kind, *keys_of(value), *keys_of(value.values())
-    return (kind, value) if kind in (*PLAIN_TYPES, str, type(None)) else key_of_other(value)
+    if kind in (tuple, list, set, frozenset, dict) and len(value) <= _MOST_COMPARED:
+        return kind.__name__, *keys_of(value), *keys_of(value.values() if kind is dict else ())
+    return key_of_other(value)
 
 
 def _refuse(value: object) -> Hashable:
@@ -119,11 +116,14 @@ def _parts(function: FunctionType) -> list[Any]:
 
     Of other modules and of classes, only plain values count: the rest of them is seldom replaced.
     """
-    defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    module = function.__globals__
     names = _names(function.__code__)
-    read = [function.__globals__[name] for name in names if name in function.__globals__]
+    read = [module[name] for name in names if name in module]
     owners = [vars(owner) for owner in read if isinstance(owner, ModuleType | type)]
     attributes = [owner[name] for owner in owners for name in names if type(owner.get(name)) in (*PLAIN_TYPES, str)]
+    is_foreign = [isinstance(value, FunctionType) and value.__globals__ is not module for value in read]
+    read = [_Same(value) if foreign else value for value, foreign in zip(read, is_foreign, strict=True)]
+    defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     return [*defaults, *map(_contents, function.__closure__ or ()), *read, *attributes]
 
 
@@ -156,3 +156,7 @@ class _Same:
 
     def __hash__(self) -> int:
         return id(self._to)
+
+
+_UNCHANGING = (ModuleType, type, BuiltinFunctionType, itemgetter, re.Pattern, _Same)
+"""Types of objects that do not change, or of which `_parts` reads what may change."""
