@@ -24,7 +24,7 @@ Function = Callable[[GradedAttempt], Any]
 _MOST_KEPT = 32
 """Largest number of functions, or of several functions of one metric, whose values are kept."""
 _MOST_COMPARED = 100
-"""Largest collection that is read for a change; a larger one counts as an object."""
+"""Largest collection that is read for a change."""
 
 grade_getter = lru_cache(maxsize=256)(itemgetter)
 """Returns the function that reads a grade, the same one each time."""
@@ -64,33 +64,30 @@ class KeptValues:
 
 
 def constant_key(function: Function) -> Hashable | None:
-    """Return a key of the values that a function gives; None where an object that it reads may change.
+    """Return a key of the values that a function gives; None where an object that it reads may change unnoticed.
 
     Functions of the same code that read the same values have one key: each evaluation of a test makes functions of its
     own.
     """
     try:
-        return _key_of(function, _refuse, set())
+        return _key_of(function, set())
     except _NotConstantError:
         return None
 
 
-def outcome_key(function: Function) -> Hashable:
-    """Return a key of a function, which is another one once it reads other values or objects than before."""
-    return _key_of(function, _Same, set())
-
-
-def _key_of(value: Any, key_of_other: Callable[[object], Hashable], seen: set[int]) -> Hashable:
-    """Return a key of a value that a function reads: of its content, as far as that is known.
+def _key_of(value: Any, seen: set[int]) -> Hashable:
+    """Return a key of a value that a function reads; a function is such a value as well.
 
     Args:
-        value: The value; a function is a value as well.
-        key_of_other: Gives the key of an object that may change unnoticed.
+        value: The value.
         seen: The identities of the functions and collections that were read before; they are not read again.
+
+    Raises:
+        _NotConstantError: The value may change unnoticed.
     """
 
     def keys_of(parts: Iterable[object]) -> Iterator[Hashable]:
-        return (_key_of(part, key_of_other, seen) for part in parts)
+        return (_key_of(part, seen) for part in parts)
 
     kind = type(value)
     if kind in (*PLAIN_TYPES, str, type(None)):
@@ -104,11 +101,7 @@ def _key_of(value: Any, key_of_other: Callable[[object], Hashable], seen: set[in
         return kind, *keys_of((value.func, value.args, value.keywords))
     if kind in (tuple, list, set, frozenset, dict) and len(value) <= _MOST_COMPARED:
         return kind.__name__, *keys_of(value), *keys_of(value.values() if kind is dict else ())
-    return key_of_other(value)
-
-
-def _refuse(value: object) -> Hashable:
-    raise _NotConstantError(value)
+    raise _NotConstantError
 
 
 def _parts(function: FunctionType) -> list[Any]:
@@ -142,7 +135,7 @@ def _contents(cell: CellType) -> Any:
 
 
 class _NotConstantError(Exception):
-    """A value that a function reads may change."""
+    """A value that a function reads may change unnoticed."""
 
 
 class _Same:

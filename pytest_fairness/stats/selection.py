@@ -15,7 +15,7 @@ from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.stats.calibration.labels import Calibration, Row
 from pytest_fairness.stats.columns import Clustering, Codes, Columns, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffects, estimate_item_effects, is_nested
-from pytest_fairness.stats.function_values import outcome_key
+from pytest_fairness.stats.function_values import constant_key
 from pytest_fairness.stats.group_estimates import Setting
 from pytest_fairness.stats.history import ClusterMap, EarlierGroups
 from pytest_fairness.stats.metric_estimates import EarlierSamples, MetricSample, read_sample
@@ -236,8 +236,8 @@ class Selection:
         refuse_no_outcome(outcome)
         if equals is not None:
             raise FairnessError("equals= goes with the name of a grade: a function can compare for itself")
-        key = outcome_key(outcome)
-        if key not in self._vectors:
+        key = constant_key(outcome)
+        if key is None or key not in self._vectors:
             self._vectors[key] = self.reader.computed_vector(outcome, self.rows)
         return self._vectors[key]
 

@@ -251,6 +251,18 @@ CUTOFF = 1
 CUTOFFS = [1]
 
 
+class Cutoff:
+    """A function that is an object, and changes with it."""
+
+    least = 1
+
+    def __call__(self, attempt: GradedAttempt) -> bool:
+        return bool(attempt["score"] > self.least)
+
+
+cutoff_object = Cutoff()
+
+
 def exceeds_cutoff(score: int) -> bool:
     return any(score > cutoff for cutoff in (CUTOFF,))
 
@@ -265,6 +277,9 @@ def is_above(attempt: GradedAttempt) -> bool:
         is_above,
         lambda attempt: attempt["score"] > CUTOFF,
         lambda attempt: attempt["score"] > CUTOFFS[0],
+        lambda attempt: attempt["score"] > cutoff_object.least,
+        cutoff_object,
+        cutoff_object.__call__,
         partial(lambda attempt, cutoffs: attempt["score"] > cutoffs["least"][0], cutoffs={"least": CUTOFFS}),
     ],
 )
@@ -274,7 +289,7 @@ def test_outcome_function_reads_global_variables_as_they_are_now(
     measured = Measured(graded())
     for cutoff in (1, 4):
         monkeypatch.setattr(sys.modules[__name__], "CUTOFF", cutoff)
-        CUTOFFS[0] = cutoff
+        CUTOFFS[0] = cutoff_object.least = cutoff
         expected = np.mean([attempt["score"] > cutoff for attempt in graded()])
         assert measured.rate(function).value == pytest.approx(expected)
 
