@@ -25,6 +25,7 @@ _MOST_KEPT = 32
 """Largest number of functions, or of several functions of one metric, whose values are kept."""
 _MOST_COMPARED = 100
 """Largest collection that is read for a change."""
+_COLLECTIONS = (tuple, list, set, frozenset, dict)
 
 grade_getter = lru_cache(maxsize=256)(itemgetter)
 """Returns the function that reads a grade, the same one each time."""
@@ -99,7 +100,7 @@ def _key_of(value: Any, seen: set[int]) -> Hashable:
         return value.__code__, _Same(value.__globals__), *keys_of(_parts(value))
     if kind is partial:
         return kind, *keys_of((value.func, value.args, value.keywords))
-    if kind in (tuple, list, set, frozenset, dict) and len(value) <= _MOST_COMPARED:
+    if kind in _COLLECTIONS and len(value) <= _MOST_COMPARED:
         return kind.__name__, *keys_of(value), *keys_of(value.values() if kind is dict else ())
     raise _NotConstantError
 
@@ -107,17 +108,18 @@ def _key_of(value: Any, seen: set[int]) -> Hashable:
 def _parts(function: FunctionType) -> list[Any]:
     """Return the objects that a function reads: its defaults, the variables around it, and those of its module.
 
-    Of other modules and of classes, only plain values count: the rest of them is seldom replaced.
+    Of other modules and of classes, only plain values and collections count: the rest of them is seldom replaced.
     """
     module = function.__globals__
     names = _names(function.__code__)
     read = [module[name] for name in names if name in module]
-    owners = [vars(owner) for owner in read if isinstance(owner, ModuleType | type)]
-    attributes = [owner[name] for owner in owners for name in names if type(owner.get(name)) in (*PLAIN_TYPES, str)]
     is_foreign = [isinstance(value, FunctionType) and value.__globals__ is not module for value in read]
     read = [_Same(value) if foreign else value for value, foreign in zip(read, is_foreign, strict=True)]
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    return [*defaults, *map(_contents, function.__closure__ or ()), *read, *attributes]
+    parts = [*defaults, *map(_contents, function.__closure__ or ()), *read]
+    owners = [owner for part in parts for owner in (part.__mro__ if isinstance(part, type) else (part,))]
+    attributes = [vars(owner).get(name) for owner in owners if isinstance(owner, ModuleType | type) for name in names]
+    return parts + [value for value in attributes if type(value) in (*PLAIN_TYPES, str, *_COLLECTIONS)]
 
 
 @lru_cache(maxsize=256)

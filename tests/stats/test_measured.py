@@ -255,9 +255,14 @@ class Cutoff:
     """A function that is an object, and changes with it."""
 
     least = 1
+    bounds = CUTOFFS
 
     def __call__(self, attempt: GradedAttempt) -> bool:
         return bool(attempt["score"] > self.least)
+
+
+class InheritedCutoff(Cutoff):
+    """A class whose attributes are those of another."""
 
 
 cutoff_object = Cutoff()
@@ -280,6 +285,8 @@ def is_above(attempt: GradedAttempt) -> bool:
         lambda attempt: attempt["score"] > cutoff_object.least,
         cutoff_object,
         cutoff_object.__call__,
+        lambda attempt: attempt["score"] > Cutoff.bounds[0],
+        (lambda kind: lambda attempt: attempt["score"] > kind.bounds[0])(InheritedCutoff),
         partial(lambda attempt, cutoffs: attempt["score"] > cutoffs["least"][0], cutoffs={"least": CUTOFFS}),
     ],
 )
