@@ -23,6 +23,7 @@ from pytest_fairness.store.samples import StoredSample, grade_from_json
 from pytest_fairness.store.spending import Decide, SpendingDecision, SpendingEntry
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.errors import UngradedReason
     from pytest_fairness.core.tool_calls import ToolCall
     from pytest_fairness.store.looks import Looks
     from pytest_fairness.store.provider_batches import Submission, Submissions
@@ -123,7 +124,7 @@ class Store:
         grades: dict[tuple[str, str], Grade] = {}
         for page in _pages(keys):
             for key, grader, value, ungraded, detail in self._database.rows(_SELECT_GRADES, keys=page):
-                grades[key, grader] = grade_from_json(json.loads(value), ungraded, detail)
+                grades[key, grader] = _grade(value, ungraded, detail)
         return attempts, grades
 
     def _load_attempts(self, keys: Sequence[str], run: str) -> dict[str, Attempt]:
@@ -364,6 +365,14 @@ def open_to_read(location: StoreLocation) -> Iterator[Store]:
 
 def _pages(keys: Sequence[str]) -> Iterator[list[str]]:
     return (list(keys[start : start + _PAGE]) for start in range(0, len(keys), _PAGE))
+
+
+def _grade(text: str, ungraded: UngradedReason | None, detail: str) -> Grade:
+    is_mutable = text[0] in "[{"
+    return grade_from_json(json.loads(text) if is_mutable else _plain_value(text), ungraded, detail)
+
+
+_plain_value = lru_cache(maxsize=4096)(json.loads)
 
 
 @lru_cache(maxsize=4096)

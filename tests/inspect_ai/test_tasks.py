@@ -220,7 +220,7 @@ def test_killed_run_asks_nothing_twice(project: Project) -> None:
 
 
 def test_message_limit_is_kept_before_a_call(project: Project) -> None:
-    """A sample that has as many messages as it may have asks nothing more."""
+    """Ask nothing more where a sample has as many messages as it may have."""
     project.write(tasks=(HELPERS / "inspect_tasks.py").read_text(encoding="utf-8"), conftest=f"KILL = 0\n{MODEL}")
     project.run("--fairness-inspect=tasks.py@curtailed", "--fairness-inspect-threshold=accuracy >= 0.01")
     assert sum(project.calls().values()) == 24
