@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import withheld_grade
+from pytest_fairness.core.garbage_collection import paused_collection
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
@@ -144,7 +145,9 @@ class ProbeSample:
         indices = range(len(self.items))
         missing = [index for index in indices if index not in self._graded]
         if missing:
-            self._engine.attempts(list(self.requests(missing)))
+            with paused_collection():
+                requests = list(self.requests(missing))
+            self._engine.attempts(requests)
         return [attempt for index in indices for attempt in self.measure(index)]
 
     def measured(self) -> list[GradedAttempt]:

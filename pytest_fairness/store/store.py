@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, stored_value
+from pytest_fairness.core.garbage_collection import paused_collection
 from pytest_fairness.core.items import Message
 from pytest_fairness.store import schema, spending
 from pytest_fairness.store.archive import readable
@@ -120,11 +121,12 @@ class Store:
 
     def load(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[tuple[str, str], Grade]]:
         """Return the attempts that are stored under these keys, and their grades by grader's fingerprint."""
-        attempts = self._load_attempts(keys, run)
-        grades: dict[tuple[str, str], Grade] = {}
-        for page in _pages(keys):
-            for key, grader, value, ungraded, detail in self._database.rows(_SELECT_GRADES, keys=page):
-                grades[key, grader] = _grade(value, ungraded, detail)
+        with paused_collection():
+            attempts = self._load_attempts(keys, run)
+            grades: dict[tuple[str, str], Grade] = {}
+            for page in _pages(keys):
+                for key, grader, value, ungraded, detail in self._database.rows(_SELECT_GRADES, keys=page):
+                    grades[key, grader] = _grade(value, ungraded, detail)
         return attempts, grades
 
     def _load_attempts(self, keys: Sequence[str], run: str) -> dict[str, Attempt]:
