@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import chain
 from operator import itemgetter
+from pathlib import Path
+from sysconfig import get_path
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -26,6 +28,10 @@ _MOST_KEPT = 32
 _MOST_COMPARED = 100
 """Largest collection that is read for a change."""
 _COLLECTIONS = (tuple, list, set, frozenset, dict)
+_CHANGING = (*PLAIN_TYPES, str, *_COLLECTIONS, FunctionType)
+"""Types of attributes of modules and classes that are read for a change."""
+_INSTALLED = (*(get_path(name) for name in ("stdlib", "purelib", "platlib")), str(Path(__file__).parents[1]))
+"""Folders of Python's own modules, of packages and of this one."""
 
 grade_getter = lru_cache(maxsize=256)(itemgetter)
 """Returns the function that reads a grade, the same one each time."""
@@ -108,18 +114,24 @@ def _key_of(value: Any, seen: set[int]) -> Hashable:
 def _parts(function: FunctionType) -> list[Any]:
     """Return the objects that a function reads: its defaults, the variables around it, and those of its module.
 
-    Of other modules and of classes, only plain values and collections count: the rest of them is seldom replaced.
+    Of other modules and of classes, only functions, plain values and collections count: the rest of them is seldom
+    replaced. Functions of installed packages do not change.
     """
     module = function.__globals__
     names = _names(function.__code__)
     read = [module[name] for name in names if name in module]
-    is_foreign = [isinstance(value, FunctionType) and value.__globals__ is not module for value in read]
-    read = [_Same(value) if foreign else value for value, foreign in zip(read, is_foreign, strict=True)]
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     parts = [*defaults, *map(_contents, function.__closure__ or ()), *read]
     owners = [owner for part in parts for owner in (part.__mro__ if isinstance(part, type) else (part,))]
     attributes = [vars(owner).get(name) for owner in owners if isinstance(owner, ModuleType | type) for name in names]
-    return parts + [value for value in attributes if type(value) in (*PLAIN_TYPES, str, *_COLLECTIONS)]
+    attributes = [value.__func__ if isinstance(value, staticmethod | classmethod) else value for value in attributes]
+    parts += [value for value in attributes if type(value) in _CHANGING]
+    return [_Same(part) if type(part) is FunctionType and _is_installed(part) else part for part in parts]
+
+
+def _is_installed(function: FunctionType) -> bool:
+    file = function.__globals__.get("__file__")
+    return isinstance(file, str) and file.startswith(_INSTALLED)
 
 
 @lru_cache(maxsize=256)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -260,12 +261,20 @@ class Cutoff:
     def __call__(self, attempt: GradedAttempt) -> bool:
         return bool(attempt["score"] > self.least)
 
+    @staticmethod
+    def is_exceeded(score: int) -> bool:
+        return score > CUTOFF
+
 
 class InheritedCutoff(Cutoff):
     """A class whose attributes are those of another."""
 
 
 cutoff_object = Cutoff()
+grading = ModuleType("grading")
+"""A module of helpers beside the tests."""
+exec("def exceeds(score): return score > CUTOFF", vars(grading))  # noqa: S102
+exceeds = grading.exceeds
 
 
 def exceeds_cutoff(score: int) -> bool:
@@ -287,6 +296,9 @@ def is_above(attempt: GradedAttempt) -> bool:
         cutoff_object.__call__,
         lambda attempt: attempt["score"] > Cutoff.bounds[0],
         (lambda kind: lambda attempt: attempt["score"] > kind.bounds[0])(InheritedCutoff),
+        lambda attempt: Cutoff.is_exceeded(attempt["score"]),
+        lambda attempt: grading.exceeds(attempt["score"]),
+        lambda attempt: exceeds(attempt["score"]),
         partial(lambda attempt, cutoffs: attempt["score"] > cutoffs["least"][0], cutoffs={"least": CUTOFFS}),
     ],
 )
@@ -295,7 +307,8 @@ def test_outcome_function_reads_global_variables_as_they_are_now(
 ) -> None:
     measured = Measured(graded())
     for cutoff in (1, 4):
-        monkeypatch.setattr(sys.modules[__name__], "CUTOFF", cutoff)
+        for module in (sys.modules[__name__], grading):
+            monkeypatch.setattr(module, "CUTOFF", cutoff, raising=False)
         CUTOFFS[0] = cutoff_object.least = cutoff
         expected = np.mean([attempt["score"] > cutoff for attempt in graded()])
         assert measured.rate(function).value == pytest.approx(expected)
