@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
@@ -203,13 +204,11 @@ class _Template:
             slots_by_values.setdefault((ours, theirs), (slot, False))
             slots_by_values.setdefault((_capitalized(ours), _capitalized(theirs)), (slot, True))
         names = [slots_by_values["".join(ours), "".join(theirs)] for ours, theirs in aligned.filled]
-        parts = [""]
-        for word in aligned.fixed:
-            if word:
-                parts[-1] += word
-            else:
-                parts.append("")
-        return cls(first.slots, parts, names, frozenset(aligned.fixed), sum(map(_count, aligned.fixed)))
+        fixed = aligned.fixed
+        slots = [-1, *(position for position, word in enumerate(fixed) if not word), len(fixed)]
+        parts = ["".join(fixed[slot + 1 : following]) for slot, following in pairwise(slots)]
+        count = len(fixed) - len(names) - sum(map(str.isspace, fixed))
+        return cls(first.slots, parts, names, frozenset(fixed), count)
 
     def match(self, prompt: Prompt, text: str) -> _Match | None:
         """Return the match of a prompt with this template; None where the two must be aligned word by word."""
