@@ -387,15 +387,17 @@ def _check_articles(item: ProbeItem, number: int, prompt: Prompt) -> None:
     """Refuse "a" before a vowel and "an" before a consonant, where the article or the word is part of a slot."""
     if not _is_english(prompt):
         return
-    starts = {tokens[0] for tokens in map(_tokens, prompt.slots.values()) if tokens}
-    starts |= {_capitalized(word) for word in starts}
     for article, word in _ARTICLE.findall(_text(prompt)):
-        if starts & {article, word} and (article.lower() == "an") != begins_with_vowel(word):
+        if (article.lower() == "an") == begins_with_vowel(word):
+            continue
+        starts = {tokens[0] for tokens in map(_tokens, prompt.slots.values()) if tokens}
+        if {article, word} & (starts | {_capitalized(start) for start in starts}):
             raise FairnessError(
                 f"item {item.id!r}, prompt {number} says {f'{article} {word}'!r}: make the article part of the slot"
             )
 
 
+@lru_cache(maxsize=4096)
 def begins_with_vowel(word: str) -> bool:
     """Return whether a word takes "an": an estimate of its sound from its letters."""
     if _VOWEL.match(word):
