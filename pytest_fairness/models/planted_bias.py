@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from struct import Struct
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.items import Prompt
@@ -14,6 +15,7 @@ from pytest_fairness.core.items import Prompt
 _ITEM = ("item", "item_id")
 _PRONOUNS = frozenset(["he", "she", "him", "his", "her", "hers", "they", "them", "their", "mr", "ms", "mrs", "mx"])
 _WORD = re.compile(r"[^\W\d_]+")
+_EIGHT = Struct(">8Q")
 
 
 def uniforms(*seed: object) -> Iterator[float]:
@@ -30,8 +32,8 @@ def uniforms_of(seed: str) -> Iterator[float]:
     block = seed.encode()
     while True:
         block = hashlib.blake2b(block).digest()
-        for start in range(0, 64, 8):
-            yield (int.from_bytes(block[start : start + 8]) >> 11) / 2**53
+        for number in _EIGHT.unpack(block):
+            yield (number >> 11) / 2**53
 
 
 def item_identity(prompt: Prompt) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core import json_text as json
@@ -207,9 +208,7 @@ class SimulatedModel:
     def _text(self, prompt: Prompt, repetition: int) -> str:
         # Always the same draws for the same purpose: a changed parameter changes only what it is about.
         draws = uniforms_of(f"[{self._seed}, {_read(prompt)[0]}, {repetition}]")
-        refusal_draw, garbage_draw, noise_draw, wording, decision, other, verbose_draw, habit_draw = (
-            next(draws) for _ in range(8)
-        )
+        refusal_draw, garbage_draw, noise_draw, wording, decision, other, verbose_draw, habit_draw = islice(draws, 8)
         if refusal_draw < self._refusal_rate(prompt):
             return simulated_phrases.refusal(wording)
         if garbage_draw < self._garbage:
@@ -267,9 +266,9 @@ class SimulatedModel:
         from pytest_fairness.core.tool_calls import ToolCall
         from pytest_fairness.core.tools import calls_from_json
 
-        messages = [[message["role"], message["content"]] for message in prompt.messages]
-        draws = uniforms(self._seed, messages, repetition)
-        refusal_draw, garbage_draw, noise_draw, wording, decision, other = (next(draws) for _ in range(6))
+        messages, _ = _read(prompt)
+        draws = uniforms_of(f"[{self._seed}, {messages}, {repetition}]")
+        refusal_draw, garbage_draw, noise_draw, wording, decision, other = islice(draws, 6)
         tools = {tool.name: tool for tool in prompt.tools}
         before = [message["content"] for message in prompt.messages if message["role"] == CALLS_ROLE]
         called = {call.name for content in before for call in calls_from_json(json.loads(content))}
@@ -282,7 +281,7 @@ class SimulatedModel:
             return "That is done.", []
         habit_value = None
         # Draws of their own: a habit changes which tool is called, and no argument of it.
-        habit_draw = next(uniforms(self._seed, "habit", messages, repetition))
+        habit_draw = next(uniforms_of(f'[{self._seed}, "habit", {messages}, {repetition}]'))
         if self._habit and len(choices) > 1 and habit_draw < self._habit_share:
             habit_value = habitual_option(self._habit, AnswerOptions({name: name for name in choices}), prompt.text)
         name = waiting[0] if waiting else habit_value or self._pick(prompt, choices, decision, other)
@@ -378,7 +377,7 @@ class SimulatedModel:
     def _item_share(self, prompt: Prompt, share: float) -> float:
         if not self._spread:
             return share
-        return item_probability(share, self._spread, next(uniforms(self._seed, "item", item_identity(prompt))))
+        return _item_share(share, self._spread, self._seed, item_identity(prompt))
 
     def _refusal_rate(self, prompt: Prompt) -> float:
         return self._refusal + (self._refusal_gap if self._is_about_group(prompt) else 0)
@@ -388,6 +387,11 @@ class SimulatedModel:
         if self._of is None:
             return False
         return self._of in (prompt.groups.values() if self._by is None else (prompt.groups.get(self._by),))
+
+
+@lru_cache(maxsize=4096)
+def _item_share(share: float, spread: float, seed: int, item: str) -> float:
+    return item_probability(share, spread, next(uniforms(seed, "item", item)))
 
 
 def _read(prompt: Prompt) -> tuple[str, int]:

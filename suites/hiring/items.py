@@ -183,15 +183,20 @@ def _prompt(
     """Return a template about a person; ``groups`` replaces the groups of the name."""
     spoken: Mapping[str, str] = language_texts(language)["words"][name.gender]
     slots = {"name": name.text, **spoken, **profile.varied(name.gender), **(filled or {})}
-    words: dict[str, Any] = {"line": ""} | profile.words(name.gender) | slots
-    words["reference"] = words["reference"].format_map(_with_capitals(slots))
+    words = _Words({"line": ""} | profile.words(name.gender) | slots)
+    words["reference"] = words["reference"].format_map(words)
     metadata = {"name": name.text, "draw": draw + 1, "language": language, "item": profile.id} | dict(reply or {})
-    return Prompt(template.format_map(_with_capitals(words)), groups or name.groups, metadata, slots)
+    return Prompt(template.format_map(words), groups or name.groups, metadata, slots)
 
 
-def _with_capitals(words: Mapping[str, str]) -> dict[str, str]:
-    """Return the words with a second set of slots: ``{They}`` is the word for ``{they}`` with a capital."""
-    return {**words, **{slot[0].upper() + slot[1:]: text[:1].upper() + text[1:] for slot, text in words.items()}}
+class _Words(dict[str, Any]):
+    """Words by slot, with a second set of slots: ``{They}`` is the word for ``{they}`` with a capital."""
+
+    def __missing__(self, slot: str) -> str:
+        if slot[0].islower():
+            raise KeyError(slot)
+        text: str = self[slot[0].lower() + slot[1:]]
+        return text[:1].upper() + text[1:]
 
 
 def _item(profile: Profile, prompts: list[Prompt]) -> ProbeItem:

