@@ -217,27 +217,10 @@ def import_as_pytest(modules: Sequence[str]) -> None:
         import_module(name)
     search_once(pytest.MonkeyPatch())
     config._ensure_unconfigure()
-    warm_up()
     compile_patterns()
     inspect.getmodule(preload.__code__)  # which module has which file: traceback entries look it up
     gc.collect()
     gc.freeze()
-
-
-def warm_up() -> None:
-    """Run a small suite."""
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        from tests.helpers.project_sources import application, suite
-        Path(folder, "conftest.py").write_text(application())
-        Path(folder, "test_hiring.py").write_text(suite(count=20))
-        patch.chdir(folder)
-        patch.setattr(sys, "stdout", open(os.devnull, "w"))
-        patch.delenv("PYTEST_ADDOPTS")
-        modules, path, meta = dict(sys.modules), list(sys.path), list(sys.meta_path)
-        pytest.main(["-p", "no:randomly", "-p", "no:xdist", "--disable-plugin-autoload", "-p", "fairness", "--fairness-report=none", "--fairness-json=results.json"])
-        sys.path[:], sys.meta_path[:] = path, meta
-        for name in set(sys.modules) - set(modules):
-            if not getattr(sys.modules[name], "__file__", None) or sys.modules[name].__file__.startswith(folder): del sys.modules[name]
 
 
 def compile_patterns() -> None:
