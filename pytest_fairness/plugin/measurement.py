@@ -68,7 +68,6 @@ class LazyMeasured:
         """Samples by the number of the look."""
         self._views: dict[Look, Measured] = {}
         """Metrics by look, since thresholds may look at one sample with different confidences."""
-        self._exclusions: dict[Look, LeftOut] = {}
         self.cause: tuple[str, int] | None = None
         """The most frequent error, and its number of attempts or of requests by graders."""
         try:
@@ -363,14 +362,14 @@ class LazyMeasured:
         """The prompts that options of the run exclude from the current look's sample."""
         if not (self.probe.filtered or self.probe.reserve):
             return {}
-        if self.look not in self._exclusions:
+        if self.look not in self.probe.exclusions:
             items, _ = self.look.design(self.probe)
             measured = {item.id for item in items}
             reserve = [item for item in self.probe.reserve if item.id not in measured]
             settings = self._fairness.settings
             excluded_by = {" ".join(settings.filters): self.probe.filtered, settings.sampling: reserve}
-            self._exclusions[self.look] = left_out(excluded_by, items)
-        return self._exclusions[self.look]
+            self.probe.exclusions[self.look] = left_out(excluded_by, items)
+        return self.probe.exclusions[self.look]
 
     @property
     def extremes(self) -> dict[str, Callable[[Prompt], Sequence[Any]]]:

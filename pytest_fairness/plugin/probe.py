@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from pytest_fairness.core import json_text as json
 from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean, text_of
+from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.propensity_graders import add_continuations, as_propensities
@@ -58,6 +59,8 @@ class Probe:
     """The items that --fairness-where excludes."""
     reserve: list[ProbeItem] = field(default_factory=list)
     """The items outside of the sample, in the order in which a larger sample adds them."""
+    exclusions: dict[Hashable, LeftOut] = field(default_factory=dict)
+    """The prompts that options of the run exclude, by look: computed once for all thresholds."""
     chosen: list[str] = field(default_factory=list)
     """The ``NAME=VALUE`` of --fairness-where that selected the items."""
     labels: Sequence[Mapping[str, Any]] = ()

@@ -6,12 +6,12 @@ import re
 
 from pytest_fairness.report.escaping import escape_controls
 
-_SPECIAL = re.compile(r"""[\\`*_{}\[\]<>"|~$&@#]""")
 _FIRST = re.compile(r"^([-+=](?=[-+=\s]|$)|\d(?=\d*[.)](?:\s|$)))")
 """A pattern of characters at the beginning of a line that make it a heading, a list or a rule."""
 
-_GAP = "&#8203;"
-"""A zero-width space, which breaks GitHub's automatic links to people, issues and addresses."""
+_GAP = "\0"
+"""A character that shows where a zero-width space breaks GitHub's automatic links to people, issues and addresses."""
+_REFERENCES = str.maketrans({_GAP: "&#8203;"} | {special: f"&#{ord(special)};" for special in '\\`*_{}[]<>"|~$&@#'})
 
 _LINKS = re.compile(
     r"(?<=@)(?=\w)|(?<=#)(?=\d)|(?<=\bGH-)(?=\d)|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=:)(?!\d\d:)(?=(?:[a-z+-][\w+-]*|\d\w*):)",
@@ -32,12 +32,9 @@ def escape(text: str) -> str:
     '&#64;&#8203;someone, see &#35;&#8203;12'
     """
     shown = escape_controls(" ".join(text.split()))
-    gaps = {match.start() for match in _LINKS.finditer(shown)}
-    escaped = [(_GAP if position in gaps else "") + _reference(character) for position, character in enumerate(shown)]
+    escaped = _LINKS.sub(_GAP, shown).translate(_REFERENCES)
     first = _FIRST.match(shown)
-    if first:
-        escaped[0] = f"&#{ord(first[0])};"
-    return "".join(escaped)
+    return f"&#{ord(first[0])};{escaped[1:]}" if first else escaped
 
 
 def fenced(text: str) -> str:
@@ -54,7 +51,3 @@ def fenced(text: str) -> str:
     longest = max((len(run) for run in re.findall("`+", shown)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{shown}\n{fence}"
-
-
-def _reference(character: str) -> str:
-    return f"&#{ord(character)};" if _SPECIAL.match(character) else character

@@ -194,9 +194,10 @@ def aggregate_marks(rows: Sequence[ThresholdResult]) -> list[MarkResult]:
     }
     results = []
     for kind, name_of in kinds.items():
-        keys = dict.fromkeys((row.model, name_of(row)) for row in rows if row.scale is not None)
+        named = [(name_of(row), row) for row in rows]
+        keys = dict.fromkeys((row.model, name) for name, row in named if row.scale is not None)
         for model, name in keys:
-            counted = [row for row in rows if name_of(row) == name and row.model in (model, "") and _counts(row)]
+            counted = [row for own, row in named if own == name and row.model in (model, "") and _counts(row)]
             mark = aggregate(row.mark or NOT_MARKED for row in counted)
             if name:
                 results.append(MarkResult(model=model, mark=None if mark == NOT_MARKED else mark, **{kind: name}))

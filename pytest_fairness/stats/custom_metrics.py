@@ -93,8 +93,12 @@ class Functional:
         if values.shape != (len(sums),):
             return None
         # A function that mixes rows, such as a maximum over all, gives other values for single rows.
-        single = [self._value(sums[0]), self._value(sums[-1])]
-        return values if np.allclose(values[[0, -1]], single, rtol=1e-9, atol=1e-12, equal_nan=True) else None
+        for value, row in zip(values[[0, -1]].tolist(), (sums[0], sums[-1]), strict=True):
+            single = self._value(row)
+            both_undefined = math.isnan(value) and math.isnan(single)
+            if not (both_undefined or math.isclose(value, single, rel_tol=1e-9, abs_tol=1e-12)):
+                return None
+        return values
 
     def _value(self, sums: Floats) -> float:
         try:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache, reduce
 from itertools import combinations
 
 import numpy as np
@@ -159,6 +161,7 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
     stacked = np.vstack([np.concatenate(pair.influences[:2]) for pair in pairs]) / errors[:, np.newaxis]
     largest = _largest(stacked @ stacked.T, df)
 
+    @cache
     def largest_of_all(tail: float) -> float:
         # The simulated maximum is two-sided; unless folded, only one of its sides is a claim.
         beyond = (1 if folded else 2) * tail
@@ -171,11 +174,18 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
 
 def _largest(correlation: Floats, df: float) -> Floats:
     """Return draws of the largest absolute value of a multivariate t."""
-    generator = np.random.default_rng(SEED)
     values, vectors = np.linalg.eigh(correlation)
     # The symmetric root: eigenvectors have any sign, and with equal eigenvalues any direction, by rounding.
     root = (vectors * np.sqrt(np.where(values > 1e-12, values, 0.0))) @ vectors.T
-    largest: Floats = np.abs(generator.standard_normal((DRAWS, len(root))) @ root).max(axis=1)
+    normals, generator = _normal_draws(len(root))
+    largest: Floats = reduce(np.maximum, np.abs(normals @ root).T)
     if np.isfinite(df):
-        largest = largest / np.sqrt(generator.chisquare(df, DRAWS) / df)
+        largest = largest / np.sqrt(deepcopy(generator).chisquare(df, DRAWS) / df)
     return largest
+
+
+@lru_cache(maxsize=2)
+def _normal_draws(size: int) -> tuple[Floats, np.random.Generator]:
+    """Return normal draws, shape (DRAWS, size), and the generator in the state after them."""
+    generator = np.random.default_rng(SEED)
+    return generator.standard_normal((DRAWS, size)), generator

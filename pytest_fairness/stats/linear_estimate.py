@@ -189,8 +189,18 @@ class LinearEstimate:
     @cached_property
     def variance(self) -> float:
         """Variance on the scale: by source, or two ways; 0 where all clusters agree but for rounding."""
-        variance = combined([float(np.square(influences).sum()) for influences in self.influences], self.own_share)
+        variance = combined(self._squares, self.own_share)
         return 0.0 if negligible(variance, self.clusters, self.size) else variance + self.unclustered
+
+    @cached_property
+    def _squares(self) -> list[float]:
+        """The sum of the squared influences, per clustering."""
+        return [float(np.square(influences).sum()) for influences in self.influences]
+
+    @cached_property
+    def _skewness(self) -> float:
+        """The skewness of the influences by source."""
+        return skewness(self.influences[0])
 
     @cached_property
     def differing(self) -> float:
@@ -202,8 +212,8 @@ class LinearEstimate:
         """The index of the clustering with most of the variance, whose clusters show how few differ and how skewed
         they are: 1, the crossed factor, where it adds more variance than the sources have.
         """
-        by_source, *others = (float(np.square(influences).sum()) for influences in self.influences)
-        return int(bool(others) and combined([by_source, *others], self.own_share) > 2 * by_source)
+        by_source, *others = self._squares
+        return int(bool(others) and combined(self._squares, self.own_share) > 2 * by_source)
 
     @cached_property
     def error(self) -> float:
@@ -222,10 +232,9 @@ class LinearEstimate:
     @cached_property
     def df(self) -> float:
         """Degrees of freedom by Satterthwaite 1946, over the terms of the variance: V^2 / sum V_k^2 / df_k."""
-        squares = [float(np.square(influences).sum()) for influences in self.influences]
-        if len(squares) == 1 or not self.variance:
+        if len(self._squares) == 1 or not self.variance:
             return self.dfs[0]
-        terms = sum(square**2 / df for square, df in zip(squares, self.dfs, strict=True))
+        terms = sum(square**2 / df for square, df in zip(self._squares, self.dfs, strict=True))
         return max(1.0, min(self.variance**2 / terms, self.dfs[0])) if terms > 0 else self.dfs[0]
 
     @cached_property
@@ -237,8 +246,7 @@ class LinearEstimate:
         """
         if self.symmetric:
             return 0.0, 0.0
-        influences = self.influences[self._leading]
-        variance = float(np.square(influences).sum())
+        influences, variance = self.influences[self._leading], self._squares[self._leading]
         if variance <= 0:
             return 0.0, 0.0
         third = float((influences**3).sum()) / (6 * variance)
@@ -298,10 +306,10 @@ class LinearEstimate:
         at most 2.7% of runs, without it in up to 5%. Normal grades have no longer side: they keep Student's t.
         """
         influences = self.influences[0]
-        if self.counts_clusters or self.symmetric or not self.error or round(abs(skewness(influences)), 9) < SKEWED:
+        if self.counts_clusters or self.symmetric or not self.error or round(abs(self._skewness), 9) < SKEWED:
             return self.value, self.value
         share = self.farther * self.clusters * unseen_share(self.clusters, tail)
-        move = share * float(influences.max() if skewness(influences) > 0 else influences.min())
+        move = share * float(influences.max() if self._skewness > 0 else influences.min())
         if (
             self.scale.kind == "log"
         ):  # the mean of one group changes in proportion: the numerator's, or the denominator's

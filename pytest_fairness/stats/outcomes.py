@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -225,7 +226,7 @@ class OutcomeReader:
         candidates = islice(
             self._hypothetical_values(functions, attempt, {}, ignore_actual=ignore_actual), MOST_HYPOTHESES
         )
-        return [values for values in candidates if not any(np.isnan(values))]
+        return [values for values in candidates if not any(map(math.isnan, values))]
 
     def require_hypotheses(self, functions: Sequence[Function], row: int) -> list[list[float]]:
         """Return the values of functions under each grade of an attempt that is ungraded for one of them.

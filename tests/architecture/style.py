@@ -6,7 +6,7 @@ import ast
 import itertools
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 Finding = tuple[Path, int, str]
@@ -115,9 +115,9 @@ def attribute_docstrings(body: list[ast.stmt]) -> Iterator[tuple[int, str]]:
                 yield after.lineno, text
 
 
-def name_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def name_faults(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Yield line and name of every variable, function, class or argument under a banned name."""
-    for node in ast.walk(tree):
+    for node in nodes:
         names: list[str] = []
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names = [node.id]
@@ -134,7 +134,8 @@ def faults(path: Path, tree: ast.Module) -> Iterator[Finding]:
     """Yield the findings of one file."""
     if path.stem.endswith("ing") and path.stem.split("_")[-1] not in GERUNDS:
         yield path, 1, f"module {path.stem!r} is named for an activity"
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    for node in nodes:
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             line = getattr(node, "lineno", 1)
             if doc := ast.get_docstring(node):
@@ -150,7 +151,7 @@ def faults(path: Path, tree: ast.Module) -> Iterator[Finding]:
                         line,
                         f"the docstring of an attribute begins with {word!r}, or uses a banned word: {text[:50]!r}",
                     )
-    yield from ((path, line, f"the name {name!r} does not name the thing") for line, name in name_faults(tree))
+    yield from ((path, line, f"the name {name!r} does not name the thing") for line, name in name_faults(nodes))
 
 
 def python_files(root: Path) -> list[Path]:

@@ -92,6 +92,12 @@ def sources() -> tuple[tuple[str, Path, ast.Module], ...]:
     )
 
 
+@cache
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Return all nodes of a module, which several tests search."""
+    return tuple(ast.walk(tree))
+
+
 def imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
@@ -118,7 +124,7 @@ def test_imports_go_down_the_layers(part: str) -> None:
     for owner, path, tree in sources():
         if owner != part:
             continue
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             for name in imported(node):
                 assert name != "pytest_fairness" or part == "cli", f"{path} imports the door of the package, above it"
                 if name.startswith("pytest_fairness."):
@@ -161,7 +167,7 @@ def test_one_module_binds_what_tests_may_replace(module: str, binding: str) -> N
 
     A user's test that replaces `json.dumps` or `asyncio.sleep` then does not break the run around it.
     """
-    importers = [path for _, path, tree in sources() for node in ast.walk(tree) if module in imported(node)]
+    importers = [path for _, path, tree in sources() for node in nodes(tree) if module in imported(node)]
     assert importers == [PACKAGE / "core" / binding]
 
 
@@ -178,7 +184,7 @@ def module_imports() -> dict[str, set[str]]:
             members = {f"{module}.{alias.name}" for alias in node.names} if isinstance(node, ast.ImportFrom) else set()
             yield from (members & trees.keys()) or ({module} & trees.keys())
 
-    return {name: {target for node in ast.walk(tree) for target in targets(node)} for name, tree in trees.items()}
+    return {name: {target for node in nodes(tree) for target in targets(node)} for name, tree in trees.items()}
 
 
 def test_modules_import_in_one_direction() -> None:
@@ -202,7 +208,7 @@ def test_files_have_at_most_440_lines_without_docstrings() -> None:
     for _, path, tree in sources():
         strings = (
             node.value
-            for node in ast.walk(tree)
+            for node in nodes(tree)
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         )
         documented = sum((string.end_lineno or 0) - string.lineno + 1 for string in strings)

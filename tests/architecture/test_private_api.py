@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import pytest_fairness
+from tests.architecture.test_layers import nodes
 
 PACKAGE = Path(pytest_fairness.__file__).parent
 COMPAT = PACKAGE / "plugin" / "compat.py"
@@ -26,7 +27,7 @@ def is_private(name: str) -> bool:
 def own_names(trees: list[ast.Module]) -> set[str]:
     """Return the private names that these modules define themselves."""
     names = set()
-    for node in (node for tree in trees for node in ast.walk(tree)):
+    for node in (node for tree in trees for node in nodes(tree)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -35,7 +36,7 @@ def own_names(trees: list[ast.Module]) -> set[str]:
 
 
 def uses_others(tree: ast.Module) -> bool:
-    imports = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [ast.unparse(node) for node in nodes(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     return any(line.split()[1].partition(".")[0] in OTHERS for line in imports)
 
 
@@ -46,7 +47,7 @@ def foreign(tree: ast.Module, own: set[str]) -> Iterator[str]:
     """
     if not uses_others(tree):
         return
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         names: list[str] = []
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = getattr(node, "module", None) or ""
@@ -104,7 +105,7 @@ def test_modules_read_no_private_names_of_each_other(part: str) -> None:
     for path in sorted((PACKAGE / part).rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         own = own_names([tree])
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in own | DOCUMENTED:
                 reads.add(f"{path.name}: {ast.unparse(node)}")
             elif isinstance(node, ast.ImportFrom):

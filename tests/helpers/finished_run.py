@@ -101,12 +101,14 @@ class FinishedRun:
         return {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in self.results["thresholds"]}
 
 
-def run(folder: Path, *arguments: str, environment: Mapping[str, str] = os.environ) -> FinishedRun:
+def run(
+    folder: Path, *arguments: str, python: str = sys.executable, environment: Mapping[str, str] = os.environ
+) -> FinishedRun:
     """Run pytest in a process of its own, as a user would."""
     inherited = {
         name: value for name, value in environment.items() if name not in OUTPUTS or environment is not os.environ
     }
-    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "--fairness-json=results.json", *arguments]
+    command = [python, "-m", "pytest", "-p", "no:randomly", "--fairness-json=results.json", *arguments]
     process = subprocess.run(
         command,
         cwd=folder,

@@ -12,7 +12,7 @@ from tests.helpers.deadlines import wait_until
 from tests.helpers.project import Project
 from tests.ray.conftest import Weights, weights_in
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]  # four processes import weights, for a minute on two cores
 COUNT = 40
 SECRET = "sk-4f1d7a90c2b8"
 PLAIN = """

@@ -15,13 +15,14 @@ from tests.helpers.accessibility import check_accessibility
 from tests.helpers.finished_run import MODELS, FinishedRun, run, with_models, write_suite
 
 if TYPE_CHECKING:
+    from tests.helpers.fork_server import ForkedWorkers
     from tests.report.conftest import OpenPage
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+def finished(tmp_path_factory: pytest.TempPathFactory, forked_workers: ForkedWorkers) -> FinishedRun:
     folder = write_suite(tmp_path_factory.mktemp("commands"))
-    return run(folder, *with_models(*MODELS), "--fairness-report=none")
+    return run(folder, *with_models(*MODELS), "--fairness-report=none", python=forked_workers.server.python)
 
 
 @pytest.fixture(autouse=True)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from functools import cache
-from pathlib import Path
-
 import pytest
 
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.extensions import EXPORTS
+from tests.helpers.finished_run import run_shipped
+from tests.helpers.project import Project
 
-ROOT = Path(__file__).parents[2]
 SUITES = ("agents", "asymmetry", "bbq", "emotion", "gender", "hiring")
 ARGUMENTS = {
     "asymmetry": [],
@@ -42,35 +38,21 @@ REASONS = {
 }
 
 
-@pytest.fixture(scope="module")
-def store_of(tmp_path_factory: pytest.TempPathFactory) -> object:
-    """Return the store of a suite's run on a simulated model: every probe of it, some items of each."""
-    folder = tmp_path_factory.mktemp("suites")
-
-    @cache
-    def store(suite: str) -> Path:
-        file = folder / f"{suite}.sqlite"
-        options = ["--fairness-model=simulated:demo", "--fairness-judge=simulated:judge", "--fairness-sample=5"]
-        command = [sys.executable, "-m", "pytest", f"suites/{suite}", "-q", "-p", "no:cacheprovider", *options]
-        command += [f"--fairness-store={file}", "--fairness-report=none", "-m", "threshold"]
-        process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
-        assert process.returncode == 1, process.stdout + process.stderr
-        return file
-
-    return store
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_export_writes_or_ends_with_one_line(
-    suite: str, store_of: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    suite: str, project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert callable(store_of)
+    """Export a run on a simulated model, of every probe and of some items of each."""
+    simulated = ("--fairness-model=simulated:demo", "--fairness-judge=simulated:judge", "--fairness-sample=5")
+    measured = run_shipped(project, f"suites/{suite}", "-m", "threshold", *simulated)
+    assert measured.code == 1, measured.output
+    capsys.readouterr()
     own = [name for name in EXPORTS.names() if name in ARGUMENTS]
     assert own == sorted(ARGUMENTS)
     for name in own:
-        out = tmp_path / f"{name}.out"
-        where = ["--store", str(store_of(suite)), "--out", str(out)]
+        out = project.path / f"{name}.out"
+        where = ["--store", str(project.store), "--out", str(out)]
         code = main(["export", name, "latest", *where, *ARGUMENTS[name]])
         captured = capsys.readouterr()
         assert (code == 0) == (suite in WRITES[name]) == out.exists(), (name, captured)

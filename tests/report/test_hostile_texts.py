@@ -15,6 +15,7 @@ from tests.helpers.finished_run import FinishedRun, run, write_suite
 from tests.helpers.report_views import HOSTILE
 
 if TYPE_CHECKING:
+    from tests.helpers.fork_server import ForkedWorkers
     from tests.report.conftest import OpenPage
 
 SUITE = """\
@@ -91,7 +92,7 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066
 """Control characters and those of direction; escape may begin pytest's own colors."""
 
 
-def hostile(folder: Path, *, fails: bool) -> FinishedRun:
+def hostile(folder: Path, python: str, *, fails: bool) -> FinishedRun:
     write_suite(folder, SUITE.format(hostile=HOSTILE))
     (folder / "conftest.py").write_text(CONFTEST.format(hostile=HOSTILE, fails=fails), encoding="utf-8")
     environment = os.environ | {
@@ -101,17 +102,17 @@ def hostile(folder: Path, *, fails: bool) -> FinishedRun:
         "PYTEST_ADDOPTS": "",
         "CI": "true",  # where pytest prints messages whole
     }
-    return run(folder, "--junitxml=junit.xml", "-ra", "--color=no", environment=environment)
+    return run(folder, "--junitxml=junit.xml", "-ra", "--color=no", python=python, environment=environment)
 
 
 @pytest.fixture(scope="module")
-def answered(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    return hostile(tmp_path_factory.mktemp("answered"), fails=False)
+def answered(tmp_path_factory: pytest.TempPathFactory, forked_workers: ForkedWorkers) -> FinishedRun:
+    return hostile(tmp_path_factory.mktemp("answered"), forked_workers.server.python, fails=False)
 
 
 @pytest.fixture(scope="module")
-def failed(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    return hostile(tmp_path_factory.mktemp("failed"), fails=True)
+def failed(tmp_path_factory: pytest.TempPathFactory, forked_workers: ForkedWorkers) -> FinishedRun:
+    return hostile(tmp_path_factory.mktemp("failed"), forked_workers.server.python, fails=True)
 
 
 def test_hostile_suite_is_judged(answered: FinishedRun) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -24,17 +23,18 @@ from tests.helpers.accessibility import check_accessibility
 from tests.helpers.finished_run import MODELS, FinishedRun, run, with_models, write_suite
 
 if TYPE_CHECKING:
+    from tests.helpers.fork_server import ForkedWorkers
     from tests.report.conftest import OpenPage
 
 VOID = {"meta", "link", "br", "img", "input"}
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+def finished(tmp_path_factory: pytest.TempPathFactory, forked_workers: ForkedWorkers) -> FinishedRun:
     """Two models and four thresholds, judged twice."""
     folder = write_suite(tmp_path_factory.mktemp("told"))
-    run(folder, *with_models(*MODELS))
-    return run(folder, *with_models(*MODELS))
+    run(folder, *with_models(*MODELS), python=forked_workers.server.python)
+    return run(folder, *with_models(*MODELS), python=forked_workers.server.python)
 
 
 class Texts(HTMLParser):
@@ -126,7 +126,7 @@ def test_each_unfair_or_undecided_threshold_has_an_example(finished: FinishedRun
 
 
 @pytest.mark.slow
-def test_commands_repeat_thresholds_and_items(finished: FinishedRun) -> None:
+def test_commands_repeat_thresholds_and_items(finished: FinishedRun, forked_workers: ForkedWorkers) -> None:
     page = finished.page.read_text(encoding="utf-8")
     commands = [re.sub(r"&amp;", "&", command) for command in re.findall(r'<code class="command">(.*?)</code>', page)]
     repeats = [command for command in commands if "test_women_and_men" in command and "lean" in command]
@@ -137,7 +137,7 @@ def test_commands_repeat_thresholds_and_items(finished: FinishedRun) -> None:
         arguments = shlex.split(command.replace("&#39;", "'"))
         assert arguments[0] == "pytest"
         process = subprocess.run(
-            [sys.executable, "-m", *arguments, "--fairness-report=none", "-p", "no:randomly"],
+            [forked_workers.server.python, "-m", *arguments, "--fairness-report=none", "-p", "no:randomly"],
             cwd=finished.folder, capture_output=True, text=True, check=False, timeout=240,
         )  # fmt: skip
         assert passed in process.stdout, process.stdout

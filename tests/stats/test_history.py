@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,17 +21,23 @@ from tests.helpers.examples import examples
 ITEMS, SAMPLE = 400, 120
 
 
+@cache
+def probe_item(number: int, sources: int) -> ProbeItem:
+    """Return an item that asks about a woman and about a man."""
+    prompts = [Prompt(f"{gender} {number}", {"gender": gender}) for gender in "fm"]
+    source = f"source {number % sources}" if sources else None
+    return ProbeItem(f"item {number}", prompts, source, {"half": "first" if number % 2 else "second"})
+
+
 def attempts(model: str, hired: np.ndarray, items: Sequence[int], *, sources: int = 0) -> list[GradedAttempt]:
     """Return the answers of a model, shape (items, 2): to a woman and to a man."""
-    graded = []
-    for number in items:
-        prompts = [Prompt(f"{gender} {number}", {"gender": gender}) for gender in "fm"]
-        source = f"source {number % sources}" if sources else None
-        item = ProbeItem(f"item {number}", prompts, source, {"half": "first" if number % 2 else "second"})
-        for prompt, value in zip(prompts, hired[number].tolist(), strict=True):
-            key = Attempt(f"{model} {prompt.text}", 0)
-            graded.append(GradedAttempt(item, prompt, key, {"hired": Grade(value)}))
-    return graded
+    return [
+        GradedAttempt(
+            probe_item(number, sources), prompt, Attempt(f"{model} {prompt.text}", 0), {"hired": Grade(value)}
+        )
+        for number in items
+        for prompt, value in zip(probe_item(number, sources).prompts, hired[number].tolist(), strict=True)
+    ]
 
 
 def answers(seed: int = 0, differing: float = 0.1) -> tuple[np.ndarray, np.ndarray]:

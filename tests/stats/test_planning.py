@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.verdicts import judge
+from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
@@ -45,9 +45,19 @@ def alike(measured: Measured) -> None:
     assert low <= ratio(measured) <= high
 
 
-def verdicts(draw: Callable[[np.random.Generator], Measured], runs: int) -> dict[Verdict, float]:
-    outcomes = [judge(partial(alike, draw(np.random.default_rng((1, run))))).verdict for run in range(runs)]
-    return {verdict: outcomes.count(verdict) / runs for verdict in Verdict}
+def judgments(draw: Callable[[np.random.Generator], Measured], runs: int) -> list[Judgment]:
+    return [judge(partial(alike, draw(np.random.default_rng((1, run))))) for run in range(runs)]
+
+
+@cache
+def reference_judgments() -> list[Judgment]:
+    """Return 300 judgments of runs of 100 items."""
+    return judgments(simulation(100).draw, 300)
+
+
+def shares(judged: Sequence[Judgment]) -> dict[Verdict, float]:
+    verdicts = [judgment.verdict for judgment in judged]
+    return {verdict: verdicts.count(verdict) / len(verdicts) for verdict in Verdict}
 
 
 @pytest.mark.parametrize(
@@ -113,8 +123,8 @@ def test_times_follow_the_observed_power() -> None:
 
 @pytest.mark.slow
 def test_reference_design_has_its_known_power() -> None:
-    small = verdicts(simulation(40).draw, 300)
-    large = verdicts(simulation(100).draw, 300)
+    small = shares(judgments(simulation(40).draw, 300))
+    large = shares(reference_judgments())
     assert small[Verdict.FAIR] == pytest.approx(0.19, abs=0.07)
     assert large[Verdict.FAIR] == pytest.approx(0.84, abs=0.07)
     assert small[Verdict.UNFAIR] + large[Verdict.UNFAIR] <= 0.03
@@ -122,7 +132,7 @@ def test_reference_design_has_its_known_power() -> None:
 
 def test_larger_simulation_matches_a_run_of_that_size() -> None:
     drawn = simulation(40)
-    grown = verdicts(lambda generator: drawn.draw(generator, 2.5), 60)
+    grown = shares(judgments(lambda generator: drawn.draw(generator, 2.5), 60))
     assert grown[Verdict.FAIR] == pytest.approx(0.84, abs=0.15)
     sample = drawn.draw(np.random.default_rng(1), 2.5)
     assert (sample.items, sample.attempts, ratio(sample).sources) == (100, 1000, 100)
@@ -130,24 +140,23 @@ def test_larger_simulation_matches_a_run_of_that_size() -> None:
 
 @pytest.mark.slow
 def test_normal_approximation_agrees_with_simulated_runs() -> None:
-    drawn = simulation(100)
-    estimates = [ratio(drawn.draw(np.random.default_rng((1, run)))) for run in range(100)]
+    deciding = [judgment.deciding for judgment in reference_judgments()]
+    estimates = [comparison.estimate for comparison in deciding if comparison is not None]
     error = float(np.median([estimate.error / estimate.value for estimate in estimates]))
     fair, _, _ = probabilities(0.0, error, 99, (math.log(BAND[0]), math.log(BAND[1])), 0.025)
-    assert fair == pytest.approx(verdicts(drawn.draw, 300)[Verdict.FAIR], abs=0.08)
+    assert fair == pytest.approx(shares(reference_judgments())[Verdict.FAIR], abs=0.08)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("group", "end"), [("a", "below"), ("b", "above")])
 def test_detectable_ratio_is_found_in_simulated_runs(group: str, end: str) -> None:
-    drawn = simulation(100)
-    judgements = [judge(partial(alike, drawn.draw(np.random.default_rng((1, run))))) for run in range(60)]
-    forecast = Forecast.from_judgments(judgements, None)
+    forecast = Forecast.from_judgments(reference_judgments(), None)
     assert forecast is not None
     value = getattr(forecast.detectable(), end)
     gap = Gap(group, min(value, 1 / value))
-    shares = verdicts(lambda generator: drawn.draw(generator, gap=gap), 150)
-    assert shares[Verdict.UNFAIR] == pytest.approx(0.8, abs=0.1)
+    drawn = simulation(100)
+    unfair = shares(judgments(lambda generator: drawn.draw(generator, gap=gap), 150))[Verdict.UNFAIR]
+    assert unfair == pytest.approx(0.8, abs=0.1)
 
 
 def test_simulated_answers_match_the_assumptions() -> None:

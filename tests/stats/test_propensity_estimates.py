@@ -17,11 +17,11 @@ from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.measured import Measured
 from tests.helpers.examples import examples
 
-PARTS = 20
-"""Answers that stand for one propensity, whose shares are multiples of a twentieth."""
+PARTS = 10
+"""Answers that stand for one propensity, whose shares are multiples of a tenth."""
 EXTREMES = {"hired": lambda _: (False, True)}
 Row = tuple[int, int]
-"""Twentieths of yes, and of no; the others fell on neither."""
+"""Tenths on an option, and of these on yes; the others fell on neither."""
 
 rows = st.integers(1, PARTS).flatmap(lambda graded: st.tuples(st.just(graded), st.integers(0, graded)))
 samples = st.lists(st.tuples(rows, rows), min_size=8, max_size=20)
@@ -104,7 +104,7 @@ def test_intervals_hold_however_what_is_outside_is_filled_in(sample: list[tuple[
 
 
 def test_more_than_a_tenth_outside_is_never_fair() -> None:
-    sample = [((17, 8 + number % 2), (17, 8)) for number in range(60)]
+    sample = [((8 + n % 2, 4 + n % 3), (8 + n % 2, 4)) for n in range(60)]
     estimate = measured(sample, drawn=False).difference("hired", by="sex", of="f", to="m")
     assert estimate.suspect == "15.0% of the attempts of f are ungraded, over 10%"
     assert estimate.decide("<=", 0.9).value != "fair"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import pytest
 from pytest_fairness.store import owners
 from pytest_fairness.store.location import PostgresURL, StoreLocation
 from pytest_fairness.store.store import Store
+from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.postgresql_server import PostgreSQL
 
 WORKING = Path(__file__).parents[1] / "helpers" / "store_worker.py"
@@ -27,9 +27,9 @@ def url_of(location: StoreLocation) -> str:
 
 
 @contextmanager
-def working(location: StoreLocation, keys: int) -> Iterator[subprocess.Popen[str]]:
+def working(python: str, location: StoreLocation, keys: int) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [sys.executable, str(WORKING), url_of(location), str(keys)],
+        [python, str(WORKING), url_of(location), str(keys)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -67,11 +67,11 @@ def answered(location: StoreLocation, keys: int) -> set[str]:
 
 @pytest.mark.parametrize(("kind", "processes"), [("sqlite", 4), pytest.param("postgresql", 8, marks=pytest.mark.slow)])
 def test_processes_request_nothing_twice(
-    kind: str, processes: int, request: pytest.FixtureRequest, tmp_path: Path
+    kind: str, processes: int, request: pytest.FixtureRequest, tmp_path: Path, forked_workers: ForkedWorkers
 ) -> None:
     location = request.getfixturevalue("postgresql").location() if kind == "postgresql" else tmp_path / "store.sqlite"
     with ExitStack() as stack:
-        working_ = [stack.enter_context(working(location, 300)) for _ in range(processes)]
+        working_ = [stack.enter_context(working(forked_workers.server.python, location, 300)) for _ in range(processes)]
         begin(working_)
         assert asked_by(working_) == dict.fromkeys(map(str, range(300)), 1)
     assert len(answered(location, 300)) == 300
@@ -79,10 +79,12 @@ def test_processes_request_nothing_twice(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
-def test_restart_of_the_server_loses_and_repeats_nothing(mode: str, postgresql: PostgreSQL) -> None:
+def test_restart_of_the_server_loses_and_repeats_nothing(
+    mode: str, postgresql: PostgreSQL, forked_workers: ForkedWorkers
+) -> None:
     location = postgresql.location()
     with ExitStack() as stack:
-        processes = [stack.enter_context(working(location, 900)) for _ in range(3)]
+        processes = [stack.enter_context(working(forked_workers.server.python, location, 900)) for _ in range(3)]
         begin(processes)
         for _ in range(2):
             time.sleep(0.4)
@@ -114,9 +116,11 @@ def until_claimed(store: Store, key: str, seconds: float) -> bool:
     return False
 
 
-def test_claims_of_a_killed_process_end_with_its_lease(postgresql: PostgreSQL, quick: None) -> None:
+def test_claims_of_a_killed_process_end_with_its_lease(
+    postgresql: PostgreSQL, quick: None, forked_workers: ForkedWorkers
+) -> None:
     location = postgresql.location()
-    with working(location, 8) as process:
+    with working(forked_workers.server.python, location, 8) as process:
         begin([process])
         assert process.stdout is not None
         key = process.stdout.readline().strip()

@@ -7,7 +7,6 @@ import re
 import signal
 import sqlite3
 import subprocess
-import sys
 import zlib
 from collections.abc import Sequence
 from contextlib import closing
@@ -23,6 +22,7 @@ from pytest_fairness.core.keys import attempt_key
 from pytest_fairness.store.location import PostgresURL, StoreLocation
 from pytest_fairness.store.samples import StoredSample
 from pytest_fairness.store.store import CompletedAttempt, Store
+from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.postgresql_server import PostgreSQL
 
 LONG = "word " * 400
@@ -218,28 +218,30 @@ main(sys.argv[3:])
 """
 
 
-def killed(number: int, statement: str, *command: object) -> None:
+def killed(python: str, number: int, statement: str, *command: object) -> None:
     """Run a command in a process that is killed before the statement of this number that begins so."""
-    run = [sys.executable, "-c", KILLED, str(number), statement, *map(str, command)]
+    run = [python, "-c", KILLED, str(number), statement, *map(str, command)]
     assert subprocess.run(run, capture_output=True, timeout=120).returncode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize(("number", "statement"), [(2, "DELETE"), (6, "DELETE"), (1, "VACUUM")])
-def test_killed_removal_has_removed_all_or_nothing(number: int, statement: str, tmp_path: Path) -> None:
+def test_killed_removal_has_removed_all_or_nothing(
+    number: int, statement: str, tmp_path: Path, forked_workers: ForkedWorkers
+) -> None:
     location = tmp_path / "store.sqlite"
     measure(location, "one", ["a"])
     measure(location, "two", ["b"])
-    killed(number, statement, "prune", f"--store={location}", "--run=one")
+    killed(forked_workers.server.python, number, statement, "prune", f"--store={location}", "--run=one")
     assert answers(location) == ({"two": 2} if statement == "VACUUM" else {"one": 2, "two": 2})
     assert pruned(location, "--run=one") == 0
     assert answers(location) == {"two": 2}
 
 
-def test_killed_merge_leaves_no_file(tmp_path: Path) -> None:
+def test_killed_merge_leaves_no_file(tmp_path: Path, forked_workers: ForkedWorkers) -> None:
     one, two, out = (tmp_path / f"{name}.sqlite" for name in ("one", "two", "new/all"))
     measure(one, "one", ["a"])
     measure(two, "two", ["b"])
-    killed(3, "INSERT INTO attempts", "merge", one, two, f"--out={out}")
+    killed(forked_workers.server.python, 3, "INSERT INTO attempts", "merge", one, two, f"--out={out}")
     assert not out.exists()
     assert main.main(["merge", str(one), str(two), f"--out={out}"]) == 0
     assert answers(out) == {"one": 2, "two": 2}

@@ -22,6 +22,7 @@ from pytest_fairness.store import sqlite
 from pytest_fairness.store.schema import LAYOUT
 from pytest_fairness.store.store import CompletedAttempt, Store
 from tests.helpers.deadlines import wait_until
+from tests.helpers.fork_server import ForkedWorkers
 
 MESSAGES = [{"role": "user", "content": "Grüße, 你好, \ud83d"}]
 
@@ -215,10 +216,10 @@ for line in sys.stdin:
 
 
 @pytest.mark.slow
-def test_four_processes_open_a_fresh_store_at_once(tmp_path: Path) -> None:
+def test_four_processes_open_a_fresh_store_at_once(tmp_path: Path, forked_workers: ForkedWorkers) -> None:
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", OPEN, str(number)],
+            [forked_workers.server.python, "-c", OPEN, str(number)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

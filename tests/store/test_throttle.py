@@ -217,7 +217,7 @@ def sent(rates: Rates, *, processes: int, seconds: float, every: float, cost: in
 
 @pytest.mark.parametrize("rate", [6, 60, 600, 6000, 60_000])
 def test_no_window_holds_more_requests_than_the_limit(rate: int) -> None:
-    seconds = 300.0 if rate < 6000 else 20.0
+    seconds = 150.0 if rate < 6000 else 20.0
     times = sent(Rates(requests=rate), processes=4, seconds=seconds, every=0.05)
     for window in (1.0, 5.0, 60.0):
         assert most_in_window(times, window) <= max(1, math.ceil(rate / 60 * window)), window
