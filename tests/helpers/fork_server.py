@@ -12,6 +12,7 @@ import inspect
 import json
 import marshal
 import os
+import platform
 import random
 import runpy
 import select
@@ -25,16 +26,18 @@ import threading
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-import execnet
+import execnet.gateway_base
+import execnet.gateway_io
 import pytest
 
+from tests.helpers import fork_client
 from tests.helpers.preloaded import preload, search_once
 
-CLIENT = Path(__file__).with_name("fork_client.py")
 CONSTANTS = "PYTEST_FAIRNESS_TEST_CONSTANTS"
 """The variable with the constants that `set_constants` has changed."""
 
@@ -50,10 +53,12 @@ class ForkServer:
         self.python = str(self.folder / "python")
         """The path of a script that stands in for the interpreter."""
         self.environment = interpreter_environment()
-        address = str(self.folder / "socket")
-        Path(self.python).write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {CLIENT} {address} "$@"\n')
+        self.address = str(self.folder / "socket")
+        Path(self.python).write_text(
+            f'#!/bin/sh\nexec {sys.executable} -I -S {fork_client.__file__} {self.address} "$@"\n'
+        )
         Path(self.python).chmod(0o700)
-        command = [sys.executable, "-u", __file__, address, self.python, *modules]
+        command = [sys.executable, "-u", __file__, self.address, self.python, *modules]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == b"ready\n"
@@ -72,10 +77,12 @@ class ForkedWorkers:
         self._server: ForkServer | None = None
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_setupnodes(self, specs: list[execnet.XSpec]) -> None:
+    def pytest_xdist_setupnodes(self, config: pytest.Config) -> None:
         # What an interpreter reads when it starts, a fork cannot take over.
         if interpreter_environment() == self.server.environment:
-            specs[:] = [execnet.XSpec(f"{spec}//python={self.server.python}") for spec in specs]
+            patch = pytest.MonkeyPatch()
+            patch.setattr(execnet.gateway_io, "Popen2IOMaster", partial(ForkedIO, self.server.address))
+            config.add_cleanup(patch.undo)
 
     @property
     def server(self) -> ForkServer:
@@ -86,6 +93,24 @@ class ForkedWorkers:
     def close(self) -> None:
         if self._server:
             self._server.close()
+
+
+class ForkedIO(execnet.gateway_base.Popen2IO):
+    """Streams of a worker that is a fork, in place of execnet's ``Popen2IOMaster``."""
+
+    def __init__(self, address: str, args: Sequence[str], execmodel: execnet.gateway_base.ExecModel) -> None:
+        (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
+        self.connection, _ = fork_client.start(address, tuple(args[1:]), (theirs_in, theirs_out, 2))
+        os.close(theirs_in)
+        os.close(theirs_out)
+        super().__init__(os.fdopen(ours_out, "wb"), os.fdopen(ours_in, "rb"), execmodel)
+
+    def wait(self) -> int:
+        return fork_client.wait(self.connection)
+
+    def kill(self) -> None:
+        with suppress(OSError):  # it has ended
+            self.connection.shutdown(socket.SHUT_RDWR)  # also where another thread waits
 
 
 def interpreter_environment() -> dict[str, str]:
@@ -110,55 +135,53 @@ def apply_constants() -> None:
 
 
 def serve(address: str, python: str, *modules: str) -> list[str]:
-    """Fork for each connection, and return the arguments of the interpreter in every fork.
+    """Fork for each client, and return the arguments of the interpreter in every fork.
 
-    The server ends with its standard input. Processes that a fork starts are forks as well.
+    A client learns how its copy ended, and a copy is killed when its client has gone. The server ends with its standard
+    input. Processes that a fork starts are forks as well.
     """
     import_as_pytest(modules)
     sys.executable = python
+    execnet.gateway_io.Popen2IOMaster = partial(ForkedIO, address)  # type: ignore[misc,assignment]
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(address)
     listener.listen(64)
+    copies: dict[int, tuple[int, socket.socket]] = {}
     print("ready")
     while True:
-        ready, _, _ = select.select([listener, sys.stdin], [], [], 5.0)
-        reap()
+        clients = [client for _, client in copies.values()]
+        ready, _, _ = select.select([sys.stdin, listener, *copies, *clients], [], [])
         if sys.stdin in ready:
             os._exit(0)
+        for ended, (copy, client) in [*copies.items()]:
+            if client in ready:
+                os.kill(copy, signal.SIGKILL)
+            if not {ended, client}.isdisjoint(ready):
+                status = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
+                with suppress(OSError), client:
+                    client.send(status.to_bytes(4, sys.byteorder, signed=True))
+                os.close(ended)
+                del copies[ended]
         if listener in ready:
-            connection, _ = listener.accept()
-            if os.fork() == 0:
-                listener.close()
-                request = receive(connection)
-                if (copy := os.fork()) == 0:
+            client, _ = listener.accept()
+            streams, folder, environment, arguments = receive(client)
+            if (copy := os.fork()) == 0:
+                for connection in (listener, client, *clients):
                     connection.close()
-                    return become_copy(*request)
-                with suppress(OSError):  # the client was killed
-                    watch(copy, connection)
-                os._exit(0)
-            connection.close()
+                return become_copy(streams, folder, environment, arguments)
+            for stream in streams:
+                os.close(stream)
+            copies[os.pidfd_open(copy)] = copy, client
+            client.send(copy.to_bytes(4, sys.byteorder))
 
 
 def receive(connection: socket.socket) -> tuple[list[int], str, dict[str, str], list[str]]:
     """Return the standard streams, the folder, the environment and the arguments of a client."""
     size, ancillary, _, _ = connection.recvmsg(8, socket.CMSG_SPACE(12))
     (_, _, streams), *_ = ancillary
-    request = b""
-    while len(request) < int.from_bytes(size, sys.byteorder):
-        request += connection.recv(1 << 20)
+    request = connection.recv(int.from_bytes(size, sys.byteorder), socket.MSG_WAITALL)
     folder, environment, arguments = marshal.loads(request)  # noqa: S302 - from our own client
     return list(memoryview(streams).cast("i")), folder, environment, list(arguments)
-
-
-def watch(copy: int, connection: socket.socket) -> None:
-    """Tell the client how its copy ends, or kill the copy where the client has gone."""
-    connection.send(copy.to_bytes(4, sys.byteorder))
-    ended = os.pidfd_open(copy)
-    ready, _, _ = select.select([ended, connection.fileno()], [], [])
-    if ended not in ready:
-        os.kill(copy, signal.SIGKILL)
-    status = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
-    connection.send(status.to_bytes(4, sys.byteorder, signed=True))
 
 
 def become_copy(streams: Sequence[int], folder: str, environment: Mapping[str, str], arguments: list[str]) -> list[str]:
@@ -210,14 +233,19 @@ def run_as_interpreter(arguments: Sequence[str]) -> None:
 
 
 def import_as_pytest(modules: Sequence[str]) -> None:
-    """Import what workers need under pytest's import hook, as a worker would."""
+    """Import what workers need under pytest's import hook, as a worker would, and compute what each of them needs."""
+    search_once(pytest.MonkeyPatch())
     config = pytest.Config.fromdictargs({}, [])
     preload()
     for name in modules:
         import_module(name)
-    search_once(pytest.MonkeyPatch())
     config._ensure_unconfigure()
     compile_patterns()
+    remote = import_module("xdist.remote")
+    compile_once = cache(compile)
+    compile_once(inspect.getsource(remote) + "\n", str(remote.__file__), "exec")
+    vars(execnet.gateway_base)["compile"] = compile_once  # each worker would compile what its controller sends
+    platform.platform()  # asks a process
     inspect.getmodule(preload.__code__)  # which module has which file: traceback entries look it up
     gc.collect()
     gc.freeze()
@@ -229,17 +257,6 @@ def compile_patterns() -> None:
     from tests.helpers.grading import graded
 
     graded(YesNo(), "yes")
-
-
-def reap() -> None:
-    """Forget the forks that have ended."""
-    while True:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if pid == 0:
-            return
 
 
 if __name__ == "__main__":
