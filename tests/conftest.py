@@ -20,8 +20,6 @@ from tests.helpers.project import NO_XDIST, InterruptRecorder, Mode, Project
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-preload()
-
 # The same examples in every run, however busy the machine: a change is not refused by chance.
 hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None)
 hypothesis.settings.register_profile("quick", hypothesis.settings.get_profile("steady"), max_examples=12)
@@ -61,7 +59,11 @@ def is_further_run(item: pytest.Item) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """Freeze the objects of tests and libraries, half a million: garbage collection need not search them."""
+    """Import what many tests need, and freeze the objects of tests and libraries, half a million.
+
+    Garbage collection need not search them. The controller of workers collects nothing, and needs none of it.
+    """
+    preload()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)

@@ -61,6 +61,7 @@ def foreign(tree: ast.Module, own: set[str]) -> Iterator[str]:
         yield from (name for name in names if is_private(name) and name not in DOCUMENTED)
 
 
+@pytest.mark.slow
 def test_private_names_of_pytest_are_used_in_compat_only() -> None:
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
     own = own_names([tree for path, tree in trees.items() if path != COMPAT])

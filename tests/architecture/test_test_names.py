@@ -25,6 +25,7 @@ def is_plain(name: str) -> bool:
     return len(name) <= LONGEST and not any(name == start or name.startswith(f"{start}_") for start in BEGINNINGS)
 
 
+@pytest.mark.slow
 def test_names_of_tests_are_plain() -> None:
     names = {path.relative_to(TESTS): names_of_tests(path) for path in TESTS.rglob("*.py")}
     assert sum(map(len, names.values())) > 1_000

@@ -51,6 +51,7 @@ def test_target_other_than_parity_shifts_the_gap() -> None:
     assert values([OUTCOMES], target=0.75)["gap"] == pytest.approx(0)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_true_ratio() -> None:
     """Check coverage of the ratio, whose true value has a closed form: at 95%, at least 33 of 40 intervals hold it."""
     parameters = EmotionParameters(**EMOTION.start)  # type: ignore[arg-type]

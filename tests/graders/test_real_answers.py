@@ -62,6 +62,7 @@ def _answers(record: dict[str, Any]) -> Iterator[tuple[AnswerOptions, str, str, 
         yield options, f"{before}{space}{number}{stop}{after}", number, own_place
 
 
+@pytest.mark.slow
 def test_choices_of_real_models_are_read_as_recorded(data: Path) -> None:
     counts: Counter[str] = Counter()
     for options, raw, recorded, own_place in answers(data):
@@ -81,6 +82,7 @@ def test_choices_of_real_models_are_read_as_recorded(data: Path) -> None:
     assert counts["agree"] / (counts["agree"] + counts["differ"]) >= 0.99
 
 
+@pytest.mark.slow
 def test_yes_and_no_of_a_real_oracle_are_read_as_recorded(data: Path) -> None:
     counts: Counter[str] = Counter()
     for record in records(data, "bbq_pairs/*/cross_consistency_*.jsonl"):

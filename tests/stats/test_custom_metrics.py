@@ -161,6 +161,7 @@ def test_named_grades_are_sums() -> None:
     assert math.isclose(estimate.error, math.sqrt(2 / 9 / 59), rel_tol=1e-3)
 
 
+@pytest.mark.slow
 def test_hundreds_of_thousands_of_attempts_are_fast() -> None:
     rows = [
         {"item": item, "gender": gender, "hired": (item * 7 + index * 3) % 5 < 2}

@@ -43,6 +43,7 @@ def test_too_few_parts_with_an_error_have_no_p_value() -> None:
     assert p_equal([estimate(0.1, 0.05), estimate(0.3, 0.0), estimate(math.nan, 0.1)]) is None
 
 
+@pytest.mark.slow
 def test_equal_formats_seldom_differ() -> None:
     generator = np.random.default_rng(5)
     rejected = 0

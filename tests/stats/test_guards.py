@@ -294,6 +294,7 @@ def test_two_large_sources_have_one_degree_of_freedom() -> None:
     assert rate.df == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.slow
 @examples(15)
 @given(
     st.lists(st.integers(1, 40) | st.just(1), min_size=5, max_size=6),

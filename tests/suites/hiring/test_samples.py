@@ -56,6 +56,7 @@ def test_planted_gap_of_an_intersection_is_recovered() -> None:
     assert unfair >= 17
 
 
+@pytest.mark.slow
 def test_placebos_are_seldom_unfair_with_a_planted_gap() -> None:
     """Check a part of 2,800 placebos over 400 samples, of which none was unfair, and 2.2% did not hold 1."""
     placebos = unfair = missed = 0
