@@ -11,6 +11,7 @@ import pytest
 from pytest_fairness.core.garbage_collection import lasting_imports
 
 
+@pytest.mark.slow
 def test_only_imports_are_left_out_of_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     frozen = gc.get_freeze_count()
     with lasting_imports():

@@ -191,6 +191,7 @@ def test_optimizer_finds_a_target() -> None:
     assert np.median(steps) <= 8
 
 
+@pytest.mark.slow
 def test_optimizer_finds_the_worst_case() -> None:
     draws = np.random.default_rng(0)
     worst = Worst(0.85)
@@ -210,6 +211,7 @@ def test_several_objectives_give_a_pareto_front() -> None:
         assert not any(np.all(other <= iteration.losses) and np.any(other < iteration.losses) for other in losses)
 
 
+@pytest.mark.slow
 def test_learned_designer_improves_on_chance() -> None:
     """Check that proposals beat chance once the model has learned, on a loss that follows one parameter."""
     numbers: dict[str, Any] = {name: NumericParameter(0, 1, name) for name in ("a", "b", "c")}

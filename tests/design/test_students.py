@@ -96,6 +96,7 @@ def test_backward_reading_alone_predicts_emotions(classifier: Classifier) -> Non
         assert outcomes.verified.mean() > 0.8, group
 
 
+@pytest.mark.slow
 def test_verified_readings_are_right_more_often(classifier: Classifier) -> None:
     batches = list(generate(HARD, n=4_000, group="neurotypical", seed=8))
     features, labels = torch.cat([part.features for part in batches]), torch.cat([part.labels for part in batches])

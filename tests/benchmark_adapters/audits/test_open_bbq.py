@@ -181,6 +181,7 @@ def test_an_impossible_bound_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     assert "bound is 0: it must lie between 0 and 1" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_published_scores_are_met_to_the_digit() -> None:
     audit = audit_open_bbq(recorded_path("evidence", "open_bbq"))
     assert [figure.is_equal for figure in audit.figures] == [True] * 12
