@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -30,8 +31,9 @@ _MOST_COMPARED = 100
 _COLLECTIONS = (tuple, list, set, frozenset, dict)
 _CHANGING = (*PLAIN_TYPES, str, *_COLLECTIONS, FunctionType)
 """Types of attributes of modules and classes that are read for a change."""
-_INSTALLED = (*(get_path(name) for name in ("stdlib", "purelib", "platlib")), str(Path(__file__).parents[1]))
-"""Folders of Python's own modules, of packages and of this one."""
+_FOLDERS = (*map(get_path, ("stdlib", "purelib", "platlib")), Path(__file__).parents[1])
+_INSTALLED = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
+"""Beginnings of the paths of Python's own modules, of packages and of this one."""
 
 grade_getter = lru_cache(maxsize=256)(itemgetter)
 """Returns the function that reads a grade, the same one each time."""

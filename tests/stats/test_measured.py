@@ -6,12 +6,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
+import pytest_fairness
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.comparisons import recording
 from pytest_fairness.core.errors import FairnessError
@@ -273,6 +275,7 @@ class InheritedCutoff(Cutoff):
 cutoff_object = Cutoff()
 grading = ModuleType("grading")
 """A module of helpers beside the tests."""
+grading.__file__ = f"{Path(pytest_fairness.__file__).parent}_helpers.py"  # not in our package
 exec("def exceeds(score): return score > CUTOFF", vars(grading))  # noqa: S102
 exceeds = grading.exceeds
 
