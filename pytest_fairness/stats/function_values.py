@@ -31,6 +31,8 @@ _MOST_COMPARED = 100
 _COLLECTIONS = (tuple, list, set, frozenset, dict)
 _CHANGING = (*PLAIN_TYPES, str, *_COLLECTIONS, FunctionType)
 """Types of attributes of modules and classes that are read for a change."""
+_OWNERS = (ModuleType, type)
+"""Types of objects whose attributes are read."""
 _FOLDERS = (*map(get_path, ("stdlib", "purelib", "platlib")), Path(__file__).parents[1])
 _INSTALLED = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
 """Beginnings of the paths of Python's own modules, of packages and of this one."""
@@ -116,18 +118,21 @@ def _key_of(value: Any, seen: set[int]) -> Hashable:
 def _parts(function: FunctionType) -> list[Any]:
     """Return the objects that a function reads: its defaults, the variables around it, and those of its module.
 
-    Of other modules and of classes, only functions, plain values and collections count: the rest of them is seldom
-    replaced. Functions of installed packages do not change.
+    Of other modules and of classes, only functions, classes, plain values and collections count: the rest of them is
+    seldom replaced. Functions of installed packages do not change.
     """
     module = function.__globals__
     names = _names(function.__code__)
     read = [module[name] for name in names if name in module]
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     parts = [*defaults, *map(_contents, function.__closure__ or ()), *read]
-    owners = [owner for part in parts for owner in (part.__mro__ if isinstance(part, type) else (part,))]
-    attributes = [vars(owner).get(name) for owner in owners if isinstance(owner, ModuleType | type) for name in names]
-    attributes = [value.__func__ if isinstance(value, staticmethod | classmethod) else value for value in attributes]
-    parts += [value for value in attributes if type(value) in _CHANGING]
+    for part in parts:  # which grows: an attribute that is read may have attributes that are
+        if isinstance(part, _OWNERS):
+            owners = part.__mro__ if isinstance(part, type) else (part,)
+            values = [vars(owner).get(name) for owner in owners for name in names]
+            values = [value.__func__ if isinstance(value, staticmethod | classmethod) else value for value in values]
+            new = [value for value in values if isinstance(value, _OWNERS) and not any(value is one for one in parts)]
+            parts += [value for value in values if type(value) in _CHANGING] + new
     return [_Same(part) if type(part) is FunctionType and _is_installed(part) else part for part in parts]
 
 

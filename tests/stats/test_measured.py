@@ -276,7 +276,7 @@ cutoff_object = Cutoff()
 grading = ModuleType("grading")
 """A module of helpers beside the tests."""
 grading.__file__ = f"{Path(pytest_fairness.__file__).parent}_helpers.py"  # not in our package
-exec("def exceeds(score): return score > CUTOFF", vars(grading))  # noqa: S102
+exec("class Bounds: least = 1\ndef exceeds(score): return score > CUTOFF", vars(grading))  # noqa: S102
 exceeds = grading.exceeds
 
 
@@ -302,6 +302,7 @@ def is_above(attempt: GradedAttempt) -> bool:
         lambda attempt: Cutoff.is_exceeded(attempt["score"]),
         lambda attempt: grading.exceeds(attempt["score"]),
         lambda attempt: exceeds(attempt["score"]),
+        lambda attempt: attempt["score"] > grading.Bounds.least,
         partial(lambda attempt, cutoffs: attempt["score"] > cutoffs["least"][0], cutoffs={"least": CUTOFFS}),
     ],
 )
@@ -312,7 +313,7 @@ def test_outcome_function_reads_global_variables_as_they_are_now(
     for cutoff in (1, 4):
         for module in (sys.modules[__name__], grading):
             monkeypatch.setattr(module, "CUTOFF", cutoff, raising=False)
-        CUTOFFS[0] = cutoff_object.least = cutoff
+        CUTOFFS[0] = cutoff_object.least = grading.Bounds.least = cutoff
         expected = np.mean([attempt["score"] > cutoff for attempt in graded()])
         assert measured.rate(function).value == pytest.approx(expected)
 
