@@ -11,6 +11,9 @@ from functools import cache, partial
 MANY_TESTS = 1_000
 """Number of tests from which later searches cost more than the full one of `search_rarely`."""
 
+MANY_ATTEMPTS = 10_000
+"""Number of attempts from which later searches of their objects cost more than the full one of `lasting_objects`."""
+
 _FEWER = 10
 """Factor on the number of new objects after which they are searched: nearly all of them live on, as reports do."""
 
@@ -25,6 +28,21 @@ def paused_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+@contextmanager
+def lasting_objects(attempts: int) -> Iterator[None]:
+    """Exclude the objects of very many attempts, which are made within the block, from later collections.
+
+    They live to the end of a run, and each search would go through all of them. A full search comes first, so that no
+    garbage is kept.
+    """
+    are_many = attempts >= MANY_ATTEMPTS
+    if are_many:
+        gc.collect()
+    yield
+    if are_many:
+        gc.freeze()
 
 
 @contextmanager

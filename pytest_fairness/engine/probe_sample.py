@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import withheld_grade
-from pytest_fairness.core.garbage_collection import paused_collection
+from pytest_fairness.core.garbage_collection import lasting_objects, paused_collection
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
@@ -144,11 +144,14 @@ class ProbeSample:
     def _all_items(self) -> list[GradedAttempt]:
         indices = range(len(self.items))
         missing = [index for index in indices if index not in self._graded]
+        attempts = self._repetitions * sum(len(self.items[index].prompts) for index in missing)
         if missing:
-            with paused_collection():
-                requests = list(self.requests(missing))
-            self._engine.attempts(requests)
-        return [attempt for index in indices for attempt in self.measure(index)]
+            with lasting_objects(attempts):
+                with paused_collection():
+                    requests = list(self.requests(missing))
+                self._engine.attempts(requests)
+        with lasting_objects(attempts):
+            return [attempt for index in indices for attempt in self.measure(index)]
 
     def measured(self) -> list[GradedAttempt]:
         """Return the attempts of the items that were measured so far, in order."""

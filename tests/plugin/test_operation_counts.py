@@ -6,6 +6,7 @@ import gc
 
 import pytest
 
+from pytest_fairness.core import garbage_collection
 from pytest_fairness.plugin import common_hooks, measurement_hooks
 from tests.helpers.fork_server import set_constants
 from tests.helpers.project import N2, NO_XDIST, Mode, Project
@@ -148,3 +149,28 @@ def test_garbage_is_not_searched_while_items_are_collected(project: Project, *, 
     result = project.bare_run("-q", "-k", "test_other", mode=NO_XDIST)
     assert result.ret == (pytest.ExitCode.INTERRUPTED if broken else pytest.ExitCode.OK)
     result.stdout.fnmatch_lines(["paused: True, then False"])
+
+
+THRESHOLD = """
+@pytest.mark.threshold(probe=test_case)
+def test_approved(measured):
+    assert measured.rate("approved") >= 0.5
+"""
+SEARCHED = """
+@pytest.hookimpl(tryfirst=True)
+def pytest_terminal_summary(terminalreporter):
+    searched = [one for one in gc.get_objects() if type(one).__name__ in ("Attempt", "GradedAttempt")]
+    terminalreporter.write_line(f"searched: {len(searched)}")
+"""
+
+
+@pytest.mark.parametrize("many", [13, 12], ids=["few", "many"])
+def test_very_many_attempts_are_left_out_of_searches_for_garbage(
+    project: Project, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    set_constants(monkeypatch, garbage_collection, MANY_ATTEMPTS=many)
+    project.write(conftest=CONFTEST.partition("@pytest.hookimpl")[0] + SEARCHED)
+    project.write(test_cases=SUITE.format(items=12) + THRESHOLD)
+    result = project.bare_run("-q", "-k", "test_approved", mode=NO_XDIST)
+    result.stdout.fnmatch_lines([f"searched: {0 if many == 12 else 24}"])
+    assert gc.isenabled()
