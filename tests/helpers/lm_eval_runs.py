@@ -57,6 +57,7 @@ def evaluate(chat: str, *names: str) -> None:
     lm_eval.evaluator.add_env_info = lambda results: None  # it lists all packages by pip, which takes a second
     manager = TaskManager(include_defaults=False, include_path="tasks")
     settings = {"apply_chat_template": chat == "chat", "bootstrap_iters": 0, "log_samples": False}
+    settings["torch_random_seed"] = None  # else it imports torch
     results = simple_evaluate(HashedLM(), tasks=[f"local_{name}" for name in names], task_manager=manager, **settings)
     Path(f"scores-{chat}.json").write_text(json.dumps(results["results"], default=str), encoding="utf-8")
 
