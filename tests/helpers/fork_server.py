@@ -45,10 +45,10 @@ CONSTANTS = "PYTEST_FAIRNESS_TEST_CONSTANTS"
 class ForkServer:
     """A process that forks workers, and the folder of its socket.
 
-    ``modules`` are imported beside those that every worker needs.
+    ``modules`` are imported beside those that every worker needs, which a fork of the server ``base`` has.
     """
 
-    def __init__(self, modules: Sequence[str] = ()) -> None:
+    def __init__(self, modules: Sequence[str] = (), base: ForkServer | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="fork-"))
         self.python = str(self.folder / "python")
         """The path of a script that stands in for the interpreter."""
@@ -58,7 +58,8 @@ class ForkServer:
             f'#!/bin/sh\nexec {sys.executable} -I -S {fork_client.__file__} {self.address} "$@"\n'
         )
         Path(self.python).chmod(0o700)
-        command = [sys.executable, "-u", __file__, self.address, self.python, *modules]
+        python = base.python if base else sys.executable
+        command = [python, __file__, self.address, self.python, *modules]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == b"ready\n"
@@ -72,8 +73,9 @@ class ForkServer:
 class ForkedWorkers:
     """Fork server from which pytest-xdist takes its local workers; it starts with the first of them."""
 
-    def __init__(self, modules: Sequence[str] = ()) -> None:
+    def __init__(self, modules: Sequence[str] = (), base: ForkedWorkers | None = None) -> None:
         self._modules = modules
+        self._base = base
         self._server: ForkServer | None = None
 
     @pytest.hookimpl(optionalhook=True)
@@ -87,7 +89,7 @@ class ForkedWorkers:
     @property
     def server(self) -> ForkServer:
         """The fork server, which starts when it is first needed."""
-        self._server = self._server or ForkServer(self._modules)
+        self._server = self._server or ForkServer(self._modules, self._base.server if self._base else None)
         return self._server
 
     def close(self) -> None:
@@ -147,7 +149,7 @@ def serve(address: str, python: str, *modules: str) -> list[str]:
     listener.bind(address)
     listener.listen(64)
     copies: dict[int, tuple[int, socket.socket]] = {}
-    print("ready")
+    print("ready", flush=True)
     while True:
         clients = [client for _, client in copies.values()]
         ready, _, _ = select.select([sys.stdin, listener, *copies, *clients], [], [])

@@ -56,8 +56,10 @@ def evaluate(chat: str, *names: str) -> None:
     """Evaluate tasks, as a chat if ``chat`` is "chat", and write their results."""
     lm_eval.evaluator.add_env_info = lambda results: None  # it lists all packages by pip, which takes a second
     manager = TaskManager(include_defaults=False, include_path="tasks")
-    settings = {"apply_chat_template": chat == "chat", "bootstrap_iters": 0, "log_samples": False}
-    results = simple_evaluate(HashedLM(), tasks=[f"local_{name}" for name in names], task_manager=manager, **settings)
+    settings: dict[str, Any] = {"apply_chat_template": chat == "chat", "bootstrap_iters": 0, "log_samples": False}
+    tasks = [f"local_{name}" for name in names]
+    # A seed of torch would import it.
+    results = simple_evaluate(HashedLM(), tasks=tasks, task_manager=manager, torch_random_seed=None, **settings)
     Path(f"scores-{chat}.json").write_text(json.dumps(results["results"], default=str), encoding="utf-8")
 
 

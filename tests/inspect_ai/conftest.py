@@ -24,9 +24,9 @@ TASKS = (
 
 
 @pytest.fixture(scope="session")
-def forked_workers() -> Iterator[ForkedWorkers]:
+def forked_workers(forked_workers: ForkedWorkers) -> Iterator[ForkedWorkers]:
     """Yield a plugin for runs with ``-n``, whose workers have inspect_ai imported: it takes them seconds."""
-    workers = ForkedWorkers([f"inspect_ai.{name}" for name in MODULES])
+    workers = ForkedWorkers([f"inspect_ai.{name}" for name in MODULES], forked_workers)
     yield workers
     workers.close()
 

@@ -28,9 +28,9 @@ def datasets() -> Any:
 
 
 @pytest.fixture(scope="session")
-def forked_workers(datasets: Any) -> Iterator[ForkedWorkers]:
+def forked_workers(datasets: Any, forked_workers: ForkedWorkers) -> Iterator[ForkedWorkers]:
     """Yield a plugin for runs with ``-n``, whose workers have lm_eval imported: it takes them seconds."""
-    workers = ForkedWorkers([*(f"lm_eval.{name}" for name in MODULES), "sklearn.metrics"])
+    workers = ForkedWorkers([*(f"lm_eval.{name}" for name in MODULES), "sklearn.metrics"], forked_workers)
     yield workers
     workers.close()
 

@@ -30,11 +30,11 @@ def punkt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def forked_workers(punkt: Path) -> Iterator[ForkedWorkers]:
+def forked_workers(punkt: Path, forked_workers: ForkedWorkers) -> Iterator[ForkedWorkers]:
     """Yield a plugin for runs with ``-n``, whose workers have nltk and pandas imported: they take seconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NLTK_DATA", str(punkt))
-        workers = ForkedWorkers(["nltk", "pandas"])
+        workers = ForkedWorkers(["nltk", "pandas"], forked_workers)
         yield workers
         workers.close()
 
