@@ -86,31 +86,13 @@ class Prompt(_DigestSlot):
         schema: Mapping[str, Any] | None = None,
         tools: Sequence[Tool | Mapping[str, Any]] = (),
     ) -> None:
-        messages = ({"role": "user", "content": messages},) if isinstance(messages, str) else _messages(messages)
-        if tools:
-            from pytest_fairness.core.tools import read_tools, tools_message
-
-            messages = (tools_message(read_tools(tools)), *_without_tools(messages))
-        if not messages or not messages[-1].get("content"):
-            raise FairnessError("a prompt is empty: it needs at least one message with text")
-        asks_likelihoods = len(messages) > 1 and messages[-1].get("role") == CONTINUATIONS
-        offered = len(messages) - len(_without_tools(messages))
-        if offered:
-            if len(messages) == 1:
-                raise FairnessError("a prompt is empty: it has tools, and no message with text")
-            if asks_likelihoods:
-                raise FairnessError(
-                    "a prompt with tools is asked for probabilities: they are those of texts; grade answers instead"
-                )
-            _tools_in(messages[0]["content"])
-        roles = (*_ROLES, *(_TOOL_ROLES if offered else ()))
-        for message in messages[offered : len(messages) - asks_likelihoods]:
-            if message.get("role") not in roles or not isinstance(message.get("content"), str):
-                raise FairnessError(
-                    f"a message of a prompt is {message!r}: it needs a role "
-                    f"({', '.join(_ROLES)}) and a text as its content"
-                )
-        if not isinstance(slots, Mapping) or not all(isinstance(text, str) for text in slots.values()):
+        if isinstance(messages, str) and messages and not tools:
+            messages = ({"role": "user", "content": messages},)  # which most are: there is nothing to check
+        else:
+            messages = _checked_messages(messages, tools)
+        if slots is not _NOTHING and not (
+            isinstance(slots, Mapping) and all(isinstance(text, str) for text in slots.values())
+        ):
             raise FairnessError(f"the slots of a prompt are {slots!r}: write {{'name': 'Anna', 'their': 'her'}}")
         if groups is not _NOTHING:
             _check_groups(groups)
@@ -156,6 +138,36 @@ class Prompt(_DigestSlot):
         """The text of the last message: for a single message, the argument of a text-to-text model."""
         last = next(message for message in reversed(self.messages) if message["role"] != CONTINUATIONS)
         return last["content"]
+
+
+def _checked_messages(
+    messages: str | Sequence[Message], tools: Sequence[Tool | Mapping[str, Any]]
+) -> Sequence[Message]:
+    """Return the messages of a prompt, that of its tools first."""
+    messages = ({"role": "user", "content": messages},) if isinstance(messages, str) else _messages(messages)
+    if tools:
+        from pytest_fairness.core.tools import read_tools, tools_message
+
+        messages = (tools_message(read_tools(tools)), *_without_tools(messages))
+    if not messages or not messages[-1].get("content"):
+        raise FairnessError("a prompt is empty: it needs at least one message with text")
+    asks_likelihoods = len(messages) > 1 and messages[-1].get("role") == CONTINUATIONS
+    offered = len(messages) - len(_without_tools(messages))
+    if offered:
+        if len(messages) == 1:
+            raise FairnessError("a prompt is empty: it has tools, and no message with text")
+        if asks_likelihoods:
+            raise FairnessError(
+                "a prompt with tools is asked for probabilities: they are those of texts; grade answers instead"
+            )
+        _tools_in(messages[0]["content"])
+    roles = (*_ROLES, *(_TOOL_ROLES if offered else ()))
+    for message in messages[offered : len(messages) - asks_likelihoods]:
+        if message.get("role") not in roles or not isinstance(message.get("content"), str):
+            raise FairnessError(
+                f"a message of a prompt is {message!r}: it needs a role ({', '.join(_ROLES)}) and a text as its content"
+            )
+    return messages
 
 
 def _messages(messages: object) -> Sequence[Message]:

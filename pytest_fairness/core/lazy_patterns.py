@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, cast
 
 
@@ -44,7 +44,7 @@ class _CaselessPattern(_LazyPattern):
         if "(?P" in self._text or "(?-i" in self._text:
             raise ValueError(f"a caseless pattern names no group and ignores case in all parts: {self._text!r:.60}")
         lowered = _PARTS.sub(lambda part: part[0] if part[0].startswith("\\") else lower(part[0]), self._text)
-        compiled = re.compile(lowered, self._flags)
+        compiled = re.compile(_share_boundaries(lowered), self._flags)
         if compiled.groups:
             raise ValueError(f"a caseless pattern has no groups: {self._text!r:.60}")
         return compiled
@@ -71,9 +71,37 @@ class _CaselessPattern(_LazyPattern):
 _SEARCHES = frozenset(("search", "match", "fullmatch", "finditer", "findall"))
 _PARTS = re.compile(r"\\.|[^\\]+", re.DOTALL)
 """The parts of a pattern: escapes, of which many have a capital, and the texts between them."""
+_SYNTAX = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[^\\\[()|]+|.", re.DOTALL)
+"""The parts of a pattern: escapes, sets of characters, the texts between, and the signs of groups and alternatives."""
 _SINGLE = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u03a3": "\u03c3", "\u03c2": "\u03c3"}
 """Letters whose lower case `re` knows otherwise than `str.lower`: of Turkish, the long s, and the Greek sigma."""
 _SINGLES = str.maketrans(_SINGLE)
+
+
+def _share_boundaries(text: str) -> str:
+    r"""Return an equal pattern in which alternatives in a row that begin with ``\b`` share it.
+
+    `re` tries every such alternative at every character of a text, since each might begin there.
+
+    >>> _share_boundaries(r"(?:\bno|\bnot? one|[|]nay)")
+    '(?:\\b(?:no|not? one)|[|]nay)'
+    """
+    alternatives, depth, closed = [""], 0, 0
+    for part in _SYNTAX.findall(text):
+        depth += (part == "(") - (part == ")")
+        closed += part == ")" and not depth
+        if part == "|" and not depth:
+            alternatives.append("")
+        else:
+            alternatives[-1] += part
+    if len(alternatives) == 1:
+        is_group = text.startswith("(?:") and text.endswith(")") and closed == 1
+        return f"(?:{_share_boundaries(text[3:-1])})" if is_group else text
+    rows = [(begins, list(row)) for begins, row in groupby(alternatives, lambda part: part.startswith(r"\b"))]
+    return "|".join(
+        rf"\b(?:{'|'.join(part[2:] for part in row)})" if begins and len(row) > 1 else "|".join(row)
+        for begins, row in rows
+    )
 
 
 @lru_cache(maxsize=64)

@@ -347,31 +347,27 @@ def _group_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
 
 def _attribute_names(rows: Sequence[_Row]) -> list[str]:
     """Return the names of attributes whose values are texts, numbers or truths."""
-    values: dict[str, list[Any]] = defaultdict(list)
+    kinds: dict[str, set[type]] = defaultdict(set)
     for row in rows:
         for name, value in row.attributes.items():
-            values[name].append(value)
-    return sorted(
-        name for name, entries in values.items() if all(isinstance(value, str | int | float) for value in entries)
-    )
+            kinds[name].add(type(value))
+    return sorted(name for name, own in kinds.items() if all(issubclass(kind, str | int | float) for kind in own))
 
 
 def _attribute_confounds(rows: Sequence[_Row], by: str, name: str) -> Iterator[Confound]:
-    groups_by_level: dict[Any, set[str]] = defaultdict(set)
-    for row in rows:
-        groups_by_level[row.attributes[name]].add(str(row.prompt.groups[by]))
-    are_numbers = all(is_number(level) for level in groups_by_level)
-    if are_numbers and len(groups_by_level) > 2:
+    levels = {row.attributes[name] for row in rows}
+    are_numbers = all(map(is_number, levels))
+    if are_numbers and len(levels) > 2:
         numbers = [float(row.attributes[name]) for row in rows]
         mean = sum(numbers) / len(numbers)
         deviation = math.sqrt(sum((number - mean) ** 2 for number in numbers) / len(numbers))
         yield from _mean_confounds(rows, by, f"`{name}`", numbers, LEAST_SHIFT * deviation)
         return
-    if not 1 < len(groups_by_level) <= MOST_LEVELS or (
-        not are_numbers and all(len(having) == 1 for having in groups_by_level.values())
-    ):
+    if not 1 < len(levels) <= MOST_LEVELS:
+        return
+    if not are_numbers and len({(row.attributes[name], str(row.prompt.groups[by])) for row in rows}) == len(levels):
         return  # a text that only one group has is part of what says the group, such as its pronoun
-    for level in sorted(groups_by_level, key=str):
+    for level in sorted(levels, key=str):
         have_level = [row.attributes[name] == level for row in rows]
         yield from _share_confounds("attribute", rows, by, f"`{name}` is {level!r}", have_level)
 

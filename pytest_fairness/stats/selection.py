@@ -137,10 +137,10 @@ class Selection:
         for name, allowed in attributes.items():
             values = [str(value) for value in (allowed if isinstance(allowed, tuple | list | set) else (allowed,))]
             attribute = self.columns.attribute(name)
-            codes = [code for code, label in enumerate(attribute.labels) if label in values]
             _check_values(name, values, attribute.labels)
-            rows = rows[np.isin(attribute.codes[rows], codes)]
-            left_out = left_out[np.isin(attribute.left_out[left_out], codes)]
+            is_allowed = np.array([*(label in values for label in attribute.labels), False])  # the last is of `ABSENT`
+            rows = rows[is_allowed[attribute.codes[rows]]]
+            left_out = left_out[is_allowed[attribute.left_out[left_out]]]
             slice_values[name] = " or ".join(sorted(values))
         history = self._history_as(lambda bank: bank.where(**attributes))
         return self.replaced(

@@ -15,6 +15,7 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_records import read_records
 
 _WORDS = {"true": True, "false": False}
+_PLAIN = (bool, int, str)
 
 
 def attempts(
@@ -35,6 +36,7 @@ def attempts(
     for name in roles:
         if not isinstance(name, Hashable):
             raise FairnessError(f"a column is {short_repr(name)}: give its name")
+    named = set(roles)
     prompts: dict[tuple[Any, ...], Prompt] = {}
     members: dict[str, dict[tuple[Any, ...], Prompt]] = {}
     sources: dict[str, str | None] = {}
@@ -45,18 +47,22 @@ def attempts(
                 f"row {number + 1} is {short_repr(row)}: give a mapping from column to value, of a DataFrame "
                 "df.to_dict('records')"
             )
-        for name in roles:
-            if name not in row:
-                raise FairnessError(f"row {number + 1} has no column {name!r}: {did_you_mean(name, map(str, row))}")
-        key = tuple(row[name] for name in roles)
-        for name, value in zip(roles, key, strict=True):
-            if not isinstance(value, Hashable):
-                raise FairnessError(f"row {number + 1}: its {name} is {value!r:.60}: write a text or a number")
+        if not row.keys() >= named:
+            lacking = next(name for name in roles if name not in row)
+            raise FairnessError(f"row {number + 1} has no column {lacking!r}: {did_you_mean(lacking, map(str, row))}")
+        key = tuple([row[name] for name in roles])
+        try:
+            is_known = key in prompts
+        except TypeError:
+            name = next(name for name, value in zip(roles, key, strict=True) if not _has_hash(value))
+            raise FairnessError(
+                f"row {number + 1}: its {name} is {row[name]!r:.60}: write a text or a number"
+            ) from None
         keys.append(key)
-        if key not in prompts:
+        if not is_known:
             metadata = {} if crossed is None or row[crossed] is None else {crossed: str(row[crossed])}
-            named = groups_of(row, groups, f"row {number + 1}")
-            prompts[key] = Prompt(f"recorded: {row[item]}", groups=named, metadata=metadata)
+            own = groups_of(row, groups, f"row {number + 1}")
+            prompts[key] = Prompt(f"recorded: {row[item]}", groups=own, metadata=metadata)
             members.setdefault(str(row[item]), {})[key] = prompts[key]
             sources[str(row[item])] = None if source is None or row[source] is None else str(row[source])
     shared: dict[tuple[type, Any], Grade] = {}
@@ -66,7 +72,7 @@ def attempts(
             items[str(key[0])],
             prompts[key],
             Attempt(f"row {number + 1}", number),
-            {name: _shared(shared, value) for name, value in row.items() if name not in roles},
+            {name: _shared(shared, value) for name, value in row.items() if name not in named},
         )
         for number, (key, row) in enumerate(zip(keys, table, strict=True))
     ]
@@ -107,9 +113,17 @@ def groups_of(row: Mapping[str, Any], attributes: Sequence[str], where: str) -> 
     return {name: str(row[name]) for name in attributes if row[name] is not None}
 
 
+def _has_hash(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 def _shared(grades: dict[tuple[type, Any], Grade], value: Any) -> Grade:
     """Return one grade per value: a table of millions of fields has a handful of them."""
-    if not isinstance(value, bool | int | str):
+    if not isinstance(value, _PLAIN):
         return _grade(value)
     key = (type(value), value)
     grade = grades.get(key)

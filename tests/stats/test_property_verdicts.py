@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import pairwise
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -163,16 +163,15 @@ def test_claim_and_its_opposite_are_never_both_fair(of_rows: Make, rows: Rows, b
 
 
 @quickly
-@given(samples(ungraded=True))
-def test_higher_confidence_gives_a_wider_interval(of_rows: Make, rows: Rows) -> None:
-    levels = [estimates_of(of_rows(rows, confidence=level)) for level in (0.8, 0.95, 0.99)]
-    for low, high in pairwise(levels):
-        for one, other in zip(low, high, strict=True):
-            assert bool(one.invalid) == bool(other.invalid)
-            if not one.invalid:
-                assert other.low <= one.low + 1e-12
-                assert other.high >= one.high - 1e-12
-                assert other.value == one.value
+@given(samples(ungraded=True), st.sampled_from([*combinations((0.8, 0.95, 0.99), 2)]))
+def test_higher_confidence_gives_a_wider_interval(of_rows: Make, rows: Rows, levels: tuple[float, float]) -> None:
+    low, high = (estimates_of(of_rows(rows, confidence=level)) for level in levels)
+    for one, other in zip(low, high, strict=True):
+        assert bool(one.invalid) == bool(other.invalid)
+        if not one.invalid:
+            assert other.low <= one.low + 1e-12
+            assert other.high >= one.high - 1e-12
+            assert other.value == one.value
 
 
 @st.composite

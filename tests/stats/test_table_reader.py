@@ -129,6 +129,8 @@ def test_broken_file_is_named_with_its_line(tmp_path: Path, name: str, text: str
 def test_missing_file_and_lone_group_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FairnessError, match=r"row 1 is 'profile': give a mapping .* df.to_dict"):
         Measured.from_rows(["profile"], item="profile", groups=["gender"])  # type: ignore[list-item]
+    with pytest.raises(FairnessError, match=r"row 1: its gender is \(\['x'\],\): write a text or a number"):
+        Measured.from_rows([{"item": 1, "gender": (["x"],)}], item="item", groups=["gender"])
     with pytest.raises(FairnessError, match="confidence is None: it must lie between 0 and 1"):
         Measured.from_rows(rows(), **OPTIONS, confidence=None)  # type: ignore[arg-type]
     with pytest.raises(FairnessError, match="the attempts are 3: give a list of GradedAttempt"):
