@@ -23,13 +23,11 @@ from _pytest.fixtures import FixtureFunctionDefinition, FixtureManager
 import pytest_fairness
 
 MODULES = (
-    "aiohttp",
     "filelock",
     "hypothesis",
     "numpy",
     "psycopg",
     "pdb",
-    "scipy.optimize",
     "scipy.special",
     "sqlite3",
     "tenacity",
@@ -50,7 +48,6 @@ MODULES = (
     "pytest_fairness.models.callable_model",
     "pytest_fairness.models.custom_model",
     "pytest_fairness.models.env_file",
-    "pytest_fairness.models.openai",
     "pytest_fairness.models.pricing",
     "pytest_fairness.models.registry",
     "pytest_fairness.models.replay",
