@@ -25,7 +25,7 @@ AT_ONCE = "--fairness-concurrency=32"
 MAKE = """
 def make(label):
     def people():
-        for number in range(40):
+        for number in range(20):
             yield ProbeItem(f"{label}-{number:02}", [
                 Prompt(f"Should the {group} {label} {number} be hired?", groups={"gender": group})
                 for group in ("woman", "man")
@@ -85,14 +85,14 @@ TestE, TestF = make_class("e"), make_class("f")
         )
         for label, name in names.items()
     }
-    assert attempts_everywhere(project, result) == {6 * 80}
+    assert attempts_everywhere(project, result) == {6 * 40}
     cases = ET.parse(project.path / "junit.xml").getroot().iter("testcase")  # noqa: S314 - our own
     properties = [{one.attrib["name"]: one.attrib["value"] for one in case.iter("property")} for case in cases]
     assert {case["fairness_probe"] for case in properties} == {f"test_made.py::{name}" for name in names.values()}
     project.run("-k", "alike_b", AT_ONCE)
     assert probes_of(project) == {"test_alike_b": ("test_made.py::test_req_b", "unfair")}
     project.run("-k", "req and not alike", "--fairness-json=items.json", AT_ONCE)
-    assert json.loads((project.path / "items.json").read_text(encoding="utf-8"))["run"]["attempts"] == 6 * 80
+    assert json.loads((project.path / "items.json").read_text(encoding="utf-8"))["run"]["attempts"] == 6 * 40
 
 
 @in_one_process
