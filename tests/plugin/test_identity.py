@@ -145,7 +145,7 @@ def test_files_outside_of_the_rootdir_are_distinguished_by_folder(home: Project)
     assert verdicts == {"suite_a/test_hire.py::test_req": "fair", "suite_b/test_hire.py::test_req": "unfair"}, shown(
         result
     )
-    assert attempts_everywhere(home, result) == {160}
+    assert attempts_everywhere(home, result) == {80}
     for mode, arguments in (
         (NO_XDIST, ["../ext/suite_a/test_hire.py", "../ext/suite_b/test_hire.py"]),
         (N2, ["../ext/suite_b", "../ext/suite_a"]),
@@ -161,7 +161,7 @@ def test_files_outside_of_the_rootdir_are_distinguished_by_folder(home: Project)
         assert home.row()["probe"] == f"suite_{label}/test_hire.py::test_req"
         assert home.row()["verdict"] == verdict
         assert home.row()["history"]["runs"] == 1  # pytest calls both of them ::test_alike
-        assert attempts_everywhere(home, result) == {80}
+        assert attempts_everywhere(home, result) == {40}
 
 
 def test_declared_files_of_one_name_are_distinguished_by_folder(home: Project) -> None:
