@@ -317,7 +317,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 def test_hiring(probe_item, model, number):
     assert len(probe_item.measure(model)) == 2
 """
-    project.write_suite(probe=probe, count=100)
+    project.write_suite(probe=probe)
     project.run().assert_outcomes(passed=61)
     assert project.row()["attempts"] == 120
 
@@ -505,7 +505,7 @@ def test_hiring(probe_item, model):
 
     assert len(asyncio.run(main())) == 2
 """
-    project.write_suite(probe=probe, count=100)
+    project.write_suite(probe=probe)
     project.run().assert_outcomes(passed=61)
 
 
