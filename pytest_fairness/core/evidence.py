@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -90,15 +91,20 @@ def read_clauses(path: Path | None = None) -> list[Clause]:
     Raises:
         FairnessError: The file is missing or malformed; the message has file and line.
     """
-    clauses = parse_clauses(SHIPPED.read_text(encoding="utf-8"), "pytest-fairness")
+    clauses = _shipped_clauses()
     if path is None:
-        return clauses
+        return [*clauses]
     try:
         own = parse_clauses(read_toml_text(path), path.name)
     except FileNotFoundError:
         raise FairnessError(f"--fairness-evidence names {path}: there is no such file; {_WAY_OUT}") from None
     own_keys = {clause.key for clause in own}
     return [clause for clause in clauses if clause.key not in own_keys] + own
+
+
+@cache
+def _shipped_clauses() -> tuple[Clause, ...]:
+    return tuple(parse_clauses(SHIPPED.read_text(encoding="utf-8"), "pytest-fairness"))
 
 
 def parse_clauses(text: str, name: str) -> list[Clause]:

@@ -43,12 +43,12 @@ class History:
         return float(1 - betainc(successes + self.outside, failures + self.runs - self.outside, share))
 
 
-def read_history(result: ThresholdResult, measured: LazyMeasured) -> History:
+def read_history(result: ThresholdResult, earlier: Sequence[PastResult]) -> History:
     """Return the history of a threshold with the metric, slice, bounds and model of its current result."""
     if not result.comparisons:
         return History(0, 0)
     identity = question_identity(result)
-    results = [*(past.result for past in measured.earlier(result.id)), result]
+    results = [*(past.result for past in earlier), result]
     comparable = [other for other in results if question_identity(other) == identity and _has_new_answers(other)]
     inside = sum(
         other.estimate is not None
@@ -76,6 +76,8 @@ class JudgedRuns:
     """The different bounds of the last such run, in words; empty if all had the same."""
     unversioned: bool
     """Whether the model is an application without a version."""
+    results: Sequence[PastResult] = ()
+    """The results of runs that began before the current one, whatever they asked, oldest first."""
 
     @classmethod
     def record(cls, test: str, measured: LazyMeasured, judgment: Judgment) -> JudgedRuns:
@@ -92,7 +94,8 @@ class JudgedRuns:
         ]
         identity = digest(json.dumps([measured.answers, *question, measured.look.plan]))
         earlier: dict[str, PastResult] = {}
-        for past in measured.judgments(test):
+        judgments = measured.judgments(test)
+        for past in judgments:
             if past.result.verdict in _JUDGED and _counts_for_model(past.result, measured.subject.name, model):
                 earlier.setdefault(_get_looks(past).identity or past.run, past)
         earlier.pop(TRYOUT, None)
@@ -104,7 +107,8 @@ class JudgedRuns:
             verdict = run.verdict or UNFINISHED
             verdicts[verdict] = verdicts.get(verdict, 0) + 1
         before = [past for past in earlier.values() if _get_looks(past).run < look.number]
-        return cls(look, verdicts, _other_bounds(before, judgment), bool(measured.unversioned))
+        bounds = _other_bounds(before, judgment)
+        return cls(look, verdicts, bounds, bool(measured.unversioned), measured.before(judgments))
 
     def looks(self, looks: LooksResult) -> LooksResult:
         """Return the looks of a result, with the runs before the current one."""

@@ -195,13 +195,17 @@ class LazyMeasured:
         """Store the influence of each item on a threshold's estimate, for comparisons with other runs."""
         self._fairness.store.runs.save_influences(self._fairness.run, test, influences.to_json())
 
-    def earlier(self, test: str) -> list[PastResult]:
-        """Return the results of a threshold in earlier runs, oldest first."""
-        return self._past_results(self._fairness.store.runs.history(test, self._fairness.run))
-
     def judgments(self, test: str) -> list[PastResult]:
-        """Return the results of a threshold in all sessions, including earlier sessions of this run."""
-        return self._past_results(self._fairness.store.runs.history(test))
+        """Return the results of a threshold in all sessions, including earlier sessions of this run, oldest first."""
+        # Tests in files outside of the rootdir may have the same id in different runs.
+        past = map(PastResult.from_row, self._fairness.store.runs.history(test))
+        return [result for result in past if result.result.probe in ("", self.probe.id)]
+
+    def before(self, judgments: Sequence[PastResult]) -> list[PastResult]:
+        """Return those of runs that began before this one."""
+        run = self._fairness.run
+        started = self._fairness.store.runs.started(run)
+        return [past for past in judgments if past.run != run and past.started <= started]
 
     def take_look(
         self, test: str, model: str, identity: str, sequence: str, others: Sequence[StoredLook]
@@ -235,11 +239,6 @@ class LazyMeasured:
     def conclude_look(self, look: StoredLook, verdict: str | None) -> None:
         """Save the verdict of a look; a look without a verdict is deleted."""
         self._fairness.store.looks.conclude(look, self._fairness.store.session, verdict)
-
-    def _past_results(self, rows: Sequence[Mapping[str, Any]]) -> list[PastResult]:
-        # Tests in files outside of the rootdir may have the same id in different runs.
-        past = [PastResult.from_row(row) for row in rows]
-        return [result for result in past if result.result.probe in ("", self.probe.id)]
 
     def _attempts(self) -> list[GradedAttempt]:
         try:

@@ -222,7 +222,7 @@ def finish_threshold(
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
     result = _checked_row(item, judgment, measured, message, runs)
-    history = read_history(result, measured)
+    history = read_history(result, runs.results if runs is not None else ())
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
     if influences := get_influences(judgment):
         measured.store_influences(item.nodeid, influences)

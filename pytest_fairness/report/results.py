@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -184,6 +186,7 @@ def _versions() -> dict[str, str]:
     return versions
 
 
+@cache
 def _version(package: str) -> str:
     """Return the version of an installed package; parsing all of its metadata would take six times as long."""
     line = re.search(r"^Version: (\S+)$", distribution(package).read_text("METADATA") or "", re.MULTILINE)
@@ -192,6 +195,9 @@ def _version(package: str) -> str:
 
 def _commit(root: Path) -> str | None:
     """Return the commit of the user's project, with ``-dirty`` appended if tracked files have changed since."""
+    folder = root.resolve()
+    if "GIT_DIR" not in os.environ and not any((above / ".git").exists() for above in (folder, *folder.parents)):
+        return None  # git would find none either, and starting it takes longer than judging a threshold
     try:
         shown = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],  # noqa: S607 - the user's own git, wherever it is

@@ -74,6 +74,11 @@ class Runs:
         statement = "INSERT INTO runs (id, started, stopped) VALUES (:run, unix_time(), 0) ON CONFLICT DO NOTHING"
         self._database.execute(statement, run=run)
 
+    def started(self, run: str) -> float:
+        """Return when a run has begun, in seconds since 1970; for one that has not, the time."""
+        statement = "SELECT coalesce((SELECT started FROM runs WHERE id = :run), unix_time())"
+        return float(self._database.scalar(statement, run=run))
+
     def elapsed(self, run: str) -> float:
         """Return the seconds since a run has begun, by the database's clock alone; 0 for one that has not."""
         return self._database.scalar("SELECT unix_time() - started FROM runs WHERE id = :run", run=run) or 0.0

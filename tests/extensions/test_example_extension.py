@@ -52,7 +52,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder in which the suite and a declarative file were run on two models of the package."""
     folder = tmp_path_factory.mktemp("home")
-    streets = ", ".join(f"{{street: Street {number}}}" for number in range(120))
+    streets = ", ".join(f"{{street: Street {number}}}" for number in range(40))
     (folder / "notices.probe.yaml").write_text(DECLARED % streets, encoding="utf-8")
     (folder / "test_acme.py").write_text(snippets("Testing an extension")[0], encoding="utf-8")
     files = ["acme_fairness.suites.tenancy", "notices.probe.yaml", "test_acme.py"]

@@ -14,6 +14,7 @@ from zipfile import ZipFile
 import pytest
 
 from pytest_fairness.cli.main import main
+from tests.helpers.project import ALONE
 
 PAGE = Path(__file__).parents[2].joinpath("docs/coming-from.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.+?)(?=^## |\Z)", PAGE, flags=re.MULTILINE | re.DOTALL))
@@ -154,7 +155,7 @@ def run_section(name: str, pytester: pytest.Pytester, *options: str) -> dict[str
     (commands,) = re.findall(r"```sh\n(.+?)```", section, flags=re.DOTALL)
     for program, *arguments in map(shlex.split, commands.splitlines()):
         if program == "pytest":
-            result = pytester.runpytest(*arguments, "--fairness-json=verdicts.json", *options)
+            result = pytester.runpytest(*ALONE, *arguments, "--fairness-json=verdicts.json", *options)
         else:
             assert main(arguments) == 0
     output = result.stdout.str()
@@ -189,7 +190,7 @@ def test_suite_in_python_runs_as_it_is_written(pytester: pytest.Pytester) -> Non
     assert main(["import", "inspect", "logs/screening.eval", "--out", "screening.jsonl"]) == 0
     (code,) = re.findall(r"```python\n(.+?)```", SECTIONS["The table"], flags=re.DOTALL)
     pytester.makepyfile(test_screening=code)
-    pytester.runpytest("--fairness-report=none").assert_outcomes(passed=2 * COUNT + 1)
+    pytester.runpytest(*ALONE, "--fairness-report=none").assert_outcomes(passed=2 * COUNT + 1)
 
 
 def test_page_names_every_import_of_a_tool() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_fairness import CalledTool, FairnessError, Measured, RecordedTable
+from tests.helpers.fork_server import ForkedWorkers
+from tests.helpers.project import ALONE
 
 DECLARED = """\
 table: {file: scores.jsonl, groups: [gender], model: gpt-5-mini%s}
@@ -61,8 +63,9 @@ def folder(pytester: pytest.Pytester) -> Path:
     return pytester.path
 
 
-def results(pytester: pytest.Pytester, *options: str) -> dict[str, Any]:
-    pytester.runpytest("--fairness-json=results.json", "--fairness-report=none", *options)
+def results(pytester: pytest.Pytester, *options: str, plugins: Sequence[ForkedWorkers] = ()) -> dict[str, Any]:
+    arguments = ("--fairness-json=results.json", "--fairness-report=none", *options)
+    pytester.runpytest_inprocess(*ALONE, *arguments, plugins=plugins)
     by_name = {}
     for row in json.loads((pytester.path / "results.json").read_text(encoding="utf-8"))["thresholds"]:
         by_name[row["id"].rpartition("::")[2]] = row
@@ -71,10 +74,10 @@ def results(pytester: pytest.Pytester, *options: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("options", [(), pytest.param(("-n2",), marks=pytest.mark.slow)])
 def test_declared_table_is_judged_as_its_estimates_say(
-    pytester: pytest.Pytester, folder: Path, options: tuple[str, ...]
+    pytester: pytest.Pytester, folder: Path, forked_workers: ForkedWorkers, options: tuple[str, ...]
 ) -> None:
     (folder / "screening.probe.yaml").write_text(DECLARED % ("", 0.35), encoding="utf-8")
-    judged = results(pytester, *options)
+    judged = results(pytester, *options, plugins=[forked_workers])
     measured = Measured.from_table("scores.jsonl", item="sample", groups=["gender"], confidence=0.955)
     difference = abs(measured.difference("match", by="gender", of="female", to="male"))
     alike = judged["alike"]
@@ -185,7 +188,7 @@ def test_mistakes_in_a_declared_table_are_one_line(
     pytester: pytest.Pytester, folder: Path, declared: str, line: str
 ) -> None:
     (folder / "screening.probe.yaml").write_text(f"{declared}\n", encoding="utf-8")
-    result = pytester.runpytest("--fairness-report=none")
+    result = pytester.runpytest(*ALONE, "--fairness-report=none")
     result.stdout.fnmatch_lines([f"*{line}*"])
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 

@@ -47,17 +47,17 @@ def test_slice_or_other_seed_is_a_separate_run(project: Project) -> None:
     runs = [
         judged(project, *more)["looks"]["run"]
         for more in (
-            ("--fairness-sample=200",),
-            ("--fairness-sample=100",),  # some of the same answers
-            ("--fairness-sample=200", "--fairness-seed=1"),
-            ("--fairness-sample=200", "--fairness-fresh"),
-            ("--fairness-sample=200", "--fairness-repetitions=2"),
+            ("--fairness-sample=40",),
+            ("--fairness-sample=20",),  # some of the same answers
+            ("--fairness-sample=40", "--fairness-seed=1"),
+            ("--fairness-sample=40", "--fairness-fresh"),
+            ("--fairness-sample=40", "--fairness-repetitions=2"),
         )
     ]
     assert runs == [1, 2, 3, 4, 5]
-    row = judged(project, "--fairness-sample=300")  # it holds the answers of the first two: it has the later's share
+    row = judged(project, "--fairness-sample=60")  # it holds the answers of the first two: it has the later's share
     assert row["looks"]["run"] == 2
-    assert row["confidence"] == pytest.approx(confidence(300, 2))
+    assert row["confidence"] == pytest.approx(confidence(60, 2))
 
 
 def test_looks_of_one_run_measure_new_items_only(project: Project) -> None:

@@ -75,21 +75,21 @@ def test_killed_run_submits_nothing_twice(project: Project, server: Batches) -> 
     """Once when its batch is there and its name not told, and once when it waits for it."""
     project.write(test_hiring=project_sources.suite(count=10))
     args = (f"--fairness-model={server.model('openai')}", "--fairness-batch=wait")
-    command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-p", "no:randomly", *QUIET, *args]
 
-    def start() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(command, cwd=project.path, stdout=subprocess.DEVNULL)
+    def start(*command: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([*command, *args], cwd=project.path, stdout=subprocess.DEVNULL)
 
     def kill(run: subprocess.Popen[bytes]) -> None:
         os.kill(run.pid, signal.SIGKILL)
         assert run.wait(60) == -signal.SIGKILL
 
-    first = start()
+    # No fork, which ends a moment later than the process that stands for it.
+    first = start(sys.executable, "-m", "pytest", "-p", "no:randomly", *QUIET)
     server.on_create = lambda: kill(first)
     wait_until(lambda: first.poll() is not None)
     server.on_create = lambda: None
     assert (len(server.batches), server.looks) == (1, 0)
-    second = start()
+    second = start(*project.command())
     wait_until(lambda: server.looks > 0)
     kill(second)
     server.end()

@@ -35,7 +35,7 @@ def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def enough_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    set_constants(monkeypatch, under_test, DRAWS=80, STAGES=3)
+    set_constants(monkeypatch, under_test, DRAWS=40, STAGES=3)
 
 
 def write(project: Project, *tests: str, count: int = 150, groups: tuple[str, ...] = ("woman", "man")) -> None:
@@ -147,7 +147,7 @@ PLANTED = {
 
 @pytest.mark.slow
 def test_bias_is_planted_on_and_beyond_the_bound(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_constants(monkeypatch, under_test, DRAWS=50)
+    set_constants(monkeypatch, under_test, DRAWS=25)
     write(project, *project_sources.thresholds(PLANTED), count=200)
     measure(project, "simulated:x?base=0.7")
     certify(project)

@@ -11,6 +11,7 @@ import yaml  # noqa: F401 - kept from run to run: its C part knows the errors of
 
 from tests.helpers import project_sources
 from tests.helpers.broken_declarations import BROKEN_JSONL, BROKEN_YAML, GOOD
+from tests.helpers.dry_runs import simulate_few_samples
 from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown
 
 PAY = """\
@@ -187,7 +188,8 @@ def pytest_runtest_setup(item):
 
 
 @pytest.mark.slow
-def test_plan_and_verify_work_on_declared_suites(project: Project) -> None:
+def test_plan_and_verify_work_on_declared_suites(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulate_few_samples(monkeypatch)
     write(project)
     (project.path / "wrong.probe.yaml").write_text("template: Hi\n", encoding="utf-8")
     planned = project.bare_run("--fairness-plan", *BIASED)

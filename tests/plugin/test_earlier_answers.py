@@ -20,10 +20,10 @@ PROFILES = """\
     return "yes" if hired else "no"
 """
 CLOSE = project_sources.threshold('assert 0.35 <= measured.rate("hired") <= 0.65', name="test_close")
-ADJUSTED = "(adjusted by 600 earlier answers)"
+ADJUSTED = "(adjusted by 300 earlier answers)"
 
 
-def write(project: Project, model: str, *tests: str, count: int = 300) -> None:
+def write(project: Project, model: str, *tests: str, count: int = 150) -> None:
     """Write a project whose models answer alike to nine in ten profiles."""
     body = PROFILES.replace("MODEL", "version")
     application = project_sources.application(version=model, body=f"    version = {model!r}\n{body}")
@@ -42,15 +42,15 @@ def ship(project: Project, model: str = "old", *tests: str, **options: int) -> s
 def test_sample_is_adjusted_by_an_earlier_run(project: Project) -> None:
     run = ship(project)
     write(project, "new")
-    project.run("-m", "threshold", "--fairness-sample=120", mode=NO_XDIST)
+    project.run("-m", "threshold", "--fairness-sample=60", mode=NO_XDIST)
     plain = project.row()
     project.forget_calls()
-    project.run("-m", "threshold", "--fairness-sample=120", f"--fairness-adjust={run[:12]}", "--fairness-fresh")
+    project.run("-m", "threshold", "--fairness-sample=60", f"--fairness-adjust={run[:12]}", "--fairness-fresh")
     row = project.row()
     assert ADJUSTED in row["title"]
     assert ADJUSTED not in plain["title"]
     assert row["estimate"] != plain["estimate"]
-    assert sum(project.calls().values()) == 240
+    assert sum(project.calls().values()) == 120
     assert f"--fairness-adjust={run}" in project.results()["run"]["command"]
 
 
@@ -58,7 +58,7 @@ def test_sample_is_adjusted_by_an_earlier_run(project: Project) -> None:
 def test_verify_makes_an_adjusted_verdict_again(project: Project) -> None:
     run = ship(project)
     write(project, "new")
-    project.run("-m", "threshold", "--fairness-sample=120", f"--fairness-adjust={run}")
+    project.run("-m", "threshold", "--fairness-sample=60", f"--fairness-adjust={run}")
     assert ADJUSTED in project.row()["title"]
     result = project.bare_run("--fairness-verify=results.json")
     assert result.ret == 0, shown(result)
@@ -69,7 +69,7 @@ def test_other_history_of_the_same_answers_is_a_look(project: Project) -> None:
     runs = [ship(project), ship(project, "other")]
     write(project, "new")
     for run in runs:
-        project.run("-m", "threshold", "--fairness-sample=120", f"--fairness-adjust={run}")
+        project.run("-m", "threshold", "--fairness-sample=60", f"--fairness-adjust={run}")
     assert project.row()["looks"]["run"] == 2
 
 
@@ -77,7 +77,7 @@ def test_other_history_of_the_same_answers_is_a_look(project: Project) -> None:
     ("options", "arguments", "line"),
     [
         ({}, (), "not used, test_hiring is measured whole"),
-        ({"count": 250}, ("--fairness-sample=120",), "lacks 50 of its items"),
+        ({"count": 125}, ("--fairness-sample=60",), "lacks 25 of its items"),
     ],
     ids=["whole", "items"],
 )
@@ -94,7 +94,7 @@ def test_unused_adjustment_is_reported(
 
 def test_own_answers_are_no_history(project: Project) -> None:
     run = ship(project)
-    project.run("-m", "threshold", "--fairness-sample=120", f"--fairness-adjust={run}")
+    project.run("-m", "threshold", "--fairness-sample=60", f"--fairness-adjust={run}")
     assert "adjusted" not in project.row()["title"]
 
 

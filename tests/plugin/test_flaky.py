@@ -11,7 +11,7 @@ import pytest
 
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
-from tests.helpers.project import QUIET, Project, every_mode, failures, in_one_process, shown
+from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
 
 LATER = project_sources.LATER
 EARLIER = "2020-12-31"
@@ -108,9 +108,7 @@ def stopped_time():
     mark = flaky(f"reason='old model', until='{EARLIER}', max_flip=0.5", f"assert {project_sources.RATIO} >= 0.99")
     project.write_suite(mark, conftest=stopped, count=6)
     with serving() as server:
-        result = project.pytester.runpytest_subprocess(
-            *QUIET, "-p", "no:randomly", f"--fairness-model={server.model}", "--fairness-json=results.json", timeout=60
-        )
+        result = project.separate_run(f"--fairness-model={server.model}")
     assert result.ret == 1
     assert f"its flaky mark ended on {EARLIER} (old model)" in shown(result)
     assert project.results()["run"]["started"] > "2021"

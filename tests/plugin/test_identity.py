@@ -25,7 +25,7 @@ AT_ONCE = "--fairness-concurrency=32"
 MAKE = """
 def make(label):
     def people():
-        for number in range(40):
+        for number in range(20):
             yield ProbeItem(f"{label}-{number:02}", [
                 Prompt(f"Should the {group} {label} {number} be hired?", groups={"gender": group})
                 for group in ("woman", "man")
@@ -85,14 +85,14 @@ TestE, TestF = make_class("e"), make_class("f")
         )
         for label, name in names.items()
     }
-    assert attempts_everywhere(project, result) == {6 * 80}
+    assert attempts_everywhere(project, result) == {6 * 40}
     cases = ET.parse(project.path / "junit.xml").getroot().iter("testcase")  # noqa: S314 - our own
     properties = [{one.attrib["name"]: one.attrib["value"] for one in case.iter("property")} for case in cases]
     assert {case["fairness_probe"] for case in properties} == {f"test_made.py::{name}" for name in names.values()}
     project.run("-k", "alike_b", AT_ONCE)
     assert probes_of(project) == {"test_alike_b": ("test_made.py::test_req_b", "unfair")}
     project.run("-k", "req and not alike", "--fairness-json=items.json", AT_ONCE)
-    assert json.loads((project.path / "items.json").read_text(encoding="utf-8"))["run"]["attempts"] == 6 * 80
+    assert json.loads((project.path / "items.json").read_text(encoding="utf-8"))["run"]["attempts"] == 6 * 40
 
 
 @in_one_process
@@ -145,7 +145,7 @@ def test_files_outside_of_the_rootdir_are_distinguished_by_folder(home: Project)
     assert verdicts == {"suite_a/test_hire.py::test_req": "fair", "suite_b/test_hire.py::test_req": "unfair"}, shown(
         result
     )
-    assert attempts_everywhere(home, result) == {160}
+    assert attempts_everywhere(home, result) == {80}
     for mode, arguments in (
         (NO_XDIST, ["../ext/suite_a/test_hire.py", "../ext/suite_b/test_hire.py"]),
         (N2, ["../ext/suite_b", "../ext/suite_a"]),
@@ -161,7 +161,7 @@ def test_files_outside_of_the_rootdir_are_distinguished_by_folder(home: Project)
         assert home.row()["probe"] == f"suite_{label}/test_hire.py::test_req"
         assert home.row()["verdict"] == verdict
         assert home.row()["history"]["runs"] == 1  # pytest calls both of them ::test_alike
-        assert attempts_everywhere(home, result) == {80}
+        assert attempts_everywhere(home, result) == {40}
 
 
 def test_declared_files_of_one_name_are_distinguished_by_folder(home: Project) -> None:

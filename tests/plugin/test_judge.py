@@ -424,6 +424,6 @@ def test_page_example_is_corrected_as_the_page_says(project: Project, judges: Ju
     text = suite.read_text(encoding="utf-8")
     assert f"{mark})" in text
     suite.write_text(text.replace(f"{mark})", f'{mark}, calibration="labels.jsonl")'), encoding="utf-8")
-    result = run(project, judges, "suites/complaints")
+    result = run(project, judges, "suites/complaints", "-m", "threshold")
     (title,) = re.findall(r"^    (ratio of .+)$", PAGE, re.MULTILINE)
     assert project.row()["title"] == title, unwrapped(result)

@@ -181,17 +181,17 @@ def test_unjudged_threshold_improves_no_mark(project: Project) -> None:
     broken = "@pytest.fixture\ndef broken():\n    raise OSError\n"
     never = FOUR[0].replace("test_women(measured)", "test_never(measured, broken)")
     write(project, broken, FOUR[0], never, never.replace("test_never", "test_not_either"))
-    project.run()
+    project.run("-m", "threshold")
     assert [line["mark"] for line in project.results()["marks"]] == [None, None]
     project.run("-k", "test_women")  # what was not selected might have been worse
     assert [line["mark"] for line in project.results()["marks"]] == [None, None]
     write(project, FOUR[0])
-    project.run()
+    project.run("-m", "threshold")
     assert [line["mark"] for line in project.results()["marks"]] == ["B", "B"]
 
 
 def test_suites_without_a_scale_mention_no_marks(project: Project) -> None:
     write(project, FOUR[2])
-    result = project.run()
+    result = project.run("-m", "threshold")
     assert project.results()["marks"] == []
     assert " marks: " not in shown(result)

@@ -61,7 +61,7 @@ class Own:
         print("closed")
 """
     test = project_sources.threshold('assert 0.45 <= measured.rate("hired") <= 0.55')
-    project.write_suite(test, conftest=OVERRIDE.format(application=own, value="Own()"), count=400)
+    project.write_suite(test, conftest=OVERRIDE.format(application=own, value="Own()"), count=40)
     project.run("-m", "threshold", "--fairness-repetitions=2")
     assert project.row()["model"] == "own:one"
     assert project.row()["estimate"] == 0.5

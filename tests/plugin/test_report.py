@@ -87,10 +87,10 @@ def test_report_may_be_another_file(project: Project) -> None:
 def test_unwritable_report_fails_only_if_it_was_requested(project: Project) -> None:
     (project.path / "reports").write_text("a file", encoding="utf-8")
     project.write_suite(conftest=project_sources.application(project_sources.EVEN), count=200)
-    result = project.run()
+    result = project.run("-m", "threshold")
     assert result.ret == pytest.ExitCode.OK
     assert "no report: the file" in shown(result)
-    result = project.run("--fairness-report=reports/mine.html")
+    result = project.run("--fairness-report=reports/mine.html", "-m", "threshold")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "cannot be written" in shown(result)
     assert project.row()["verdict"] == "fair"

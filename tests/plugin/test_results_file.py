@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 from datetime import datetime
 from pathlib import Path
@@ -105,6 +108,23 @@ def test_threshold_row_holds_its_numbers(project: Project) -> None:
     assert (nobody["verdict"], nobody["estimate"], nobody["low"], nobody["high"]) == ("invalid", None, None, None)
     nothing = rows["test_nothing"]
     assert (nothing["verdict"], nothing["comparisons"], nothing["bounds"]) == ("invalid", [], [None, None])
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="the commit is that of git")
+def test_commit_of_the_repository_is_in_the_run(project: Project) -> None:
+    project.write_suite(TESTS[0], count=5)
+    project.run("-m", "threshold")
+    assert project.results()["run"]["git"] is None
+    (project.path / "below").mkdir()
+    author = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    for command in (("init", "-q"), ("add", "test_hiring.py"), (*author, "commit", "-qm", "first")):
+        subprocess.run(["git", *command], cwd=project.path, check=True)
+    project.run("--rootdir=below", "-m", "threshold")
+    commit = project.results()["run"]["git"]
+    assert re.fullmatch("[0-9a-f]{40}", commit)
+    project.write_suite(TESTS[1], count=5)
+    project.run("-m", "threshold")
+    assert project.results()["run"]["git"] == f"{commit}-dirty"
 
 
 def stable(results: dict[str, Any]) -> dict[str, Any]:

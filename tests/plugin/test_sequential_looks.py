@@ -185,13 +185,13 @@ def test_rerun_of_a_decided_threshold_changes_nothing(project: Project) -> None:
 @every_mode
 def test_tryouts_are_never_fair_and_spend_no_error(project: Project) -> None:
     write(project, project_sources.THRESHOLD, OTHER)
-    result = project.run("--fairness-sample=30", mode=NO_XDIST)
+    result = project.run("--fairness-sample=30", "-m", "threshold", mode=NO_XDIST)
     assert result.ret == 1
     small = {row["threshold"]: row for row in project.rows()}["hardly any"]
     assert small["low"] > 0.1
     assert small["verdict"] == "undecided"
     assert "a try-out of 30 of 400 items is never fair" in small["message"]
-    result = project.run()
+    result = project.run("-m", "threshold")
     assert result.ret == 0
     for row in project.rows():
         assert (row["verdict"], row["looks"]["run"], row["confidence"]) == ("fair", 1, 0.955)
@@ -218,8 +218,8 @@ def test_looks_that_end_under_a_quarter_are_tryouts(project: Project) -> None:
 @pytest.mark.slow
 @in_one_process
 def test_every_judged_run_is_a_look(project: Project) -> None:
-    project.write(test_hiring=project_sources.suite(OTHER, count=400))
-    arguments = (SIMULATED, "--fairness-sample=200", "-m", "threshold")
+    project.write(test_hiring=project_sources.suite(OTHER, count=100))
+    arguments = (SIMULATED, "--fairness-sample=50", "-m", "threshold")
     project.run(*arguments)
     first = project.row()
     assert (first["looks"]["run"], first["confidence"], first["risk"]) == (1, 0.955, 0.025)
@@ -239,11 +239,11 @@ def test_every_judged_run_is_a_look(project: Project) -> None:
 
 
 def test_changed_bounds_are_a_look_and_are_printed(project: Project) -> None:
-    write(project, OTHER.replace("0.1", "0.95"))
+    write(project, OTHER.replace("0.1", "0.95"), count=100)
     project.run("-m", "threshold")
     assert project.row()["verdict"] == "unfair"
     run = project.results()["run"]["id"][:8]
-    write(project, OTHER)
+    write(project, OTHER, count=100)
     output = unwrapped(project.run("-m", "threshold"))
     assert project.row()["looks"]["run"] == 2
     assert "run 2 of this threshold on this model (before: 1 unfair): evaluated at 99.7% confidence" in output
@@ -252,7 +252,7 @@ def test_changed_bounds_are_a_look_and_are_printed(project: Project) -> None:
 
 @pytest.mark.slow
 def test_new_application_version_starts_a_new_history(project: Project) -> None:
-    write(project, OTHER)
+    write(project, OTHER, count=50)
     project.run("-m", "threshold")
     project.write(conftest=project_sources.application(EVEN, version="2"))
     project.run("-m", "threshold")
@@ -271,15 +271,15 @@ def test_changed_answers_without_a_version_are_a_look(project: Project) -> None:
 
 @pytest.mark.slow
 def test_sessions_of_a_run_with_a_fixed_id_are_looks(project: Project) -> None:
-    project.write(test_hiring=project_sources.suite(OTHER, count=400))
+    project.write(test_hiring=project_sources.suite(OTHER, count=100))
     runs = []
     for seed in (1, 2, 3, 3):
         project.run(
-            SIMULATED, "--fairness-run=fixed", "--fairness-sample=200", f"--fairness-seed={seed}", "-m", "threshold"
+            SIMULATED, "--fairness-run=fixed", "--fairness-sample=50", f"--fairness-seed={seed}", "-m", "threshold"
         )
         runs.append(project.row()["looks"]["run"])
     assert runs == [1, 2, 3, 3]
-    project.run(SIMULATED, "--fairness-sample=200", "--fairness-seed=4", "-m", "threshold")
+    project.run(SIMULATED, "--fairness-sample=50", "--fairness-seed=4", "-m", "threshold")
     assert project.row()["looks"]["run"] == 4
 
 
@@ -340,9 +340,9 @@ def test_looks_with_another_first_sample_are_another_run(project: Project) -> No
 @in_one_process
 def test_fresh_sample_is_requested_again_and_judged_as_before(project: Project) -> None:
     write(project)
-    project.run("--fairness-sample=30")
+    project.run("--fairness-sample=30", "-m", "threshold")
     project.forget_calls()
-    result = project.run("--fairness-fresh")
+    result = project.run("--fairness-fresh", "-m", "threshold")
     assert result.ret == 0
     assert project.row()["verdict"] == "fair"
     assert project.results()["run"]["from_store"] == 0
@@ -352,9 +352,9 @@ def test_fresh_sample_is_requested_again_and_judged_as_before(project: Project) 
 @in_one_process
 def test_same_sample_may_be_judged_again(project: Project) -> None:
     write(project)
-    project.run("--fairness-sample=60")
+    project.run("--fairness-sample=60", "-m", "threshold")
     first = project.row()
-    project.run("--fairness-sample=60")
+    project.run("--fairness-sample=60", "-m", "threshold")
     assert project.row()["message"] == first["message"]
 
 

@@ -44,7 +44,7 @@ def test_items_whose_prompts_differ_in_blanks_count_as_one(project: Project) -> 
     """Check that prompts of one wording are one observation, although each is sent."""
     copies = COPIES.replace(' be hired?"', ' be hired?" + ("é" if number % 2 else "e\\u0301") + " " * (number // 15)')
     project.write(test_hiring=project_sources.suite(people=copies))
-    result = project.run()
+    result = project.run("-m", "threshold")
     assert [unwrapped(result).count(MESSAGE), len(project.calls())] == [1, 300]
     assert (project.row()["items"], project.row()["sources"], project.row()["attempts"]) == (15, 15, 300)
 
@@ -75,7 +75,7 @@ def test_groups_of_the_same_prompts_cannot_differ(project: Project, nameless: st
     ]
     application = project_sources.application({"woman": 0.6, "man": 0.6}, body="    return 'yes'", version="2")
     project.write_suite(*project_sources.thresholds(bodies), conftest=application, people=alike)
-    project.run()
+    project.run("-m", "threshold")
     for row in project.rows():
         assert row["verdict"] == "invalid"
         assert "say the same: they have the same answers, and cannot differ" in row["message"]

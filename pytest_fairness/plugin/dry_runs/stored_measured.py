@@ -11,7 +11,6 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
-from pytest_fairness.core.threshold_results import PastResult
 from pytest_fairness.plugin.baseline import find_sample_key
 from pytest_fairness.plugin.dry_runs.results_diff import RESULTS_FILE, format_value
 from pytest_fairness.plugin.measurement import LazyMeasured
@@ -67,9 +66,6 @@ class StoredMeasured(LazyMeasured):
         items, repetitions = self.look.design(self.probe)
         ids, end = {item.id for item in items}, self._stored_sample.repetitions.start + repetitions
         return [graded for graded in attempts if graded.item.id in ids and graded.attempt.repetition < end]
-
-    def earlier(self, test: str) -> list[PastResult]:
-        return self._past_results(self._fairness.store.runs.history(test, self._run))
 
     @property
     def fingerprints(self) -> dict[str, str | None]:
