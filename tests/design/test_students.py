@@ -173,6 +173,7 @@ def test_weights_are_restored_in_another_process(classifier: Classifier, tmp_pat
     assert Classifier.load(path).emotions == EMOTIONS
 
 
+@pytest.mark.slow
 def test_files_without_a_classifier_are_refused(tmp_path: Path, classifier: Classifier) -> None:
     from safetensors.torch import save_file
 

@@ -214,6 +214,7 @@ def test_batch_lost_by_its_provider_is_submitted_again(make_engine: MakeEngine, 
     assert len(server.batches) == 2
 
 
+@pytest.mark.slow
 @both_providers
 def test_batch_of_a_dead_submitter_is_found_by_the_next(
     make_engine: MakeEngine, server: Batches, model: Model, monkeypatch: pytest.MonkeyPatch

@@ -389,6 +389,7 @@ def test_often_right(measured):
     assert NO_XDIST.id == project.mode.id
 
 
+@pytest.mark.slow
 def test_ended_samples_are_freed_without_a_search(tmp_path: Path) -> None:
     """Count the runs of samples that only the garbage collector would find: it would take as long as the samples."""
     pytest.importorskip("inspect_ai")

@@ -372,6 +372,7 @@ def plain_scores(folder: Path, context: list[int], texts: list[list[int]]) -> li
     return sums
 
 
+@pytest.mark.slow
 def test_local_free_texts_equal_plain_transformers(
     ask: Ask, make: Callable[..., Any], local: Callable[..., str], tmp_path: Path
 ) -> None:

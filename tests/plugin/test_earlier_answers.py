@@ -116,6 +116,7 @@ def test_invalid_history_is_refused(project: Project, arguments: tuple[str, ...]
     assert not project.calls()
 
 
+@pytest.mark.slow
 def test_plan_says_what_earlier_models_save(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     set_constants(monkeypatch, predictions, DRAWS=5, FEWEST_DRAWS=5, SECONDS=600.0)
     set_constants(monkeypatch, adjusted_samples, ADJUSTED_DRAWS=3)

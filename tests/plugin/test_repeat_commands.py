@@ -52,6 +52,7 @@ def test_commands_of_a_call_in_a_subfolder_name_its_tests(project: Project, monk
     assert {test.partition("::")[0] for test in tests} == {"suites/test_hiring.py"}
 
 
+@pytest.mark.slow
 def test_commands_of_an_installed_suite_name_its_tests(
     project: Project, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

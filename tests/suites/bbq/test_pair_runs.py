@@ -86,6 +86,7 @@ def test_judge_is_the_oracle_if_named(project: Project) -> None:
     assert (rows["flag_1"]["count"], rows["flag_2"]["count"]) == (24, 0)
 
 
+@pytest.mark.slow
 def test_judge_fixture_is_the_oracle(project: Project) -> None:
     project.write(
         conftest="""

@@ -84,6 +84,7 @@ def test_shipped_design_runs(project: Project) -> None:
     assert set(row["groups"]) == {"alexithymic", "neurotypical"}
 
 
+@pytest.mark.slow
 def test_user_design_replaces_the_shipped_one(project: Project, own: Path) -> None:
     result, results = run(project, "emotion/test_features.py", "-m", "threshold", "--fairness-data", f"emotion={own}")
     assert result.ret == 1
