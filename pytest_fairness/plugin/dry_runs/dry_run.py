@@ -34,6 +34,8 @@ class DryRun(Generic[Row]):
         self._kind = kind
         self.rows: dict[str, Row] = {}
         """The rows by the ids of tests."""
+        self._order: dict[str, int] = {}
+        """The order of the tests of workers, of which any may end first."""
         self.results: RunResults | None = None
 
     def attach(self, item: pytest.Item, row: Row) -> None:
@@ -54,6 +56,10 @@ class DryRun(Generic[Row]):
         if not self.state.lists_only and self.state.fairness.is_used:
             needs_model = self.state.fairness.settings.verify is None
             self.state.refuse(self.state.check_selection(session.items, needs_model=needs_model), session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        self._order = {test: index for index, test in enumerate(ids)}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
@@ -77,7 +83,8 @@ class DryRun(Generic[Row]):
         run = RunResult(id=self.state.fairness.run, started=moment(self.state.started))
         compiled = compile_results(run, settings.root, [], {})
         if self.rows:
-            section = {self.section: content(list(self.rows.values()))}
+            tests = sorted(self.rows, key=lambda test: self._order.get(test, 0))
+            section = {self.section: content([self.rows[test] for test in tests])}
             compiled = self.results = replace(compiled, **section)  # type: ignore[arg-type]  # a type for each section
         if settings.json is not None:
             write_results(settings.json, compiled)
