@@ -211,6 +211,7 @@ def test_overrides_outside_of_the_rootdir_are_an_error(pay: Project, option: str
     assert verdicts(pay)["alike"] == "unfair"
 
 
+@pytest.mark.slow
 def test_option_path_that_moves_the_rootdir_is_refused(pay: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     own(pay, **{KEY: "bounds = [0.5, 1.5]"})
     outside = pay.path.parent / "outside"

@@ -113,6 +113,7 @@ def test_plan_agrees_with_the_reference(project: Project) -> None:
     assert large["cannot_pass"] == ""
 
 
+@pytest.mark.slow
 @few_draws
 def test_assumptions_can_be_set(project: Project) -> None:
     write(project, ALIKE, count=50)
@@ -194,6 +195,7 @@ def test_fewer_than_five_sources_cannot_pass(project: Project) -> None:
     assert "cannot pass with any data: only 4 independent items or sources" in shown(result)
 
 
+@pytest.mark.slow
 def test_comparison_without_an_assert_cannot_pass(project: Project) -> None:
     write(project, project_sources.threshold(f"{project_sources.RATIO} >= 0.8", name="test_idle"))
     result = project.run("--fairness-plan")

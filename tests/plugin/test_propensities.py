@@ -92,6 +92,7 @@ def test_propensities_are_asked_for_once_and_apart_from_answers(project: Project
     assert "(propensities)" not in shown(drawn)
 
 
+@pytest.mark.slow
 def test_propensities_and_drawn_answers_stand_side_by_side(project: Project) -> None:
     source = suite('{"advance": YesNo()}', "repetitions=3", items=40)
     project.write(test_hiring=source.replace(', {"options": OPTIONS}', ""))  # a question of yes or no

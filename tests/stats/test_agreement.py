@@ -40,6 +40,7 @@ def disagreements(runs: int, **how: Any) -> int:
     return sum(check is not None and not check.agrees for check in checks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{}, {"outside": 0.05}, {"items": 6, "drawn": 1}])
 def test_answers_drawn_from_propensities_rarely_disagree(how: dict[str, Any]) -> None:
     runs = 250

@@ -73,6 +73,7 @@ def test_editors_list_the_tests(project: Project) -> None:
     assert sum(test.startswith("genderbench::test_inventories") for test in tests) == 6
 
 
+@pytest.mark.slow
 def test_commands_repeat_the_tests(project: Project) -> None:
     project.write(conftest=MODEL)
     tests = repeated(project, "--fairness-genderbench=Inventories", "--fairness-sample=30")
@@ -146,6 +147,7 @@ def test_probe_runs_in_a_user_suite(project: Project) -> None:
     assert row["graders"] == {"evaluation": "genderbench 0.5.0 YesNoEvaluator"}
 
 
+@pytest.mark.slow
 def test_stored_run_is_verified(project: Project) -> None:
     """Compute the metrics again from the stored grades."""
     project.write(conftest=MODEL, test_direct=SUITE)

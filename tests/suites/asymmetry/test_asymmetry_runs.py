@@ -95,6 +95,7 @@ def test_full_run_resumes_where_it_stopped(project: Project, server: CountingSer
     assert '<th scope="row">other</th><td>2026-01-02</td>' in page
 
 
+@pytest.mark.slow
 def test_new_rubric_grades_again_without_model_requests(project: Project, server: CountingServer) -> None:
     run(project, *models_of(server), "--fairness-sample=6")
     assert (server.of("answerer"), server.of("judge")) == (12, 12)

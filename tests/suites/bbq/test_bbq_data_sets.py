@@ -116,6 +116,7 @@ def test_missing_library_is_reported_with_its_install_line(tmp_path: Path, monke
         from_folder(tmp_path)
 
 
+@pytest.mark.slow
 def test_real_folder_is_read_whole(bbq_data: Path) -> None:
     loaded = from_folder(bbq_data / "items")
     assert len(loaded.questions) == 5_744

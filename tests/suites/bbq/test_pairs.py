@@ -115,6 +115,7 @@ def test_too_few_questions_of_other_contexts_are_refused() -> None:
         items(*questions()[:2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("category", "pairs"), [("Age", 920), ("Religion", 300), ("Sexual_orientation", 216)])
 def test_all_of_bbq_makes_pairs(bbq_data: Path, category: str, pairs: int) -> None:
     category_questions = [
