@@ -61,6 +61,7 @@ def test_generation_streams_bounded_batches() -> None:
         assert 2**24 < batch.features.nbytes <= 2**25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("parameters", [FIRST, EmotionParameters(0.5, 1.0, 0.3, 0.5, False)])
 def test_moments_match_the_formula(parameters: EmotionParameters, group: Group) -> None:

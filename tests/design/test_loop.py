@@ -202,6 +202,7 @@ def test_optimizer_finds_the_worst_case() -> None:
     assert result.best.figures["accuracy"].value >= 0.85
 
 
+@pytest.mark.slow
 def test_several_objectives_give_a_pareto_front() -> None:
     result = design(exact, EMOTION, objective=Front(target=1.1), iterations=8)
     losses = np.array([iteration.losses for iteration in result.iterations])

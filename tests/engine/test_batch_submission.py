@@ -315,6 +315,7 @@ def test_run_without_batch_mode_leaves_batched_requests_alone(
     assert sorted(server.singly) == sorted(prompt.text for prompt in PROMPTS[8:])
 
 
+@pytest.mark.slow
 @one_provider
 def test_time_cap_ends_the_wait_for_a_batch(make_engine: MakeEngine, server: Batches, model: Model) -> None:
     budget = Budget(Caps(minutes=0.01))

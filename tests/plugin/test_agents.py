@@ -118,6 +118,7 @@ def test_stopped_tool_rounds_go_on_where_they_were(project: Project, monkeypatch
     assert set(lengths(project)) == {1, 3}
 
 
+@pytest.mark.slow
 def test_tools_are_part_of_the_key(project: Project) -> None:
     write(project)
     project.run()

@@ -34,6 +34,7 @@ def test_python_without_asserts_is_refused(project: Project, way: str, monkeypat
     assert "INTERNALERROR" not in shown(result)
 
 
+@pytest.mark.slow
 def test_python_without_asserts_may_run_other_tests(project: Project) -> None:
     project.write(test_other="def test_other(): pass\n")
     result = project.pytester.run(sys.executable, "-O", "-m", "pytest", "-p", "no:xdist", *QUIET, timeout=60)

@@ -78,6 +78,7 @@ def test_drawn_and_labeled_answers_correct_the_verdict(project: Project, capsys:
     project.bare_run("--fairness-verify=results.json", mode=NO_XDIST).assert_outcomes(passed=2)
 
 
+@pytest.mark.slow
 def test_labels_of_replaced_answers_do_not_count(project: Project) -> None:
     write(project, PROBE)
     project.run()

@@ -307,6 +307,7 @@ def test_model(model, number):
     result.assert_outcomes(passed=2, failed=1)
 
 
+@pytest.mark.slow
 def test_probe_under_hypothesis_measures_its_item_once(project: Project) -> None:
     probe = """
 from hypothesis import HealthCheck, given, settings, strategies as st

@@ -244,6 +244,7 @@ def test_acceptance_holds_over_shards_merged_stores_and_in_comparisons(
     assert "unfair (accepted)" in (accepted.path / "c.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_second_failing_estimate_is_not_covered(project: Project) -> None:
     """Check that an acceptance of the worst group, which alone is shown, does not hide another group."""
     body = 'assert measured.ratios("hired", by="gender") >= 0.8'

@@ -74,6 +74,7 @@ def test_format_of_items_can_be_selected(project: Project) -> None:
     assert row["restricted"] == ["--fairness-where=format=json"]
 
 
+@pytest.mark.slow
 def test_own_crossed_factor_stays(project: Project) -> None:
     project.write(test_case=suite(more=', crossed="gender"'))
     project.run("--fairness-model=simulated:x")

@@ -82,6 +82,7 @@ def test_failure_names_the_overridden_bounds(pay: Project) -> None:
     assert "bounds overridden in pyproject.toml (suite: 0.8 to 1.25)" in " ".join(lines)
 
 
+@pytest.mark.slow
 def test_metric_bounds_scale_and_repetitions_are_overridden(pay: Project) -> None:
     two = 'bounds = {"ratio(hired; gender: woman/man)" = [0.5, inf], "rate(hired)" = [0.5, inf]}'
     scale = "scale = {A = [0.9, 1.1], B = [0.5, 2.0], C = [0.4, 3.0]}"

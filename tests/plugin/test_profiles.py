@@ -125,6 +125,7 @@ def plan(project: Project, *args: str, arguments: str) -> dict[str, Any]:
     return row
 
 
+@pytest.mark.slow
 def test_plans_take_the_expected_answers_for_a_fair_model(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     simulate_few_samples(monkeypatch)
     assert plan(project, arguments="")["scenarios"][0]["fair"] < 0.1

@@ -68,6 +68,7 @@ def test_last_failed_measures_the_whole_sample(project: Project) -> None:
     assert sum(project.calls().values()) == 120
 
 
+@pytest.mark.slow
 def test_failed_first_changes_no_verdict(project: Project) -> None:
     project.write_suite(conftest=project_sources.application(project_sources.UNEVEN))
     project.run()

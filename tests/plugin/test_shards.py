@@ -171,6 +171,7 @@ def test_killed_shard_and_restarted_server_change_no_verdict(hiring: Project, po
     assert set(requests.values()) == {1}
 
 
+@pytest.mark.slow
 def test_password_of_a_server_is_never_shown(hiring: Project, postgresql: PostgreSQL) -> None:
     url = postgresql.location().url.replace("tests@", "tests:hush-hush@")
     result = hiring.run(f"--fairness-store={url}", "--fairness-report=report.html", "--junit-xml=junit.xml", "-v")

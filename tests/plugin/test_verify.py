@@ -451,6 +451,7 @@ def test_repetitions_of_later_looks_are_separated(project: Project) -> None:
     assert result.ret == 0, shown(result)
 
 
+@pytest.mark.slow
 def test_each_judged_run_is_verified_at_its_own_interval(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=60, probe=PROBE))
     texts = []

@@ -55,6 +55,7 @@ def test_crossed_factor_widens_the_interval_by_its_variation() -> None:
     assert crossed.error == pytest.approx(names_alone, rel=0.1)
 
 
+@pytest.mark.slow
 def test_crossed_error_is_never_below_clustering_by_item() -> None:
     for seed in range(10):
         rows = applications(8, 0.0, seed=seed)

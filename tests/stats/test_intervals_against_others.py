@@ -41,6 +41,7 @@ def scores(sizes: list[int], seed: int = 1) -> Rows:
     ]
 
 
+@pytest.mark.slow
 def test_error_of_a_mean_is_cluster_robust(of_rows: Make, regression: Callable[..., Any]) -> None:
     rows = scores([6] * 40)
     estimate = of_rows(rows).mean("score")

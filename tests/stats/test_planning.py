@@ -216,6 +216,7 @@ def pilot(sample: Measured, repetitions: int, sources: int) -> PilotSampler:
     return PilotSampler(SourcePool(sample.selection.columns.attempts, repetitions, {}, EXTREMES), sources)
 
 
+@pytest.mark.slow
 def test_resampled_runs_vary_like_the_pilot() -> None:
     sample = simulation(120).draw(np.random.default_rng(4))
     estimate = ratio(sample)

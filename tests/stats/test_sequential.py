@@ -39,6 +39,7 @@ def test_single_look_is_the_plain_interval(spending: Spending) -> None:
     assert look_tails([120], 0.025, spending) == (0.025,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tail", [0.025, 0.001])
 @pytest.mark.parametrize("information", [(1, 2), (10, 30, 45, 60), (100, 101, 300)])
 def test_error_is_spent_with_the_information(information: Sequence[float], tail: float) -> None:

