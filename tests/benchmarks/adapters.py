@@ -81,6 +81,14 @@ model = get_model("mockllm/model", custom_outputs=output)
 (log,) = inspect_ai.eval("inspect_task.py@screening", model=model, display="none", log_dir="logs")
 assert log.status == "success", log.error
 """
+LM_EVAL_RUN = """
+from lm_eval import simple_evaluate
+from lm_eval.tasks import TaskManager
+from tests.helpers.lm_eval_runs import HashedLM
+
+manager = TaskManager(include_defaults=False, include_path="tasks")
+assert simple_evaluate(HashedLM(), tasks=["local_choices"], task_manager=manager)["results"]["local_choices"]
+"""
 ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
@@ -92,9 +100,8 @@ def commands() -> Mapping[str, Mapping[str, Sequence[str]]]:
         "--fairness-lm-eval-threshold=0 <= acc <= 1",
     ]
     inspect = ["--fairness-inspect=inspect_task.py@screening", "--fairness-inspect-threshold=0 <= accuracy <= 1"]
-    lm_eval_runs = str(ROOT / "tests/helpers/lm_eval_runs.py")
     return {
-        "lm_eval": {"theirs": [sys.executable, lm_eval_runs, "plain", "local_choices"], "ours": [*pytest, *lm_eval]},
+        "lm_eval": {"theirs": [sys.executable, "lm_eval_run.py"], "ours": [*pytest, *lm_eval]},
         "inspect_ai": {"theirs": [sys.executable, "inspect_run.py"], "ours": [*pytest, *inspect]},
     }
 
@@ -107,6 +114,7 @@ def write_project(folder: Path, documents: int) -> None:
         ("made", MODELS),
         ("inspect_task", INSPECT_TASK),
         ("inspect_run", INSPECT_RUN),
+        ("lm_eval_run", LM_EVAL_RUN),
     ):
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
