@@ -19,9 +19,10 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from planted import CLEARLY, ON_BOUND, DetectionCount, smallest  # type: ignore[import-not-found]  # beside this file
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from pytest_fairness.plugin.profiles import SampleSize
+from tests.benchmarks.planted import CLEARLY, ON_BOUND, DetectionCount, smallest
 
 ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "tests" / "benchmarks" / "figures"

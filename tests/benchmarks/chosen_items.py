@@ -12,13 +12,18 @@ and their intervals are Student's t over items. Data and histories are those of 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from history import _truth  # type: ignore[import-not-found]  # beside this file
-from history_matrices import DATA, MATRICES, Answers, Matrix  # type: ignore[import-not-found]
 from scipy.special import stdtrit  # type: ignore[import-untyped]
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.benchmarks.history import _truth
+from tests.benchmarks.history_matrices import DATA, MATRICES, Answers, Matrix
 
 FLOORS = (0.5, 0.1)
 PRIOR = 2.0

@@ -14,22 +14,26 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from calibration import GROUPS, RATIO, Cell, Design, Drawn, estimates, holds  # type: ignore[import-not-found]
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from pytest_fairness.core.attempts import Grade
 from pytest_fairness.report.exports.labels import priority_draw, sizes_by_doubt
+from tests.benchmarks.calibration import GROUPS, RATIO, Cell, Design, LabeledSample, estimates, holds
 
 JUDGES = 3
 DOUBTS = ("judges", "noise", "opposite")
 
 
-class Panel(Design):  # type: ignore[misc]  # as above
+class Panel(Design):
     """A design with three judges."""
 
     def __init__(self, cell: Cell, clear: float, doubt: str = "judges") -> None:
@@ -43,7 +47,7 @@ class Panel(Design):  # type: ignore[misc]  # as above
         # Every attempt as often as there are numbers of votes for it.
         self._voted = [[replace(attempt, grades=of) for of in graded] for attempt in self._graded[0]]
 
-    def both(self, generator: np.random.Generator) -> tuple[Drawn, Drawn]:
+    def both(self, generator: np.random.Generator) -> tuple[LabeledSample, LabeledSample]:
         """Return a run with labels drawn with equal probabilities, and the same run with labels drawn by doubt."""
         cell = self.cell
         shape = cell.items, len(GROUPS), cell.repetitions
@@ -52,7 +56,7 @@ class Panel(Design):  # type: ignore[misc]  # as above
         errs = np.where(truth, 1 - cell.sensitivity, 1 - cell.specificity)
         clear = generator.random(shape) < self._clear
         errs = np.where(clear, errs / 10, np.minimum(errs * (1 - 0.1 * self._clear) / (1 - self._clear), 0.5))
-        votes = sum((truth ^ (generator.random(shape) < errs)).astype(int) for _ in range(JUDGES))
+        votes: Any = sum((truth ^ (generator.random(shape) < errs)).astype(int) for _ in range(JUDGES))
         share = votes / JUDGES
         doubts = share * (1 - share)
         if self._doubt == "noise":
@@ -63,10 +67,8 @@ class Panel(Design):  # type: ignore[misc]  # as above
         alone.attempts = [self._graded[int(vote * 2 <= JUDGES)][number] for number, vote in enumerate(votes.flat)]
         panel.attempts = [attempt[vote] for attempt, vote in zip(self._voted, votes.flat, strict=True)]
         seed = int(generator.integers(2**32))
-        return tuple(
-            Drawn(truth, panel if by_doubt else alone, list(self._labels(truth, doubts, seed, by_doubt=by_doubt)))
-            for by_doubt in (False, True)
-        )
+        labels = [list(self._labels(truth, doubts, seed, by_doubt=by_doubt)) for by_doubt in (False, True)]
+        return LabeledSample(truth, alone, labels[0]), LabeledSample(truth, panel, labels[1])
 
     def _labels(self, truth: Any, doubts: Any, seed: int, *, by_doubt: bool) -> Iterator[Mapping[str, Any]]:
         flat, places = truth.reshape(-1), np.arange(truth.size).reshape(truth.shape)

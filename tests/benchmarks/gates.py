@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cards import calls, whole_gate, write_figures  # type: ignore[import-not-found]  # beside this file
-from planted import ON_BOUND, TIMES, PlantedBias  # type: ignore[import-not-found]
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, PlannedThreshold
@@ -44,6 +44,8 @@ from pytest_fairness.plugin.evaluation import evaluate_on
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.profiles import AUDIT, GATE
 from pytest_fairness.store.samples import StoredSample
+from tests.benchmarks.cards import calls, whole_gate, write_figures
+from tests.benchmarks.planted import ON_BOUND, TIMES, PlantedBias
 
 ROOT = Path(__file__).parents[2]
 BROKEN = 0.001

@@ -25,14 +25,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from server import Server, serve  # type: ignore[import-not-found]  # beside this file
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.benchmarks.server import Server, serve
 
 ROOT = Path(__file__).parents[2]
 KINDS = ("warm", "careful", "brisk", "patient", "quiet")
 DEEDS = ("leads a team", "knows the trade", "keeps to the budget", "writes clear reports", "is often late")
 
 
-class Committee(Server):  # type: ignore[misc]  # as above
+class Committee(Server):
     """Server that answers each of the suite's questions in its form, by a hash of the prompt."""
 
     def answer(self, question: str, digest: bytes) -> str:

@@ -20,12 +20,15 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from history_matrices import DATA, MATRICES, Answers, Matrix  # type: ignore[import-not-found]  # beside this file
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from pytest_fairness.plugin.dry_runs.adjusted_samples import ADJUSTED_DRAWS, MOST_MEASURED, interval_width
 from pytest_fairness.plugin.dry_runs.adjusted_samples import SHARES as PLANNED
@@ -33,6 +36,7 @@ from pytest_fairness.stats.columns import Clustering, Columns
 from pytest_fairness.stats.history import ClusterMap
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.selection import SampleHistory, Selection
+from tests.benchmarks.history_matrices import DATA, MATRICES, Answers, Matrix
 
 HISTORIES = ("right", "wrong", "adversarial", "lumpy", "noise", "empty", "same")
 SHARES = (0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.9, 1.0, 1.2)

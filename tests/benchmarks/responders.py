@@ -22,9 +22,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from cards import FIGURES, write_figures  # type: ignore[import-not-found]  # beside this file
-
 from pytest_fairness.plugin.profiles import AUDIT, GATE, SMOKE
+from tests.benchmarks.cards import FIGURES, write_figures
 from tests.helpers.planted_responders import FORMS, planted
 from tests.helpers.responders import LEVELS, RESPONDERS, Study, parameters_for, sample, studies, verdict
 
