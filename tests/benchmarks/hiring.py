@@ -115,6 +115,7 @@ def run(address: str, options: argparse.Namespace, folder: Path, stop_at: int | 
 
 def main(options: argparse.Namespace) -> None:
     folder = Path(options.folder or tempfile.mkdtemp())
+    folder.mkdir(parents=True, exist_ok=True)
     print(f"{options.scenarios:,} scenarios; log in {folder}")
     with server(options.latency) as address:
         print("first run")
