@@ -74,7 +74,7 @@ class OpenAIBatches:
                 self._model.batch_client() as client,
                 client.files.with_streaming_response.content(file) as response,
             ):
-                async for line in response.iter_lines():
+                async for line in _split_lines(response.iter_bytes()):
                     if line.strip():
                         yield self._outcome(json.loads(line))
 
@@ -95,3 +95,13 @@ class OpenAIBatches:
             return key, TransientError(f"{self._model.name}: {message}", kind=code)
         response = line["response"]
         return key, self._model.outcome(response["status_code"], response["body"])
+
+
+async def _split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield the lines of a file. A line feed alone ends one: the SDK also splits at line separators within a text."""
+    rest = b""
+    async for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line
+    yield rest

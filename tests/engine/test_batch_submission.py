@@ -115,6 +115,15 @@ def test_failed_requests_are_resubmitted_or_reported(make_engine: MakeEngine, se
     assert server.calls() == Counter({prompt.text: 1 for prompt in PROMPTS}) | {"prompt 5": 3, "prompt 7": 2}
 
 
+@both_providers
+def test_line_separators_in_answers_do_not_end_a_result(make_engine: MakeEngine, server: Batches, model: Model) -> None:
+    server.at_once = True
+    answer = "Yes.\u2028Or\x85no\x0b, \u2029perhaps."
+    server.answers = lambda text: answer if text == "prompt 5" else "Yes."
+    assert texts(attempts_of(make_engine(batch="wait"), model)) == ["Yes."] * 5 + [answer] + ["Yes."] * 6
+    assert max(server.calls().values()) == 1
+
+
 @one_provider
 def test_answer_that_broke_off_costs_none_of_those_after_it(
     make_engine: MakeEngine, server: Batches, model: Model

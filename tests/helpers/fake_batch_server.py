@@ -158,7 +158,7 @@ class Batches:
         }
 
     async def _send_lines(self, request: web.Request, lines: list[dict[str, Any]]) -> web.StreamResponse:
-        content = "".join(f"{json.dumps(line)}\n" for line in reversed(lines)).encode()
+        content = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in reversed(lines)).encode()
         self.fetched += 1
         if not self.truncated:
             return web.Response(body=content)
