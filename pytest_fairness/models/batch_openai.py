@@ -88,13 +88,20 @@ class OpenAIBatches:
                 raise
             return None
 
-    def _outcome(self, line: Mapping[str, Any]) -> tuple[str, Answer | ModelError]:
-        key: str = line["custom_id"]
-        if error := line.get("error"):  # it was never asked: the batch expired, or was canceled
-            code, message = str(error.get("code")), str(error.get("message"))
-            return key, TransientError(f"{self._model.name}: {message}", kind=code)
-        response = line["response"]
-        return key, self._model.outcome(response["status_code"], response["body"])
+    def _outcome(self, line: Any) -> tuple[str, Answer | ModelError]:
+        """Return the key and the outcome of a result; one in another form costs none of the others."""
+        key = line.get("custom_id") if isinstance(line, Mapping) else None
+        if not isinstance(key, str):
+            return "", TransientError(f"{self._model.name}: a result of its batch has no custom_id")
+        try:
+            if error := line.get("error"):  # it was never asked: the batch expired, or was canceled
+                code, message = str(error.get("code")), str(error.get("message"))
+                return key, TransientError(f"{self._model.name}: {message}", kind=code)
+            response = line["response"]
+            return key, self._model.outcome(response["status_code"], response["body"])
+        except (LookupError, TypeError, AttributeError):
+            message = "a result of its batch has another form than OpenAI's"
+            return key, TransientError(f"{self._model.name}: {message}", sent=True, kind="broken answer")
 
 
 async def _split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

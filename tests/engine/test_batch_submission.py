@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 
@@ -122,6 +123,25 @@ def test_line_separators_in_answers_do_not_end_a_result(make_engine: MakeEngine,
     server.answers = lambda text: answer if text == "prompt 5" else "Yes."
     assert texts(attempts_of(make_engine(batch="wait"), model)) == ["Yes."] * 5 + [answer] + ["Yes."] * 6
     assert max(server.calls().values()) == 1
+
+
+@pytest.mark.parametrize("odd", [{"response": None}, {"error": "boom"}, {"custom_id": []}, 5])
+@one_provider
+def test_result_in_another_form_costs_no_other(
+    make_engine: MakeEngine, server: Batches, model: Model, odd: dict[str, Any] | int
+) -> None:
+    server.at_once = True
+    changed: list[object] = []
+
+    def change(line: dict[str, Any]) -> object:
+        if changed:
+            return line
+        changed.append(line)
+        return line | odd if isinstance(odd, dict) else odd
+
+    server.change = change
+    assert texts(attempts_of(make_engine(batch="wait"), model)) == ["Yes."] * 12
+    assert sum(server.calls().values()) == 13
 
 
 @one_provider

@@ -61,6 +61,8 @@ class Batches:
         """Statuses that the next requests are answered with."""
         self.looks = 0
         self.fetched = 0
+        self.change: Callable[[dict[str, Any]], object] = lambda line: line
+        """Returns what is sent in place of a line of results."""
         self.truncated = 0
         """Files of results that are still to be cut off."""
         self.results_host: str | None = None
@@ -158,7 +160,7 @@ class Batches:
         }
 
     async def _send_lines(self, request: web.Request, lines: list[dict[str, Any]]) -> web.StreamResponse:
-        content = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in reversed(lines)).encode()
+        content = "".join(f"{json.dumps(self.change(line), ensure_ascii=False)}\n" for line in reversed(lines)).encode()
         self.fetched += 1
         if not self.truncated:
             return web.Response(body=content)
