@@ -46,10 +46,13 @@ class OpenAIBatches:
             return name
 
     async def find(self, id: str, since: float, count: int, names: Collection[str]) -> str | None:  # noqa: ARG002
+        seen: set[str] = set()
         async with self._model.batch_client() as client:
             async for batch in client.batches.list(limit=100):  # the latest first
-                if batch.created_at < since - _SKEW:
+                # A server without pages sends the same list for the next one, without an end.
+                if batch.created_at < since - _SKEW or batch.id in seen:
                     return None
+                seen.add(batch.id)
                 if (batch.metadata or {}).get(_MARK) == id:
                     name: str = batch.id
                     return name

@@ -196,6 +196,20 @@ def test_lost_reply_submits_nothing_twice(make_engine: MakeEngine, server: Batch
     assert len(server.batches) == 1
 
 
+@one_provider
+def test_list_of_batches_without_pages_is_searched_once(make_engine: MakeEngine, server: Batches, model: Model) -> None:
+    server.at_once = server.has_more = True
+
+    def lose() -> None:
+        server.on_create = lambda: None
+        del server.batches["batch_2"]
+        raise ConnectionResetError
+
+    server.create("another's", [])
+    server.on_create = lose
+    assert texts(attempts_of(make_engine(batch="wait"), model)) == ["Yes."] * 12
+
+
 @both_providers
 def test_truncated_results_are_fetched_again(make_engine: MakeEngine, server: Batches, model: Model) -> None:
     server.at_once, server.truncated = True, 1

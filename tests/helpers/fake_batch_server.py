@@ -57,6 +57,8 @@ class Batches:
         """A text to answer with, or the HTTP status of an error. OpenAI's breaks off where it ends in "..."."""
         self.on_create: Callable[[], None] = lambda: None
         """Called when a batch is there and its name is not told yet; a `ConnectionError` cuts the connection."""
+        self.has_more = False
+        """Whether the list of batches, which is always whole, says that it has another page."""
         self.failing: list[int] = []
         """Statuses that the next requests are answered with."""
         self.looks = 0
@@ -125,7 +127,8 @@ class Batches:
         describe = self._anthropic if path.startswith("/v1/messages") else _openai
         if re.fullmatch(r"/v1/(?:messages/)?batches", path):
             batches = [describe(batch) for batch in reversed(self.batches.values())]
-            return _reply({"object": "list", "data": batches, "has_more": False, "first_id": None, "last_id": None})
+            page = {"object": "list", "data": batches, "has_more": self.has_more, "first_id": None, "last_id": None}
+            return _reply(page)
         if match := re.fullmatch(r"/v1/(?:messages/)?batches/(\w+)", path):
             self.looks += 1
             batch = self.batches.get(match[1])
