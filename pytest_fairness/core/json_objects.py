@@ -45,8 +45,10 @@ def whole_number(value: object) -> int | None:
 
     >>> whole_number(20), whole_number(20.0), whole_number(0.5), whole_number("20")
     (20, 20, None, None)
+    >>> whole_number(float("inf")), whole_number(10**400) == 10**400
+    (None, True)
     """
-    return int(value) if is_number(value) and math.isfinite(value) and value == int(value) else None
+    return int(value) if is_number(value) and (isinstance(value, int) or value.is_integer()) else None
 
 
 def finite(value: float) -> float | None:

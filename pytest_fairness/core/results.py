@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SCHEMA = 2
 """Schema 1 was that of version 0.1; it has fewer fields and is read."""
 READABLE = (1, SCHEMA)
+_VERDICTS = ("fair", "unfair", "undecided", "invalid", "not judged")
+_MARKS = (None, "A", "B", "C", "D")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +119,23 @@ def read_results(content: Any, where: str) -> RunResults:
             f"{where} is no results file of schema {readable}: name a file that --fairness-json has written"
         )
     try:
-        return RunResults.from_json(content, strict=schema == SCHEMA)
+        results = RunResults.from_json(content, strict=schema == SCHEMA)
+        for number, line in enumerate(results.release):
+            _check_word(f"release[{number}].verdict", line.verdict, _VERDICTS)
+        for number, row in enumerate(results.thresholds):
+            _check_word(f"thresholds[{number}].verdict", row.verdict, _VERDICTS)
+            _check_word(f"thresholds[{number}].mark", row.mark, _MARKS)
+        for number, mark in enumerate(results.marks):
+            _check_word(f"marks[{number}].mark", mark.mark, _MARKS)
     except FairnessError as error:
         raise FairnessError(f"{where}: {error}; name a file that --fairness-json has written") from None
+    return results
+
+
+def _check_word(position: str, word: str | None, words: Sequence[str | None]) -> None:
+    """Raise `FairnessError` for a verdict or mark that does not exist, as a damaged file may have one."""
+    if word not in words:
+        raise FairnessError(f"{position} is {word!r:.60}: it must be one of {', '.join(filter(None, words))}")
 
 
 def results_schema() -> dict[str, Any]:

@@ -42,12 +42,19 @@ class Choice(DeclarativeGrader):
     text, at temperature 1: `Propensities`, of a model that gives them.
 
     Raises:
-        FairnessError: A prompt has no options.
+        FairnessError: A prompt has no options, or the grader itself was given them.
     """
 
     propensity: bool = False
 
     schema: ClassVar[Mapping[str, Any]] = {"type": "object", "additionalProperties": False, "properties": {}}
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.propensity, bool):
+            raise FairnessError(
+                f"Choice() takes no options, and was given {self.propensity!r:.80}: put them into the metadata of each "
+                "prompt, metadata={'options': AnswerOptions({'yes': 'Yes', 'no': 'No'})}"
+            )
 
     @classmethod
     def from_declaration(cls, declaration: GraderDeclaration) -> Choice:

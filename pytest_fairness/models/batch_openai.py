@@ -46,10 +46,13 @@ class OpenAIBatches:
             return name
 
     async def find(self, id: str, since: float, count: int, names: Collection[str]) -> str | None:  # noqa: ARG002
+        seen: set[str] = set()
         async with self._model.batch_client() as client:
             async for batch in client.batches.list(limit=100):  # the latest first
-                if batch.created_at < since - _SKEW:
+                # A server without pages sends the same list for the next one, without an end.
+                if batch.created_at < since - _SKEW or batch.id in seen:
                     return None
+                seen.add(batch.id)
                 if (batch.metadata or {}).get(_MARK) == id:
                     name: str = batch.id
                     return name
@@ -74,7 +77,7 @@ class OpenAIBatches:
                 self._model.batch_client() as client,
                 client.files.with_streaming_response.content(file) as response,
             ):
-                async for line in response.iter_lines():
+                async for line in _split_lines(response.iter_bytes()):
                     if line.strip():
                         yield self._outcome(json.loads(line))
 
@@ -88,10 +91,27 @@ class OpenAIBatches:
                 raise
             return None
 
-    def _outcome(self, line: Mapping[str, Any]) -> tuple[str, Answer | ModelError]:
-        key: str = line["custom_id"]
-        if error := line.get("error"):  # it was never asked: the batch expired, or was canceled
-            code, message = str(error.get("code")), str(error.get("message"))
-            return key, TransientError(f"{self._model.name}: {message}", kind=code)
-        response = line["response"]
-        return key, self._model.outcome(response["status_code"], response["body"])
+    def _outcome(self, line: Any) -> tuple[str, Answer | ModelError]:
+        """Return the key and the outcome of a result; one in another form costs none of the others."""
+        key = line.get("custom_id") if isinstance(line, Mapping) else None
+        if not isinstance(key, str):
+            return "", TransientError(f"{self._model.name}: a result of its batch has no custom_id")
+        try:
+            if error := line.get("error"):  # it was never asked: the batch expired, or was canceled
+                code, message = str(error.get("code")), str(error.get("message"))
+                return key, TransientError(f"{self._model.name}: {message}", kind=code)
+            response = line["response"]
+            return key, self._model.outcome(response["status_code"], response["body"])
+        except (LookupError, TypeError, AttributeError):
+            message = "a result of its batch has another form than OpenAI's"
+            return key, TransientError(f"{self._model.name}: {message}", sent=True, kind="broken answer")
+
+
+async def _split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield the lines of a file. A line feed alone ends one: the SDK also splits at line separators within a text."""
+    rest = b""
+    async for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line
+    yield rest

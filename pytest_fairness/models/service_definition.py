@@ -98,7 +98,7 @@ class ServiceDefinition:
                 raise FairnessError(f"{name} is {value!r:.80}: it must be {rule}")
         if missing := [name for name, entry in entries.items() if _is_required(entry) and name not in table]:
             raise FairnessError(f"{' and '.join(missing)} missing: {_EXAMPLE}")
-        slots = set(_SLOT.findall(json.dumps(table["body"])))
+        slots = _find_slots(table["body"])
         if not slots & {"prompt", "last", "messages"}:
             raise FairnessError('body holds no prompt: put "{prompt}" or "{messages}" where the service reads it')
         if "end" in table and not table.get("stream"):
@@ -151,7 +151,7 @@ class ServiceDefinition:
         >>> definition.unsent(({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}))
         'the system message'
         """
-        slots = set(_SLOT.findall(json.dumps(self.body)))
+        slots = _find_slots(self.body)
         roles = [message["role"] for message in messages]
         if TOOL in roles and "messages" not in slots:
             return "the results of tools"
@@ -206,6 +206,14 @@ def value_at(reply: Any, path: str) -> Any:
         else:
             raise LookupError(path)
     return reply
+
+
+def _find_slots(value: Any) -> set[str]:
+    """Return the names of the slots that `_fill_slots` replaces: those in texts, not those in keys."""
+    entries = list(value.values()) if isinstance(value, Mapping) else value
+    if isinstance(entries, list):
+        return set().union(*map(_find_slots, entries))
+    return set(_SLOT.findall(value)) if isinstance(value, str) else set()
 
 
 def _fill_slots(value: Any, slots: Mapping[str, Any]) -> Any:

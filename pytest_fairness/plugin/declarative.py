@@ -72,7 +72,7 @@ class DeclaredFile(GeneratedModule):
         try:
             self.obj  # noqa: B018 - generates the module
         except FairnessError as error:
-            yield BrokenDeclaration.from_parent(self, name="declaration", reason=str(error))
+            yield BrokenDeclaration.from_parent(self, name="declaration", reason=str(error), hides_thresholds=True)
             return
         for node in super().collect():
             if isinstance(node, pytest.Function) and isinstance(parameter := get_item_parameter(node), CollectionError):
@@ -87,9 +87,11 @@ class DeclaredFile(GeneratedModule):
 class BrokenDeclaration(pytest.Item):
     """Test in place of an invalid file or probe, which fails with the reason."""
 
-    def __init__(self, *, reason: str, **node: Any) -> None:
+    def __init__(self, *, reason: str, hides_thresholds: bool = False, **node: Any) -> None:
         super().__init__(**node)
         self._reason = reason
+        self.hides_thresholds = hides_thresholds
+        """Whether its thresholds are not known; those of a probe whose items are invalid are tests of their own."""
 
     def setup(self) -> None:
         self.user_properties.append((BROKEN, "yes"))

@@ -38,6 +38,8 @@ thresholds = st.builds(
     ThresholdResult,
     id=st.text(),
     location=st.tuples(st.text(), st.integers(0)),
+    verdict=st.sampled_from(["fair", "unfair", "undecided", "invalid", "not judged"]),
+    mark=st.sampled_from([None, "A", "B", "C", "D"]),
     estimate=numbers,
     low=numbers,
     bounds=st.tuples(numbers, numbers),
@@ -66,7 +68,8 @@ thresholds = st.builds(
 def document(**changes: Any) -> dict[str, Any]:
     """Return a results file of one threshold."""
     run = RunResult(id="a" * 32, started="2026-01-02T03:04:05+00:00")
-    whole = RunResults(run=run, thresholds=[ThresholdResult(id="t.py::test")], metrics=[MetricResult(metric="rate(x)")])
+    row = ThresholdResult(id="t.py::test", verdict="fair")
+    whole = RunResults(run=run, thresholds=[row], metrics=[MetricResult(metric="rate(x)")])
     return whole.to_json() | changes
 
 
@@ -136,6 +139,7 @@ def test_a_results_file_fits_the_schema() -> None:
         (document(schema=True), r"file.json is no results file of schema 1 or 2"),
         (document(run={"started": ""}), r"file.json: run.id is missing"),
         (document(run={"id": "a", "started": "", "sead": 1}), r"run.sead is no known field; did you mean 'seed'"),
+        (document(thresholds=[{"id": "t", "verdict": "fair", "mark": "x"}]), r"thresholds\[0\].mark is 'x': it must"),
         (document(thresholds=[{"id": "t", "low": "0"}]), r"thresholds\[0\].low is '0': it must be a number"),
         (
             document(thresholds=[{"id": "t", "items": True}]),
@@ -144,6 +148,8 @@ def test_a_results_file_fits_the_schema() -> None:
         (document(thresholds=[{"id": "t", "bounds": [1]}]), r"thresholds\[0\].bounds is \[1\]: it must be a list of 2"),
         (document(metrics=[{"kind": "odds"}]), r"metrics\[0\].kind is 'odds': it must be one of rate, mean"),
         (document(marks={}), r"marks is \{\}: it must be a list"),
+        (document(thresholds=[{"id": "t"}]), r"thresholds\[0\].verdict is '': it must be one of fair, unfair"),
+        (document(release=[{"model": "m", "verdict": "ok"}]), r"release\[0\].verdict is 'ok': it must be one of fair"),
     ],
 )
 def test_wrong_fields_are_refused_in_one_line(content: Any, message: str) -> None:
@@ -153,7 +159,8 @@ def test_wrong_fields_are_refused_in_one_line(content: Any, message: str) -> Non
 
 
 def test_files_of_version_0_1_are_read() -> None:
-    row = {"id": "t.py::test", "metric": "ratio(x; g: a/b)", "estimate": 0.9, "history": {}, "looks": {}, "gone": 1}
+    row = {"id": "t.py::test", "metric": "ratio(x; g: a/b)", "estimate": 0.9, "verdict": "fair"}
+    row |= {"history": {}, "looks": {}, "gone": 1}
     release = {"model": "m", "verdict": "fair", "fair": 1}
     content = {"schema": 1, "run": {"id": "a", "started": "b"}, "thresholds": [row], "release": [release]}
     old = read_results(content, "old.json")

@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 
@@ -115,6 +116,34 @@ def test_failed_requests_are_resubmitted_or_reported(make_engine: MakeEngine, se
     assert server.calls() == Counter({prompt.text: 1 for prompt in PROMPTS}) | {"prompt 5": 3, "prompt 7": 2}
 
 
+@both_providers
+def test_line_separators_in_answers_do_not_end_a_result(make_engine: MakeEngine, server: Batches, model: Model) -> None:
+    server.at_once = True
+    answer = "Yes.\u2028Or\x85no\x0b, \u2029perhaps."
+    server.answers = lambda text: answer if text == "prompt 5" else "Yes."
+    assert texts(attempts_of(make_engine(batch="wait"), model)) == ["Yes."] * 5 + [answer] + ["Yes."] * 6
+    assert max(server.calls().values()) == 1
+
+
+@pytest.mark.parametrize("odd", [{"response": None}, {"error": "boom"}, {"custom_id": []}, 5])
+@one_provider
+def test_result_in_another_form_costs_no_other(
+    make_engine: MakeEngine, server: Batches, model: Model, odd: dict[str, Any] | int
+) -> None:
+    server.at_once = True
+    changed: list[object] = []
+
+    def change(line: dict[str, Any]) -> object:
+        if changed:
+            return line
+        changed.append(line)
+        return line | odd if isinstance(odd, dict) else odd
+
+    server.change = change
+    assert texts(attempts_of(make_engine(batch="wait"), model)) == ["Yes."] * 12
+    assert sum(server.calls().values()) == 13
+
+
 @one_provider
 def test_answer_that_broke_off_costs_none_of_those_after_it(
     make_engine: MakeEngine, server: Batches, model: Model
@@ -165,6 +194,20 @@ def test_lost_reply_submits_nothing_twice(make_engine: MakeEngine, server: Batch
     server.on_create = cut
     assert texts(attempts_of(make_engine(batch="wait"), model)) == ["Yes."] * 12
     assert len(server.batches) == 1
+
+
+@one_provider
+def test_list_of_batches_without_pages_is_searched_once(make_engine: MakeEngine, server: Batches, model: Model) -> None:
+    server.at_once = server.has_more = True
+
+    def lose() -> None:
+        server.on_create = lambda: None
+        del server.batches["batch_2"]
+        raise ConnectionResetError
+
+    server.create("another's", [])
+    server.on_create = lose
+    assert texts(attempts_of(make_engine(batch="wait"), model)) == ["Yes."] * 12
 
 
 @both_providers

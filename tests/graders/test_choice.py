@@ -163,6 +163,11 @@ def test_prompt_without_options_is_refused_in_one_line(metadata: dict[str, objec
     assert "\n" not in str(caught.value)
 
 
+def test_options_given_to_the_grader_are_refused() -> None:
+    with pytest.raises(FairnessError, match="takes no options"):  # they would turn on propensities
+        Choice(["grant", "refuse"])  # type: ignore[arg-type]
+
+
 def test_detail_of_an_unread_answer_shows_its_end() -> None:
     grade = Choice().grade(Prompt("Who?", metadata={"options": NUMBERS}), Answer("x" * 500 + " the end"))
     assert grade.ungraded == "unparsed"

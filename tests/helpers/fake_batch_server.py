@@ -57,10 +57,14 @@ class Batches:
         """A text to answer with, or the HTTP status of an error. OpenAI's breaks off where it ends in "..."."""
         self.on_create: Callable[[], None] = lambda: None
         """Called when a batch is there and its name is not told yet; a `ConnectionError` cuts the connection."""
+        self.has_more = False
+        """Whether the list of batches, which is always whole, says that it has another page."""
         self.failing: list[int] = []
         """Statuses that the next requests are answered with."""
         self.looks = 0
         self.fetched = 0
+        self.change: Callable[[dict[str, Any]], object] = lambda line: line
+        """Returns what is sent in place of a line of results."""
         self.truncated = 0
         """Files of results that are still to be cut off."""
         self.results_host: str | None = None
@@ -123,7 +127,8 @@ class Batches:
         describe = self._anthropic if path.startswith("/v1/messages") else _openai
         if re.fullmatch(r"/v1/(?:messages/)?batches", path):
             batches = [describe(batch) for batch in reversed(self.batches.values())]
-            return _reply({"object": "list", "data": batches, "has_more": False, "first_id": None, "last_id": None})
+            page = {"object": "list", "data": batches, "has_more": self.has_more, "first_id": None, "last_id": None}
+            return _reply(page)
         if match := re.fullmatch(r"/v1/(?:messages/)?batches/(\w+)", path):
             self.looks += 1
             batch = self.batches.get(match[1])
@@ -158,7 +163,7 @@ class Batches:
         }
 
     async def _send_lines(self, request: web.Request, lines: list[dict[str, Any]]) -> web.StreamResponse:
-        content = "".join(f"{json.dumps(line)}\n" for line in reversed(lines)).encode()
+        content = "".join(f"{json.dumps(self.change(line), ensure_ascii=False)}\n" for line in reversed(lines)).encode()
         self.fetched += 1
         if not self.truncated:
             return web.Response(body=content)

@@ -356,6 +356,7 @@ def test_silent_service_is_given_up_after_its_timeout(
         ("", "url and body missing: write url = "),
         ('url = "host/path"\n[body]\na = "{prompt}"', "url is 'host/path': it must be a URL"),
         ('url = "http://h"\nbody = {}', "body holds no prompt"),
+        ('url = "http://h"\nbody = {"{prompt}" = "x"}', "body holds no prompt"),  # keys are sent as they are
         ('url = "http://h"\nbody = "{prompt}"', "body is '{prompt}': it must be a table"),
         (
             'url = "http://h"\nanswr = "x"\nbody = {a = "{last}"}',

@@ -430,3 +430,13 @@ def test_broken_declaration_leaves_no_release_fair(project: Project) -> None:
     project.run("-m", "threshold")
     assert project.verdicts() == {"test_fair": "fair", "declaration": "invalid"}
     assert project.results()["release"][0]["verdict"] == "invalid"
+
+
+def test_declared_probe_with_invalid_items_is_no_threshold(project: Project) -> None:
+    (project.path / "twice.probe.yaml").write_text(
+        "template: '{{ name }}, {{ job }}? Yes or no.'\nvary: {g: {a: {name: Anna}, b: {name: Ben}}}\n"
+        "items: [{id: x, job: cook}, {id: x, job: nurse}]\ngrade: {ok: yes-no}\nthresholds: {alike: rate(ok) <= 0.9}\n"
+    )
+    assert project.run("--fairness-model=simulated:fair").ret != 0
+    (line,) = project.results()["release"]  # it was a threshold of no model as well
+    assert (line["model"], line["invalid"]) == ("simulated:fair", 1)

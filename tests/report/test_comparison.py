@@ -70,6 +70,11 @@ def ranks(comparison: RunComparison) -> list[tuple[int | None, str]]:
     return [(standing.rank, standing.column.label) for standing in rank_models(comparison)]
 
 
+def test_estimate_without_a_confidence_has_no_difference() -> None:
+    (line,) = pair({"confidence": None}).questions
+    assert [cell and cell.reason for cell in line.against] == [None, "it was not measured in both"]
+
+
 def test_ranking_goes_by_verdict_then_marks() -> None:
     comparison = compare(
         [

@@ -124,7 +124,7 @@ def _bounds(row: ThresholdResult) -> list[tuple[str, float]]:
 
 
 def _reason_without_difference(new: ThresholdResult, old: ThresholdResult) -> str:
-    if new.estimate is None or old.estimate is None:
+    if None in (new.estimate, old.estimate, new.confidence, old.confidence):
         return "it was not measured in both"
     if not (new.base and old.base):
         return "results of version 0.1 lack the kind of a metric"
