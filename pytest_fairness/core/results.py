@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, json_schema
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 SCHEMA = 2
 """Schema 1 was that of version 0.1; it has fewer fields and is read."""
 READABLE = (1, SCHEMA)
-_VERDICTS = ("fair", "unfair", "undecided", "invalid", "not judged")
+_VERDICTS = (*Verdict, "not judged")
 _MARKS = (None, "A", "B", "C", "D")
 
 

@@ -446,13 +446,17 @@ def test_pytest_timeout_ends_a_hanging_test(project: Project, monkeypatch: pytes
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_listings_leave_no_trace(project: Project) -> None:
     project.write_suite(count=5)
+    earlier = project.path / "results.json"
+    earlier.write_text('{\n "schema": 1,\n "release": [{"verdict": "fair"}]}')
+    text = earlier.read_text()
     for option in ("--setup-plan", "--setup-only", "--fixtures-per-test", "--fixtures", "--markers", "--collect-only"):
         result = project.run(option, "--fairness-report=page.html")
         assert "INTERNALERROR" not in shown(result)
         assert result.ret == 0
         assert not project.calls()
         assert not project.store.exists()
-        assert not any((project.path / name).exists() for name in ("results.json", "page.html"))
+        assert earlier.read_text() == text
+        assert not (project.path / "page.html").exists()
 
 
 def test_doctests_and_unittests_run_in_the_same_session(project: Project) -> None:
