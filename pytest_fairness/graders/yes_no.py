@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -42,7 +42,7 @@ class YesNo(DeclarativeGrader):
             "yes" and "no".
 
     Raises:
-        FairnessError: A word means both.
+        FairnessError: A word means both, or is no text.
     """
 
     yes: tuple[str, ...] = ()
@@ -65,7 +65,10 @@ class YesNo(DeclarativeGrader):
     def __post_init__(self) -> None:
         for name in ("yes", "no"):
             words = getattr(self, name)
-            object.__setattr__(self, name, (words,) if isinstance(words, str) else tuple(words))
+            words = (words,) if isinstance(words, str) else words
+            if not isinstance(words, Iterable) or not all(isinstance(word, str) for word in words):
+                raise FairnessError(f"{name} of YesNo is {words!r:.80}: give its words, {name}=('approve', 'accept')")
+            object.__setattr__(self, name, tuple(words))
         if self.yes or self.no:
             from pytest_fairness.graders.yes_no_words import check_words
 
@@ -123,7 +126,8 @@ class Regex(DeclarativeGrader):
     7
 
     Raises:
-        FairnessError: The pattern is no regular expression, or lacks the group. The time of a search is not limited.
+        FairnessError: The pattern or ``values`` is malformed, or the pattern lacks the group. The time of a search is
+            not limited.
     """
 
     pattern: str
@@ -157,9 +161,12 @@ class Regex(DeclarativeGrader):
         return cls(parameters["find"], values=parameters.get("values"), which=parameters.get("which", "only"))
 
     def __post_init__(self) -> None:
+        if not isinstance(self.values, Mapping | None) or not all(isinstance(text, str) for text in self.values or ()):
+            raise FairnessError(f"values of Regex is {self.values!r:.80}: give a grade for each text that is matched")
         try:
             compiled = re.compile(self.pattern)
-        except (re.error, RecursionError) as error:
+            compiled.search("")  # one of bytes finds nothing in a text
+        except (re.error, RecursionError, TypeError) as error:
             raise FairnessError(
                 f"the pattern {self.pattern!r} of a Regex grader is no regular expression: {error}"
             ) from None

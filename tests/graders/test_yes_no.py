@@ -32,6 +32,12 @@ def test_word_for_both_yes_and_no_is_refused() -> None:
         YesNo(yes=("",))
 
 
+@pytest.mark.parametrize("words", [{"yes": True}, {"yes": ("approve", 1)}, {"no": None}], ids=str)
+def test_words_that_are_no_texts_are_refused(words: dict[str, Any]) -> None:
+    with pytest.raises(FairnessError, match=r"(yes|no) of YesNo is .*: give its words"):
+        YesNo(**words)
+
+
 def test_single_word_need_not_be_a_tuple() -> None:
     assert YesNo(yes="approve") == YesNo(yes=("approve",))  # type: ignore[arg-type]
 
@@ -106,6 +112,10 @@ def test_extremes_of_an_ungraded_attempt() -> None:
     ("make", "message"),
     [
         (lambda: Regex("("), "is no regular expression"),
+        (lambda: Regex(cast("Any", None)), "None of a Regex grader is no regular expression"),
+        (lambda: Regex(cast("Any", b"a")), "b'a' of a Regex grader is no regular expression"),
+        (lambda: Regex("a", values=cast("Any", ["a"])), r"values of Regex is \['a'\]"),
+        (lambda: Regex("a", values=cast("Any", {1: True})), r"values of Regex is \{1: True\}"),
         (lambda: Regex("a", group=1), "no group 1"),
         (lambda: Regex("a", group="value"), "no group 'value'"),
         (lambda: Regex("a", which=cast("Any", "best")), "'only', 'first' or 'last'"),
