@@ -239,7 +239,7 @@ class RecordedScore:
         if answer.text != _as_json(scores):
             return Grade.none("error", "the answer is no row of the table: its model is RecordedTable.model")
         value = scores[self.column]
-        return Grade.none("unparsed", "empty in the table") if value is None else Grade(value)
+        return Grade.none("unparsed", "no number in the table") if value is None else Grade(value)
 
 
 def _shared_metadata(prompts: Sequence[Prompt]) -> dict[str, Any]:
