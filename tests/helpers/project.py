@@ -49,15 +49,11 @@ def first_in_every_mode(
     return pytest.mark.parametrize(("mode", name), parameters, indirect=["mode"])
 
 
-# With -n0 xdist is there and only calls fewer of our hooks than with workers, so what goes wrong there has seldom gone
-# right without it: tests that are run with workers are not run so as well.
-in_one_process = pytest.mark.parametrize(
-    "mode",
-    [NO_XDIST, N0],
-    ids=lambda mode: mode.id,
-    indirect=True,
-)
-"""Runs a test without xdist, and with xdist but in one process."""
+in_one_process = pytest.mark.parametrize("mode", [N0], ids=lambda mode: mode.id, indirect=True)
+"""Runs a test in one process, with xdist installed: it only calls fewer of our hooks than with workers.
+
+What goes wrong there has seldom gone right without xdist, which is how most other tests run.
+"""
 
 
 def distributed(*args: str) -> Mode:
