@@ -511,7 +511,7 @@ def test_local_template_that_begins_with_reasoning_is_refused(
 def test_local_propensities_equal_frequencies_of_drawn_answers(
     ask: Ask, local: Callable[..., str], tmp_path: Path
 ) -> None:
-    """100,000 answers drawn from the probabilities of transformers itself; one option begins another, as 1 begins 10."""
+    """100,000 answers drawn from the probabilities of transformers; one option begins another, as 1 begins 10."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
