@@ -7,6 +7,7 @@ import os
 import socket
 import ssl
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -104,7 +105,7 @@ class Connection:
     def _open(self) -> aiohttp.ClientSession:
         import aiohttp
 
-        ssl_context = _ssl_context() if self._url.startswith("https:") else True
+        ssl_context = tls_context() if self._url.startswith("https:") else True
         connector = aiohttp.TCPConnector(limit=self._limit, ssl=ssl_context, socket_factory=_keep_alive_socket)
         return aiohttp.ClientSession(connector=connector, timeout=self._timeout, cookie_jar=aiohttp.DummyCookieJar())
 
@@ -148,16 +149,24 @@ def _json(content: bytes) -> object:
         return content
 
 
-def _ssl_context() -> ssl.SSLContext:
-    """Return a context with the certificates of the system, or ``SSL_CERT_FILE``, and Mozilla's.
+def tls_context() -> ssl.SSLContext:
+    """Return the context of all connections: the certificates of the system, or ``SSL_CERT_FILE``, and Mozilla's.
 
     Some builds of Python do not find those of the system, and Python ignores a file that it cannot read.
+
+    Raises:
+        FatalError: ``SSL_CERT_FILE`` cannot be read.
     """
+    return _tls_context(os.environ.get("SSL_CERT_FILE"))
+
+
+@cache
+def _tls_context(file: str | None) -> ssl.SSLContext:
     import certifi
 
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
-    if file := os.environ.get("SSL_CERT_FILE"):
+    if file:
         try:
             context.load_verify_locations(file)
         except OSError as error:

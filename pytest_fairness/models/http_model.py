@@ -18,7 +18,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.secrets import secrets_in, without_credentials
 from pytest_fairness.models import credentials, parameters
 from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.http_client import CONNECT, LARGEST, Connection, Reply, TooLargeError, basic
+from pytest_fairness.models.http_client import CONNECT, LARGEST, Connection, Reply, TooLargeError, basic, tls_context
 from pytest_fairness.models.http_errors import Service, is_filtered, stated_status, status_error, translate
 from pytest_fairness.models.names import ModelName, Scalar
 
@@ -409,7 +409,7 @@ class HostedModel(ABC):
             max_retries=0,  # the engine retries, and counts attempts
             timeout=sdk.Timeout(timeout, connect=min(timeout, CONNECT)),
             # Prompts and keys go to the named server only, not to where it may redirect them.
-            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),
+            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False, verify=tls_context()),
             default_headers={**self.version_headers, **self._own_headers()},
         )
 

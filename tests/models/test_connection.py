@@ -227,6 +227,20 @@ def test_certificate_is_checked_against_a_named_authority(tmp_path: Path, monkey
 
 
 @BOTH
+def test_batches_trust_the_same_certificates(
+    make: Callable[..., Any], name: Name, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "missing.pem")
+
+    async def open_client() -> None:
+        async with make(name(provider)).batch_client():
+            raise AssertionError("it has no certificates")
+
+    with pytest.raises(FatalError, match=r"SSL_CERT_FILE is missing\.pem: No such file"):
+        asyncio.run(open_client())
+
+
+@BOTH
 def test_closed_model_connects_again(server: Any, make: Callable[..., Any], name: Name, provider: str) -> None:
     server.answers(provider)
 

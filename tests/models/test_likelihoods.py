@@ -511,7 +511,7 @@ def test_local_template_that_begins_with_reasoning_is_refused(
 def test_local_propensities_equal_frequencies_of_drawn_answers(
     ask: Ask, local: Callable[..., str], tmp_path: Path
 ) -> None:
-    """20,000 answers drawn by transformers itself; one option begins another, as 1 begins 10."""
+    """100,000 answers drawn from the probabilities of transformers; one option begins another, as 1 begins 10."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -522,8 +522,11 @@ def test_local_propensities_equal_frequencies_of_drawn_answers(
     start = torch.tensor([tokenizer(text)["input_ids"]])
     torch.manual_seed(1)
     with torch.inference_mode():
-        drawn = network.generate(start.repeat(20_000, 1), do_sample=True, max_new_tokens=2, top_k=0, pad_token_id=1)
-    answers = [tuple(answer) for answer in drawn[:, start.shape[1] :].tolist()]
+        tokens = network(start).logits[0, -1].softmax(0).multinomial(100_000, replacement=True)
+        firsts, index = tokens.unique(return_inverse=True)
+        begun = torch.cat([start.repeat(len(firsts), 1), firsts[:, None]], dim=1)
+        seconds = network(begun).logits[:, -1].softmax(1)[index].multinomial(1)
+    answers = list(zip(tokens.tolist(), seconds[:, 0].tolist(), strict=True))
     texts = {token: text for token in range(2, 258) if (text := tokenizer.decode([token])).isascii() and text.isalnum()}
     often = Counter(answer[0] for answer in answers if answer[0] in texts).most_common(2)
     (token, _), (other, _) = often
@@ -539,7 +542,7 @@ def test_local_propensities_equal_frequencies_of_drawn_answers(
     counts = {name: count(spelling) for name, (spelling,) in options.items()}
     counts["short"] -= counts["long"]
     for name, number in counts.items():
-        low, high = binomtest(number, 20_000).proportion_ci(0.999)
+        low, high = binomtest(number, 100_000).proportion_ci(0.999)
         assert low <= propensities[name][0] <= high
         assert propensities[name][0] == propensities[name][1]
     assert counts["else"] > 100

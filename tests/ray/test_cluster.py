@@ -47,7 +47,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         "failure_threshold": 2,
     }.items():
         monkeypatch.setenv(f"RAY_health_check_{name}", str(value))
-    small = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False}
+    small = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False, "no_monitor": True}
     started: Any = Cluster(initialize_head=True, head_node_args=small)
     started.add_node(num_cpus=1, object_store_memory=80 * 2**20)
     yield started
