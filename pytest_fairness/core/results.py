@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, json_schema
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 SCHEMA = 2
 """Schema 1 was that of version 0.1; it has fewer fields and is read."""
 READABLE = (1, SCHEMA)
-_VERDICTS = (*Verdict, "not judged")
 _MARKS = (None, "A", "B", "C", "D")
 
 
@@ -119,12 +117,15 @@ def read_results(content: Any, where: str) -> RunResults:
         raise FairnessError(
             f"{where} is no results file of schema {readable}: name a file that --fairness-json has written"
         )
+    from pytest_fairness.core.decisions import Verdict
+
+    verdicts = (*Verdict, "not judged")
     try:
         results = RunResults.from_json(content, strict=schema == SCHEMA)
         for number, line in enumerate(results.release):
-            _check_word(f"release[{number}].verdict", line.verdict, _VERDICTS)
+            _check_word(f"release[{number}].verdict", line.verdict, verdicts)
         for number, row in enumerate(results.thresholds):
-            _check_word(f"thresholds[{number}].verdict", row.verdict, _VERDICTS)
+            _check_word(f"thresholds[{number}].verdict", row.verdict, verdicts)
             _check_word(f"thresholds[{number}].mark", row.mark, _MARKS)
         for number, mark in enumerate(results.marks):
             _check_word(f"marks[{number}].mark", mark.mark, _MARKS)
