@@ -64,11 +64,11 @@ class YesNo(DeclarativeGrader):
 
     def __post_init__(self) -> None:
         for name in ("yes", "no"):
-            words = getattr(self, name)
-            words = (words,) if isinstance(words, str) else words
-            if not isinstance(words, Iterable) or not all(isinstance(word, str) for word in words):
-                raise FairnessError(f"{name} of YesNo is {words!r:.80}: give its words, {name}=('approve', 'accept')")
-            object.__setattr__(self, name, tuple(words))
+            given = getattr(self, name)
+            words = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+            if not all(isinstance(word, str) for word in words):
+                raise FairnessError(f"{name} of YesNo is {given!r:.80}: give its words, {name}=('approve', 'accept')")
+            object.__setattr__(self, name, words)
         if self.yes or self.no:
             from pytest_fairness.graders.yes_no_words import check_words
 

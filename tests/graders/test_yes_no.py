@@ -38,6 +38,10 @@ def test_words_that_are_no_texts_are_refused(words: dict[str, Any]) -> None:
         YesNo(**words)
 
 
+def test_words_may_be_any_iterable() -> None:
+    assert YesNo(yes=cast("Any", (word for word in ("approve", "accept")))).yes == ("approve", "accept")
+
+
 def test_single_word_need_not_be_a_tuple() -> None:
     assert YesNo(yes="approve") == YesNo(yes=("approve",))  # type: ignore[arg-type]
 
