@@ -21,9 +21,9 @@ from pytest_fairness.plugin.option_values import MOST_REPETITIONS
 
 PROBE_ARGUMENTS = (
     *("items", "grade", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration"),
-    *("tools", "space", "profiles", "expected"),
+    *("tools", "space", "profiles", "expected", "control"),
 )
-THRESHOLD_ARGUMENTS = ("probe", "title", "scale")
+THRESHOLD_ARGUMENTS = ("probe", "title", "scale", "slices", "exclude")
 FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
 _GRADING = {"grade": ("prompt", "answer"), "grade_item": ("item", "attempts"), "grade_batch": ("attempts",)}
 """The methods of graders, with their arguments."""
@@ -33,16 +33,18 @@ _LONGEST_FLAKY = timedelta(days=366)
 MARKS = (
     (
         "probe(items, grade={'name': grader}, repetitions=1, harm='', sources='random', crossed=None, "
-        "formats=None, confidence=0.95, calibration=None, tools=None, profiles={}, expected={}): one fairness "
+        "formats=None, confidence=0.95, calibration=None, tools=None, profiles={}, expected={}, control=None): one fairness "
         "question; each of its items becomes a test that measures it; formats=['letters', 'json'] asks in several "
         "answer formats; "
         "calibration='labels.jsonl' corrects a judge's grades by a human's labels; "
         "profiles={'audit': {'items': 400, 'repetitions': 3}} is its size in a profile of --fairness-profile; "
-        "expected={'grade': {value: share}} is what a plan takes for a fair model's answers"
+        "expected={'grade': {value: share}} is what a plan takes for a fair model's answers; "
+        "control={'grade': {'attribute': ('higher', 'lower')}} is what should move its answers"
     ),
     (
-        "threshold(probe, title='', scale=None): a test of `measured`, the metrics of that probe's whole sample; "
-        "title='Women and men advance alike' is its name in reports; "
+        "threshold(probe, title='', scale=None, slices=(), exclude={}): a test of `measured`, the metrics of that "
+        "probe's whole sample; title='Women and men advance alike' is its name in reports; "
+        "slices=('language',) lets each language say unfair; exclude={'gender': 'nonbinary'} leaves a group out; "
         "scale=MarkScale(A=..., B=..., C=...) is for the marks of its estimates"
     ),
     (

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.core import json_text as json
+from pytest_fairness.core.controls import Control, read_controls
 from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean, text_of
@@ -101,6 +102,11 @@ class Probe:
         return self.arguments.get("expected", {})  # type: ignore[no-any-return]  # checked when built
 
     @property
+    def controls(self) -> tuple[Control, ...]:
+        """The factors that should move its grades."""
+        return read_controls(self.arguments.get("control"))
+
+    @property
     def harm(self) -> str:
         """The harm that the probe is about; empty without one."""
         return str(self.arguments.get("harm", ""))
@@ -168,6 +174,7 @@ class Probe:
         check_repetitions(self.repetitions)
         check_confidence(self.confidence)
         check_expected(self.expected)
+        self.controls  # noqa: B018 - checked before any call
         for name, grader in check_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
             if not isinstance(grader, str) and not hasattr(grader, "graders"):  # a judge stands for several graders
                 check_grader(name, grader)

@@ -1,0 +1,83 @@
+"""Positive controls of probes: what should move their answers, whoever they are about.
+
+A probe whose answers do not follow the strength of a case cannot show a gap between groups either (assay sensitivity,
+ICH E10, section 1.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_fairness.core.errors import FairnessError, short_repr
+from pytest_fairness.core.json_objects import is_number
+
+OPTIONS = ("equals", "at_least")
+"""Keys of a control that are no attributes."""
+_FORM = "write control={'grade': {'attribute': ('higher level', 'lower level')}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One factor that should move a grade: an attribute of items or prompts, with a higher and a lower level."""
+
+    grade: str
+    by: str
+    """The attribute."""
+    of: str
+    """The level at which the grade should be higher, or more often true."""
+    to: str
+    """The level at which it should be lower."""
+    equals: Any = None
+    """The value that is counted, for a grade that holds text; None: the name of the higher level."""
+    at_least: float | None = None
+    """The smallest response that counts: an odds ratio for decisions, a difference for numbers; None: the default."""
+
+
+def read_controls(value: object) -> tuple[Control, ...]:
+    """Return the controls that a mark declares.
+
+    >>> read_controls({"advance": {"case": ("strong", "weak"), "at_least": 3}})
+    (Control(grade='advance', by='case', of='strong', to='weak', equals=None, at_least=3.0),)
+
+    Args:
+        value: By grade, its attributes with their higher and lower level; and ``equals`` and ``at_least``.
+
+    Raises:
+        FairnessError: The value is malformed.
+    """
+    if value is None:
+        return ()
+    if not isinstance(value, Mapping) or not value:
+        raise FairnessError(f"control is {short_repr(value)}: {_FORM}")
+    controls: list[Control] = []
+    for grade, declared in value.items():
+        if not isinstance(grade, str) or not isinstance(declared, Mapping):
+            raise FairnessError(f"control of {grade!r:.60} is {short_repr(declared)}: {_FORM}")
+        attributes = {name: levels for name, levels in declared.items() if name not in OPTIONS}
+        if not attributes:
+            raise FairnessError(f"control of {grade!r} names no attribute: {_FORM}")
+        least = _smallest(grade, declared.get("at_least"))
+        controls += [_control(grade, by, levels, declared.get("equals"), least) for by, levels in attributes.items()]
+    return tuple(controls)
+
+
+def _control(grade: str, by: object, levels: object, equals: Any, at_least: float | None) -> Control:
+    if not isinstance(by, str) or not isinstance(levels, tuple | list) or len(levels) != 2:
+        raise FairnessError(f"control of {grade!r}: {by!r:.60} is {short_repr(levels)}: {_FORM}")
+    of, to = map(str, levels)
+    if of == to:
+        raise FairnessError(f"control of {grade!r}: both levels of {by!r} are {of!r}: name two")
+    return Control(grade, by, of, to, equals, at_least)
+
+
+def _smallest(grade: str, value: object) -> float | None:
+    if value is None:
+        return None
+    if not is_number(value) or not isinstance(value, int | float) or value <= 0:
+        raise FairnessError(
+            f"control of {grade!r}: at_least is {short_repr(value)}: write the smallest response that counts, above 0 "
+            "(an odds ratio for decisions, a difference for numbers)"
+        )
+    return float(value)
