@@ -35,7 +35,7 @@ from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
 from pytest_fairness.plugin.judges import judge_hint
 from pytest_fairness.plugin.markers import FlakyMark
-from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.measurement import LazyMeasured, lazy_measured
 from pytest_fairness.plugin.outcomes import EXCUSE, METRICS
 from pytest_fairness.plugin.sequential_looks import Look, explain_items_limit
 from pytest_fairness.plugin.session import SESSION
@@ -90,8 +90,7 @@ def run_threshold(item: pytest.Function) -> None:
         ThresholdFailure: The verdict breaks the build; the exception is named for it, and raised at the user's line.
     """
     __tracebackhide__ = True
-    measured = item.funcargs["measured"]
-    assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
+    measured = lazy_measured(item.funcargs["measured"])
     try:
         flaky = FlakyMark.of(item)
     except FairnessError as error:
