@@ -6,6 +6,7 @@ import inspect
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from random import randrange
 from typing import TYPE_CHECKING, Any
 from unittest import SkipTest
@@ -49,6 +50,7 @@ def evaluate_on(
     strict_tail: float | None = None,
     *,
     reports: bool = True,
+    design: ThresholdDesign | None = None,
 ) -> Judgment:
     """Return the judgment of a threshold on a sample: a measured, stored, resampled, permuted or simulated one.
 
@@ -58,6 +60,7 @@ def evaluate_on(
         dependence: The estimates that the test depends on, from an earlier evaluation.
         strict_tail: The tail of a look at which the threshold is unfair (`core.verdicts.judge`).
         reports: Whether estimates that decide nothing are needed (`core.verdicts.judge`).
+        design: What it declares besides its test; None: all of it.
     """
     session, arguments = item.config.stash[SESSION], get_test_arguments(item)
     if reason := session.early_use(item):
@@ -74,7 +77,7 @@ def evaluate_on(
     return judge_threshold(
         test,
         measured,
-        threshold_design(item, override.slices),
+        threshold_design(item) if design is None else design,
         scale=override.scale or threshold_scale(item.function),
         bounds=override.bounds,
         dependence=dependence,
@@ -85,21 +88,23 @@ def evaluate_on(
     )
 
 
-def threshold_design(item: pytest.Function, slices: tuple[str, ...] | None = None) -> ThresholdDesign:
-    """Return what a threshold and its probe declare for its judgment.
-
-    Args:
-        item: The threshold.
-        slices: The project's slices in place of the suite's; None: those of its mark.
-    """
+def threshold_design(item: pytest.Function) -> ThresholdDesign:
+    """Return what a threshold, the project and its probe declare for its judgment."""
     from pytest_fairness.stats.threshold_judgment import ThresholdDesign
 
-    sample = get_sample(item)
+    sample, slices = get_sample(item), item.config.stash[SESSION].overrides.of(item).slices
     return ThresholdDesign(
         threshold_slices(item.function) if slices is None else slices,
         threshold_exclude(item.function),
         () if sample is None else sample.probe.controls,
     )
+
+
+def _evaluate_estimates(item: pytest.Function, sample: Measured, dependence: Dependence | None) -> list[Estimate]:
+    """Return the estimates of a threshold on a part of its sample, where no verdict is needed."""
+    design = replace(threshold_design(item), slices=(), controls=())
+    judgment = evaluate_on(item, sample, dependence, reports=False, design=design)
+    return [*(comparison.estimate for comparison in judgment.comparisons), *judgment.estimates]
 
 
 def evaluate(item: pytest.Function) -> Judgment:
@@ -163,8 +168,7 @@ def check_clustering(
     def error(sample: Measured) -> float:
         if time.process_time() > deadline:
             return math.nan
-        reevaluated = evaluate_on(item, sample, judgment.dependence, reports=False)
-        estimates = [*reevaluated.estimates, *(comparison.estimate for comparison in reevaluated.comparisons)]
+        estimates = _evaluate_estimates(item, sample, judgment.dependence)
         return next((estimate.error for estimate in estimates if key_of(estimate) == key), math.nan)
 
     return [attribute.text for attribute in find_alike(measured, error)]
@@ -185,8 +189,7 @@ def estimate_format_effects(item: pytest.Function, measured: Measured, judgment:
 
     by_format: dict[str, Estimate] = {}
     for name in measured.groups(FORMAT):
-        part = evaluate_on(item, measured.where(**{FORMAT: name}), judgment.dependence, reports=False)
-        for other in (*(comparison.estimate for comparison in part.comparisons), *part.estimates):
+        for other in _evaluate_estimates(item, measured.where(**{FORMAT: name}), judgment.dependence):
             other_slice = {attribute: value for attribute, value in other.slice.items() if attribute != FORMAT}
             same_slice = other_slice == dict(estimate.slice)
             if other.metric == estimate.metric and same_slice and other.absolute == estimate.absolute:

@@ -30,6 +30,7 @@ from pytest_fairness.plugin.evaluation import (
     check_clustering,
     estimate_format_effects,
     evaluate,
+    threshold_design,
 )
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
@@ -108,7 +109,7 @@ def run_threshold(item: pytest.Function) -> None:
             break
         judgment = evaluate(item)
         if runs is None:
-            runs = JudgedRuns.record(item.nodeid, measured, judgment)
+            runs = JudgedRuns.record(item.nodeid, measured, judgment, threshold_design(item))
             if runs.look.number > 1:
                 measured.look = replace(look, run=runs.look.number)
                 judgment = evaluate(item)
@@ -313,7 +314,7 @@ def _apply_flaky_mark(
     """Return whether a verdict fails its test in spite of a flaky mark; a text is added to the message."""
     if judgment.verdict is not Verdict.UNDECIDED or flaky is None or expects_failure(item):
         return judgment.verdict is not Verdict.FAIR
-    if judgment.deciding is None:
+    if judgment.deciding is None or judgment.sensitivity:
         return "; its flaky mark excuses what was measured near a bound"
     if Clock.now().date() > flaky.until:
         return f"; its flaky mark ended on {flaky.until} ({flaky.reason})"

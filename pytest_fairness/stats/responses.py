@@ -43,6 +43,8 @@ def _respond(sample: Measured, control: Control) -> Response:
     try:
         equals = _equals(sample, control)
         vector = selection.outcome_vector(control.grade, equals)
+        for level in (control.of, control.to):
+            selection.check_group(control.by, level)
         levels = [selection.rows_of(control.by, level) for level in (control.of, control.to)]
     except FairnessError as error:
         raise FairnessError(f"control of {control.grade!r}: {error}") from None
