@@ -6,7 +6,8 @@ import math
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import counted, format_subject, format_tallies, span_text
+from pytest_fairness.core.formatting import counted, format_rates, format_subject, format_tallies, span_text
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.sensitivity import SliceState
 from pytest_fairness.core.verdicts import Judgment, growth_to_decide, limiting_ends
 
@@ -72,16 +73,20 @@ def narrow_band_text(judgment: Judgment) -> str:
 
 
 def tallies_text(estimate: Estimate) -> str:
-    """Return how often the outcome was true in the groups that an estimate compares; empty for other metrics."""
+    """Return how often the outcome was true in the groups that an estimate compares; empty for other metrics.
+
+    Of an odds ratio, which says nothing about its base rates, the rates where they are not those of counts.
+    """
+    rates = format_rates(estimate.groups) if estimate.kind is MetricKind.ODDS_RATIO else ""
     if estimate.count is not None:
         return format_tallies({"": (estimate.count, estimate.attempts - sum(estimate.ungraded.values()))})
     if estimate.breakdown is None or not estimate.groups:
-        return ""
+        return rates
     tallies = {}
     for name, group in estimate.breakdown().groups.items():
         if name in estimate.groups:
             if group.count is None:
-                return ""
+                return rates
             tallies[name] = (group.count, group.attempts - sum(group.ungraded.values()))
     return format_tallies({name: tallies[name] for name in estimate.groups if name in tallies})
 

@@ -56,7 +56,7 @@ class Response:
         rates = ", ".join(f"{level} {number(value, 2)}" for level, value in self.levels.items())
         follow = {Decision.TRUE: "follow", Decision.FALSE: "do not depend on"}.get(self.decision, "may not depend on")
         low, high = number(self.estimate.low, 2), number(self.estimate.high, 2)
-        size = f"{self.estimate.kind.value.replace('_', ' ')} {low} to {high}, at least {self.at_least:g} counts"
+        size = f"{self.estimate.kind.noun} {low} to {high}, at least {self.at_least:g} counts"
         return f"the answers {follow} `{control.by}`{where} ({rates}; {size})"
 
 

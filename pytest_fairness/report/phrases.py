@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
-from pytest_fairness.core.formatting import counted, figures, format_level, format_tallies, number, span_text
+from pytest_fairness.core.formatting import (
+    counted,
+    figures,
+    format_level,
+    format_rates,
+    format_tallies,
+    number,
+    span_text,
+)
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.results import RunResult
 from pytest_fairness.report.release import NOT_JUDGED
 
@@ -173,6 +182,8 @@ def override_note(row: ThresholdResult) -> str:
 def tallies(row: ThresholdResult) -> str:
     """Return how often the outcome was true in the groups that a threshold compares; empty for other metrics.
 
+    Of an odds ratio, which says nothing about its base rates, the rates where they are not those of counts.
+
     >>> from pytest_fairness.core.threshold_results import GroupResult, ThresholdResult
     >>> groups = {
     ...     "female": GroupResult(estimate=0.71, attempts=100, count=71),
@@ -185,7 +196,14 @@ def tallies(row: ThresholdResult) -> str:
         return format_tallies({"": (row.count, row.attempts - sum(row.ungraded.values()))})
     compared = {name: row.by_group[name] for name in row.groups if name in row.by_group}
     counts = {name: (group.count, group.graded) for name, group in compared.items() if group.count is not None}
-    return format_tallies(counts) if len(counts) == len(compared) else ""
+    if len(counts) == len(compared):
+        return format_tallies(counts)
+    return format_rates(row.groups) if row.kind is MetricKind.ODDS_RATIO else ""
+
+
+def base_rates(row: ThresholdResult) -> str:
+    """Return the tallies of an odds ratio, which stand under a fair verdict as well; empty for other metrics."""
+    return tallies(row) if row.kind is MetricKind.ODDS_RATIO and row.estimate is not None else ""
 
 
 def next_step(release: ReleaseResult) -> str:

@@ -60,7 +60,7 @@ def mean_name(kind: MetricKind, outcome: Outcome, equals: Any = None) -> MetricN
     'rate of hired'
     """
     name = outcome_name(outcome, equals)
-    title = f"{kind.value} of {name}"
+    title = f"{kind.noun} of {name}"
     outcomes = ((outcome, equals),)
     return MetricName(f"{kind.value}({name})", title, kind, grade=_grade(outcome), equals=equals, outcomes=outcomes)
 
@@ -81,26 +81,26 @@ def custom_rate_name(named: str, outcome: Outcome, equals: Any = None) -> Metric
 
 
 def pair_name(kind: MetricKind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> MetricName:
-    """Return the name of a ratio or difference of two groups.
+    """Return the name of a ratio, odds ratio or difference of two groups.
 
-    >>> pair_name(MetricKind.RATIO, "hired", None, "gender", "female", "male").metric
-    'ratio(hired; gender: female/male)'
+    >>> name = pair_name(MetricKind.ODDS_RATIO, "hired", None, "gender", "female", "male")
+    >>> name.metric, name.title
+    ('odds_ratio(hired; gender: female/male)', 'odds ratio of hired, female to male')
     """
-    sign, word = ("/", "to") if kind is MetricKind.RATIO else ("-", "minus")
-    title = f"{kind.value} of {outcome_name(outcome, equals)}, {of} {word} {to}"
+    sign, word = ("/", "to") if kind.log_scale else ("-", "minus")
+    title = f"{kind.noun} of {outcome_name(outcome, equals)}, {of} {word} {to}"
     return _compared(kind, f"{of}{sign}{to}", title, outcome, equals, by)
 
 
 def family_name(kind: MetricKind, outcome: Outcome, equals: Any, by: str) -> MetricName:
-    """Return the name of a family of ratios or differences without members."""
-    title = f"{kind.value} of {outcome_name(outcome, equals)} between groups of {by}"
+    """Return the name of a family of comparisons without members."""
+    title = f"{kind.noun} of {outcome_name(outcome, equals)} between groups of {by}"
     return _compared(kind, "", title, outcome, equals, by)
 
 
 def worst_ratio_name(outcome: Outcome, equals: Any, by: str) -> MetricName:
     """Return the name of the smallest ratio."""
-    title = f"worst ratio of {outcome_name(outcome, equals)} between groups of {by}"
-    return replace(_compared(MetricKind.WORST_RATIO, "", title, outcome, equals, by), note=" (its value is biased low)")
+    return replace(family_name(MetricKind.WORST_RATIO, outcome, equals, by), note=" (its value is biased low)")
 
 
 def corrected_name(name: MetricName, labels: int) -> MetricName:

@@ -312,7 +312,7 @@ class _GradeValues:
                 high = matches[0]
                 shares = self._shares[kind]
                 others = [index for index in range(len(values)) if index != high]
-                low = others[0] if shares is None else max(others, key=lambda index, of=shares: of[index])
+                low = others[0] if shares is None else others[int(np.argmax(shares[others]))]
             is_kind = self.kinds == kind
             self.targets[is_kind & (attribute.codes == attribute.code(control.of))] = high
             self.targets[is_kind & (attribute.codes == attribute.code(control.to))] = low
