@@ -9,7 +9,7 @@ import numpy as np
 from pytest_fairness.core.controls import Control
 from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.sensitivity import Response
+from pytest_fairness.core.sensitivity import ControlResponse
 from pytest_fairness.stats.grade_numbers import graded_options
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcome_vectors import Outcome
@@ -23,7 +23,7 @@ SMALLEST_SHARE = 0.1
 
 def find_responses(
     sample: Measured, controls: Sequence[Control], outcomes: Iterable[tuple[Outcome, object]]
-) -> list[Response]:
+) -> list[ControlResponse]:
     """Return the responses to the controls of the grades that outcomes are made of.
 
     Args:
@@ -38,7 +38,7 @@ def find_responses(
     return [_respond(sample, control) for control in controls if None in used or control.grade in used]
 
 
-def _respond(sample: Measured, control: Control) -> Response:
+def _respond(sample: Measured, control: Control) -> ControlResponse:
     selection = sample.selection
     try:
         equals = _equals(sample, control)
@@ -57,9 +57,9 @@ def _respond(sample: Measured, control: Control) -> Response:
     is_constant = len(graded) > 0 and vector.weights is None and bool(np.all(graded == graded[0]))
     if is_constant and estimate.sources >= FEWEST_SOURCES:
         constant = _shown(float(graded[0]), equals, is_decision=is_decision)
-        return Response(control, Decision.FALSE, at_least, estimate, constant)
+        return ControlResponse(control, Decision.FALSE, at_least, estimate, constant)
     decision = Decision.UNDECIDED if estimate.invalid else estimate.by_interval(">=", at_least)
-    return Response(control, decision, at_least, estimate)
+    return ControlResponse(control, decision, at_least, estimate)
 
 
 def _equals(sample: Measured, control: Control) -> object:

@@ -14,7 +14,7 @@ from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.controls import Control
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.sensitivity import JudgedSlice, Response, SliceState
+from pytest_fairness.core.sensitivity import JudgedSlice, ControlResponse, SliceState
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.stats.responses import find_responses
 
@@ -26,12 +26,12 @@ _FLOOR = "over half, so nothing is fair without them, whatever is compared; the 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdDesign:
-    """What a threshold declares besides its test."""
+    """The declarations of a threshold besides its test."""
 
     slices: tuple[str, ...] = ()
     """The attributes whose values are slices with a veto."""
     exclude: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By attribute, the groups that are no part of its sample."""
+    """The groups that are no part of its sample, by attribute."""
     controls: tuple[Control, ...] = ()
     """The controls of its probe."""
 
@@ -130,7 +130,7 @@ def _distance(comparison: Comparison) -> float:
     return abs(estimate.value - comparison.bound) / estimate.error if estimate.error > 0 else math.inf
 
 
-def _with_responses(judgment: Judgment, responses: Sequence[Response]) -> Judgment:
+def _with_responses(judgment: Judgment, responses: Sequence[ControlResponse]) -> Judgment:
     """Return the judgment of a threshold on a probe with controls: without a response it is neither fair nor undecided.
 
     Args:
@@ -138,6 +138,9 @@ def _with_responses(judgment: Judgment, responses: Sequence[Response]) -> Judgme
         responses: The responses to the controls of the grades that it uses.
     """
     judgment = replace(judgment, responses=tuple(responses))
+    if judgment.verdict is Verdict.INVALID and not judgment.sensitivity:
+        # Answers that are all alike have no odds ratio either: that they are alike says more.
+        return replace(judgment, sensitivity=next((response.text for response in responses if response.constant), ""))
     if judgment.verdict not in (Verdict.FAIR, Verdict.UNDECIDED):
         return judgment
     for decision, verdict in ((Decision.FALSE, Verdict.INVALID), (Decision.UNDECIDED, Verdict.UNDECIDED)):
