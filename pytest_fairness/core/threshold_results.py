@@ -19,7 +19,7 @@ from pytest_fairness.core.serialization import OPTIONAL, JsonRecord
 
 if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
-    from pytest_fairness.core.sensitivity import JudgedSlice, ControlResponse
+    from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice
 
 TRYOUT = "try-out"
 """The identity of a run that is none of a threshold's looks: its sample was too small."""

@@ -14,7 +14,7 @@ from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.controls import Control
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.sensitivity import JudgedSlice, ControlResponse, SliceState
+from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice, SliceState
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.stats.responses import find_responses
 
