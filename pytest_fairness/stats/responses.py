@@ -22,7 +22,7 @@ SMALLEST_SHARE = 0.1
 
 
 def find_responses(
-    sample: Measured, controls: Sequence[Control], outcomes: Iterable[tuple[Outcome, object]]
+    sample: Measured, controls: Sequence[Control], outcomes: Iterable[tuple[Outcome, object]], claims: int = 1
 ) -> list[ControlResponse]:
     """Return the responses to the controls of the grades that outcomes are made of.
 
@@ -30,15 +30,16 @@ def find_responses(
         sample: The sample.
         controls: The controls of its probe.
         outcomes: The outcomes of a threshold, with their ``equals``: a function may read any grade.
+        claims: The number of samples that are asked alike, which share the error of the claim that there is none.
 
     Raises:
         FairnessError: A control does not fit the sample: an unknown attribute or level, a number without a range.
     """
     used = {outcome if isinstance(outcome, str) else None for outcome, _ in outcomes}
-    return [_respond(sample, control) for control in controls if None in used or control.grade in used]
+    return [_respond(sample, control, claims) for control in controls if None in used or control.grade in used]
 
 
-def _respond(sample: Measured, control: Control) -> ControlResponse:
+def _respond(sample: Measured, control: Control, claims: int) -> ControlResponse:
     selection = sample.selection
     try:
         equals = _equals(sample, control)
@@ -58,7 +59,7 @@ def _respond(sample: Measured, control: Control) -> ControlResponse:
     if is_constant and estimate.sources >= FEWEST_SOURCES:
         constant = _shown(float(graded[0]), equals, is_decision=is_decision)
         return ControlResponse(control, Decision.FALSE, at_least, estimate, constant)
-    decision = Decision.UNDECIDED if estimate.invalid else estimate.by_interval(">=", at_least)
+    decision = Decision.UNDECIDED if estimate.invalid else estimate.corrected(claims).by_interval(">=", at_least)
     return ControlResponse(control, decision, at_least, estimate)
 
 
