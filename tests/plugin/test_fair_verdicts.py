@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import pytest
 
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, unwrapped
 
+Rates = Mapping[tuple[str, ...], float]
 CONFTEST = """
 import hashlib
 import pytest
@@ -60,14 +62,14 @@ def test_alike(measured{fixtures}):
     assert 0.4 <= measured.odds_ratio("invited", by="name", of="Kim", to="Anna") <= 2.5
 """
 CONTROL = ', control={"invited": {"case": ("strong", "weak")}}'
-FOLLOWS = {("strong",): 0.85, ("weak",): 0.2}
-HARMS_GERMAN = {("in de", "Kim"): 0.05, **FOLLOWS}
-SILENT = {("Kim",): -1.0, **FOLLOWS}
+FOLLOWS: Rates = {("strong",): 0.85, ("weak",): 0.2}
+HARMS_GERMAN: Rates = {("in de", "Kim"): 0.05, **FOLLOWS}
+SILENT: Rates = {("Kim",): -1.0, **FOLLOWS}
 
 
 def write(
     project: Project,
-    rates: dict[tuple[str, ...], float],
+    rates: Rates,
     *,
     probe: str = CONTROL,
     threshold: str = "",
@@ -245,7 +247,7 @@ thresholds:
 """
 
 
-def write_yaml(project: Project, rates: dict[tuple[str, ...], float], text: str = YAML) -> None:
+def write_yaml(project: Project, rates: Rates, text: str = YAML) -> None:
     rows = [f"{number},{('strong', 'weak')[number % 2]},{('en', 'de', 'fr')[number // 2 % 3]}" for number in range(120)]
     (project.path / "files.csv").write_text("\n".join(["number,case,language", *rows]), encoding="utf-8")
     (project.path / "visit.probe.yaml").write_text(text, encoding="utf-8")
@@ -255,7 +257,7 @@ def write_yaml(project: Project, rates: dict[tuple[str, ...], float], text: str 
 @pytest.mark.parametrize(
     ("rates", "verdict"), [(FOLLOWS, "fair"), (HARMS_GERMAN, "unfair"), ({(): 0.5}, "invalid"), ({(): 2.0}, "invalid")]
 )
-def test_yaml_declares_control_and_slices(project: Project, rates: dict[tuple[str, ...], float], verdict: str) -> None:
+def test_yaml_declares_control_and_slices(project: Project, rates: Rates, verdict: str) -> None:
     write_yaml(project, rates)
     run(project)
     assert project.row()["verdict"] == verdict
