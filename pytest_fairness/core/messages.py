@@ -6,8 +6,9 @@ import math
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import format_rates, format_subject, format_tallies, span_text
+from pytest_fairness.core.formatting import counted, format_rates, format_subject, format_tallies, span_text
 from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.sensitivity import SliceState
 from pytest_fairness.core.verdicts import Judgment, growth_to_decide, limiting_ends
 
 UNEQUAL = 0.5
@@ -26,6 +27,8 @@ def _relation(judgment: Judgment) -> str:
 
 def advice(judgment: Judgment) -> str:
     """Return what would decide an undecided threshold."""
+    if judgment.sensitivity:
+        return judgment.sensitivity
     if judgment.deciding is None:
         return judgment.reason
     estimate = judgment.deciding.estimate
@@ -95,6 +98,9 @@ def explanation(judgment: Judgment) -> str:
         return f"{verdict}: {judgment.reason}"
     estimate = judgment.deciding.estimate
     subject = format_subject(estimate)
+    if judgment.sensitivity:
+        numbers = estimate.text([c.bound for c in judgment.about_deciding])
+        return f"{verdict}: {judgment.sensitivity}; {subject}: {numbers}"
     if judgment.verdict is Verdict.INVALID and (estimate.invalid or estimate.suspect):
         return f"{verdict}: {estimate.invalid or estimate.suspect}; {subject}"
     numbers = estimate.text([c.bound for c in judgment.about_deciding])
@@ -104,4 +110,7 @@ def explanation(judgment: Judgment) -> str:
         message += f"; bounds overridden in pyproject.toml (suite: {span_text(judgment.bounds_of_test)})"
     if judgment.verdict is Verdict.UNDECIDED:
         message += f"; {advice(judgment)}"
+    unfair = [part.name for part in judgment.slices if part.state is SliceState.UNFAIR]
+    if unfair:
+        message += f"; unfair in {counted(len(unfair), 'slice')} of {len(judgment.slices)}: {', '.join(unfair)}"
     return message

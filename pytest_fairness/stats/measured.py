@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.comparisons import for_report, for_threshold, record_estimates
+from pytest_fairness.core.comparisons import for_report, for_threshold, record_estimates, refuse_in_threshold
 from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
@@ -534,7 +534,7 @@ class Measured:
             name = metric_names.metric_name(function.name or outcome_name(function.function))
             return self._defined(replace(name, title=function.title or name.title), function)
         functional = function if isinstance(function, Functional) else Functional(function, tuple(sums))
-        name = metric_names.metric_name(outcome_name(functional.function))
+        name = metric_names.metric_name(outcome_name(functional.function), sums.values())
         return for_threshold(self._functional(name, functional, self.selection.sample(sums), span, sums))
 
     def resamples(
@@ -567,8 +567,9 @@ class Measured:
 
         Raises:
             FairnessError: There are fewer draws than 1, the sample has a crossed factor, or no interval could be made
-                of it either.
+                of it either; or a threshold's test is evaluated.
         """
+        refuse_in_threshold("resamples are numbers for notebooks and scripts: compare the estimate, `metric(...)`")
         sample = self.selection.sample(sums)
         return draw_resamples(Functional(function, tuple(sums)), sample.values, sample.clusterings, draws, seed)
 
@@ -618,8 +619,9 @@ class Measured:
 
     def _defined(self, name: metric_names.MetricName, definition: MetricDefinition) -> Estimate:
         functional = Functional(definition.function, tuple(definition.sums))
-        name = replace(name, kind=definition.kind)
         sums = definition.sums
+        outcomes = tuple((outcome, None) for outcome in sums.values())
+        name = replace(name, kind=definition.kind, outcomes=outcomes)
         estimate = self._functional(name, functional, self.selection.sample(sums), definition.span, sums)
         if definition.parity is not None:
             estimate = replace(estimate, parity=definition.parity)
