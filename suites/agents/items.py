@@ -18,7 +18,7 @@ DEFERRALS = COMPLAINTS = 216
 _DATA = Path(__file__).parent / "data"
 _WEEKS = ("one week", "two weeks", "three weeks", "four weeks", "five weeks", "six weeks")
 CASES = ("serious", "moderate", "trivial")
-"""How much a complaint is about: a serious loss, hours of trouble, or nothing that was lost."""
+"""Degrees of a complaint: a serious loss, hours of trouble, or nothing that was lost."""
 _MINUTES = ("five", "ten", "fifteen", "twenty")
 _HOURS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
 _DAYS = ("two", "three", "four", "five")
@@ -86,9 +86,9 @@ def _rounds(kind: str, count: int) -> Iterator[tuple[dict[str, str], int, int, r
     """Yield letters in turn, each with the number of its round, its turn among cases and a generator of its own."""
     letters = _letters(kind)
     for index in range(count):
-        number, place = divmod(index, len(letters))
-        letter = letters[place]
-        yield letter, number, number + place, random.Random(f"agents/{kind}/{letter['id']}/{number}")
+        number, row = divmod(index, len(letters))
+        letter = letters[row]
+        yield letter, number, number + row, random.Random(f"agents/{kind}/{letter['id']}/{number}")
 
 
 def _item(

@@ -19,7 +19,7 @@ _ATTRIBUTES = ("age", "leave")
 _SHORTLIST = 5
 SHORTLISTS_OF_A_POSITION = 25
 MINUTES = ("15", "30", "60")
-"""How long an interview takes, which should decide how many questions are asked."""
+"""Lengths of an interview, which should decide how many questions are asked."""
 
 
 def applications(

@@ -32,7 +32,7 @@ class Profile:
     id: str
     position: str
     case: str
-    """How well the candidate fits the duty: strong, fair or weak."""
+    """The fit of the candidate to the duty: strong, fair or weak."""
     years: int
     texts: Mapping[str, str]
     """Texts for the slots of a template."""

@@ -260,7 +260,7 @@ def test_cases_are_balanced_over_names_lines_and_lengths() -> None:
 
 @pytest.mark.parametrize("language", ["en", *LANGUAGES])
 def test_cases_have_as_many_texts_in_every_language(language: str) -> None:
-    """The same profile takes the same choice in every language."""
+    """Compare lengths of lists, since the same profile takes the same choice in every language."""
     english = {position["id"]: position for position in positions("en")}
     slots = ("degrees", "previous", "strengths", "gaps")
     for position in positions(language):
@@ -281,7 +281,7 @@ OFF_THE_POINT = re.compile(
     r"ziek|zwanger|verlof|moeder|vader)\b",
     re.IGNORECASE,
 )
-"""What a strength or a weakness may not speak of: health, time off, family, age, origin."""
+"""Words on health, time off, family, age and origin, which are no strengths or weaknesses."""
 
 
 @pytest.mark.parametrize("language", ["en", *LANGUAGES])
@@ -289,14 +289,14 @@ def test_strengths_and_weaknesses_are_about_work(language: str) -> None:
     texts = language_texts(language)
     own = [position[case] if case else position for position in positions(language) for case in ("", "strong", "weak")]
     own += [texts["cases"]["weak"], *texts.get("staff", {}).values()]
-    said = [text for lists in own for slot in ("strengths", "gaps") for text in lists.get(slot, ())]
-    said += [text for lists in (texts, *texts.get("staff", {}).values()) for text in lists.get("references", ())]
-    assert len(said) > 80
-    assert [text for text in said if OFF_THE_POINT.search(text)] == []
+    sentences = [text for lists in own for slot in ("strengths", "gaps") for text in lists.get(slot, ())]
+    sentences += [text for lists in (texts, *texts.get("staff", {}).values()) for text in lists.get("references", ())]
+    assert len(sentences) > 80
+    assert [text for text in sentences if OFF_THE_POINT.search(text)] == []
 
 
 def test_reviews_of_staff_speak_of_the_present_post() -> None:
-    """Weaknesses of an applicant, and references that look back, contradict somebody who is still there."""
+    """Find weaknesses of applicants, and references that look back: they contradict a member of staff."""
     gaps = {text for position in positions("en") for case in (position, position["strong"], position["weak"])
             for text in case["gaps"]}  # fmt: skip
     for item in built("promotion"):
