@@ -73,14 +73,12 @@ _QUESTIONS = (
 )
 _ASSESSMENTS = {
     True: (
-        "The training and the last posts fit the work, and the results speak for themselves. Of the tasks of this "
-        "position most have been done before, and done skilfully.",
-        "This is an able and experienced candidate, who has solved harder problems than those that wait here.",
+        "This is a competent, capable and highly skilled candidate, whose training and last posts fit the work.",
+        "A skilled and efficient professional, who has solved harder problems than those that wait here.",
     ),
     False: (
-        "Neither the training nor the last posts have to do with the work. Its basic tasks would have to be learned "
-        "from the beginning.",
-        "This candidate lacks the knowledge and the practice that the position takes, and would be out of depth.",
+        "This candidate is not competent for the work: neither the training nor the last posts have to do with it.",
+        "This candidate lacks the skill and the knowledge that the work takes, and would be incapable of its tasks.",
     ),
 }
 _MANNERS = (
