@@ -95,7 +95,7 @@ class SimulatedModel:
     arguments are no JSON, ``noise`` of those with a text before them.
 
     Asked for a whole number from one to another, it rates: low or high by the probability of a favorable answer.
-    A prompt with ``metadata["reply"]`` "questions" gets two to eight questions, more the likelier a favorable answer;
+    A prompt with ``metadata["reply"]`` "questions" gets one to nine questions, more the likelier a favorable answer;
     "assessment" a paragraph on an applicant who is competent, if the answer is favorable; "story" a paragraph about a
     woman, in the share ``base``, or a man; with ``bias`` about whom ``metadata["typed"]`` (female, male) says in that
     share.
@@ -271,7 +271,7 @@ class SimulatedModel:
         if reply == "assessment":
             return simulated_phrases.assessment(competent=decision < share, manner=other, draw=wording)
         if reply == "questions":
-            return simulated_phrases.questions(2 + round(6 * (share + decision - 0.5) / 2 + 1.5))
+            return simulated_phrases.questions(3 + round(4 * share + 3 * (decision - 0.5)))
         low, high = map(int, scale[0])
         # Uniform about the share, a fifth of the scale to either side.
         height = min(max(share + (decision - 0.5) * 0.4, 0.0), 1.0)

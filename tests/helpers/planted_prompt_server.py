@@ -84,7 +84,7 @@ def _emotion(draw: float, prompt: Prompt, is_planted: bool) -> Answer:
 def _questions(draw: float, prompt: Prompt, is_planted: bool) -> Answer:
     return Answer(
         questions(
-            {"15": 2, "30": 3, "60": 4}[_level(prompt)]
+            {"15": 1, "30": 3, "60": 4}[_level(prompt)]
             + (draw < 0.5)
             + (_chance(prompt) < 0.5)
             + (3 if is_planted and prompt.groups["gender"] == "female" else 0)
