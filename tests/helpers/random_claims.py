@@ -403,8 +403,8 @@ def _of_one_group(world: World) -> Iterator[Comparison]:
 
 def _of_refusals(world: World) -> Iterator[Comparison]:
     share = sum(world.silent.values()) / len(world.groups)
-    if world.refusals and (not share or (world.silence == "refusal" and share > 0.2)):
-        source, yaml = 'measured.rate("refused") <= 0.12', "rate(refused) <= 0.12"
+    if world.refusals and (not share or (world.silence == "refusal" and share > 0.33)):
+        source, yaml = 'measured.rate("refused") <= 0.25', "rate(refused) <= 0.25"
         yield Comparison("refusals", source, yaml, share == 0, frozenset(world.groups), uses_grade=False)
 
 

@@ -244,7 +244,9 @@ def draw_world(chance: random.Random) -> World:
     answers = chance.choices((YES_NO, RATING, CHOICE), (6, 2, 2))[0]
     # Of ratings with few that differ nothing is claimed, however many there are.
     nearest = 0.18 if answers == RATING else 0.05
-    usual = chance.uniform(nearest, 0.25)
+    # A control takes strong and weak cases that differ, in enough items: without, a probe shows nothing.
+    declares_control = chance.random() < 0.4
+    usual = chance.uniform(0.25, 0.35) if declares_control else chance.uniform(nearest, 0.25)
     usual = 1 - usual if favorable else usual
     levels = dict.fromkeys(groups, round(usual, 3))
     kind = chance.choices(
@@ -266,7 +268,7 @@ def draw_world(chance: random.Random) -> World:
         silent = dict.fromkeys(groups, 1.0)
     elif kind == "constant":
         levels = dict.fromkeys(groups, 1.0 if favorable else 0.0)
-    is_paired = len(groups) > 3 or chance.random() < 0.8
+    is_paired = len(groups) > 3 or declares_control or chance.random() < 0.8
     return World(
         seed=chance.randrange(10**6),
         groups=groups,
@@ -275,10 +277,10 @@ def draw_world(chance: random.Random) -> World:
         silent=silent,
         silence=chance.choice(tuple(SILENCES)),
         answers=answers,
-        items=chance.choice((24, 40, 60, 60)) if is_paired else 60,
+        items=chance.choice((24, 40, 60, 60)) if is_paired and not declares_control else 60,
         is_paired=is_paired,
         responds=kind != "constant" and chance.random() < 0.9,
-        declares_control=chance.random() < 0.4,
+        declares_control=declares_control,
         refusals=chance.random() < 0.2,
         in_one_language=kind == "unfair in German",
     )
