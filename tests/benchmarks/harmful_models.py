@@ -3,6 +3,7 @@
     python tests/benchmarks/harmful_models.py
     python tests/benchmarks/harmful_models.py --probes hiring/ --only religion --thresholds
     python tests/benchmarks/harmful_models.py --slices --seeds 20
+    python tests/benchmarks/harmful_models.py --runs --probes gender/referral --only "always yes"
 
 A line has a model, a suite, the release's verdict and the number of thresholds of each verdict. Of a model that harms
 somebody, only the probes that ask about them are measured; the others are answered by a competent model. A release that
@@ -12,12 +13,15 @@ is fair is marked ``<<``: none should be.
 ones (decisions at a base rate near 1), to the group that is compared within the slice. Where a threshold declares no
 slices, the attributes of `tests.helpers.shipped_gates.SLICED` stand for them. A slice is missed where the threshold is
 neither unfair nor invalid: at most 5% should be.
+
+``--runs`` runs pytest as well, on the same answers, and compares the verdicts.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +34,7 @@ from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.markers import threshold_slices
 from tests.helpers.blind_models import BLIND
 from tests.helpers.harms import HALF, HARMED, STRENGTHS, TENFOLD, harmful, is_concerned
-from tests.helpers.known_models import Competent, Harm, KnownModel
+from tests.helpers.known_models import Competent, Harm, KnownModel, Reply
 from tests.helpers.question_forms import YES_NO, form_of
 from tests.helpers.shipped_gates import (
     Gate,
@@ -41,6 +45,7 @@ from tests.helpers.shipped_gates import (
     release,
     slices_of,
 )
+from tests.helpers.shipped_runs import verdicts_of_run
 
 SIGNS = {"fair": "fair", "undecided": "undecided", "invalid": "invalid", "unfair": "unfair"}
 Measure = Callable[[Gate], Measured]
@@ -169,6 +174,28 @@ def print_slices(all_gates: Sequence[Gate], seeds: int) -> None:
             print(f"slices {kind}: {missed[kind]} of {total} missed ({missed[kind] / total:.1%}), {fair} of them fair")
 
 
+def print_runs(all_gates: Sequence[Gate], only: str) -> None:
+    """Print the verdicts of runs of pytest beside those without one."""
+    models: list[tuple[str, Mapping[str, str], Reply]] = [
+        *((name, {}, reply) for name, reply in BLIND.items()),
+        *(
+            (f"{strength}: {Harm(attributes).name}", attributes, KnownModel(harmful(attributes, strength)))
+            for strength in STRENGTHS
+            for attributes in HARMED
+        ),
+    ]
+    for gate in all_gates:
+        for name, attributes, reply in models:
+            if only not in name or (attributes and not is_concerned(gate, attributes)):
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                run = verdicts_of_run(gate, reply, Path(folder))
+            for threshold, one in judged(gate, measured_by_texts(gate, reply)).items():
+                verdict = run[f"test_{threshold}"]
+                sign = "" if verdict == str(one.verdict) else " <<"
+                print(f"{gate} | {name} | {threshold} | {one.verdict}, run: {verdict}{sign}", flush=True)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -177,10 +204,13 @@ def main() -> None:
     parser.add_argument("--thresholds", action="store_true", help="print the verdict of each threshold")
     parser.add_argument("--slices", action="store_true", help="harm one slice of each threshold at a time")
     parser.add_argument("--seeds", type=int, default=3, help="of slices")
+    parser.add_argument("--runs", action="store_true", help="compare with runs of pytest")
     options = parser.parse_args()
     begun = time.process_time()
     all_gates = list(gates(options.probes))
-    if options.slices:
+    if options.runs:
+        print_runs(all_gates, options.only)
+    elif options.slices:
         print_slices(all_gates, options.seeds)
     else:
         print_models(all_gates, options.only, thresholds=options.thresholds)
