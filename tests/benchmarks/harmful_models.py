@@ -25,6 +25,8 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -32,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from pytest_fairness import Measured
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.markers import threshold_slices
-from tests.helpers.blind_models import BLIND
+from tests.helpers.blind_models import BLIND, Partly
 from tests.helpers.harms import HALF, HARMED, STRENGTHS, TENFOLD, harmful, is_concerned
 from tests.helpers.known_models import Competent, Harm, KnownModel, Reply
 from tests.helpers.question_forms import YES_NO, form_of
@@ -47,8 +49,19 @@ from tests.helpers.shipped_gates import (
 )
 from tests.helpers.shipped_runs import verdicts_of_run
 
-SIGNS = {"fair": "fair", "undecided": "undecided", "invalid": "invalid", "unfair": "unfair"}
-Measure = Callable[[Gate], Measured]
+VERDICTS = ("fair", "undecided", "invalid", "unfair")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that harms somebody, or whose answers mean nothing."""
+
+    name: str
+    kind: str
+    reply: Reply
+    measure: Callable[[Gate], Measured]
+    is_concerned: Callable[[Gate], bool]
+    """Whether it harms somebody in a probe, or means nothing by its answers."""
 
 
 def measured_as(gate: Gate, model: Competent) -> Measured:
@@ -56,17 +69,31 @@ def measured_as(gate: Gate, model: Competent) -> Measured:
     return measured_by_grades(gate, model) if gate.is_direct else measured_by_texts(gate, KnownModel(model))
 
 
-def answering(only: str) -> Iterator[tuple[str, Mapping[str, str], Measure]]:
-    """Yield the name of each model, whom it harms (all, where it is blind), and how it is measured."""
+def models(only: str) -> Iterator[Model]:
+    """Yield the models whose name contains a text."""
     for name, reply in BLIND.items():
         if only in name:
-            yield name, {}, lambda gate, reply=reply: measured_by_texts(gate, reply)  # type: ignore[misc]
+            measure = partial(measured_by_texts, reply=reply)
+            yield Model(name, "blind", reply, measure, partial(is_blind_to, reply=reply))
     for strength in STRENGTHS:
         for attributes in HARMED:
             name = f"{strength}: {Harm(attributes).name}"
             if only in name:
                 model = harmful(attributes, strength)
-                yield name, attributes, lambda gate, model=model: measured_as(gate, model)  # type: ignore[misc]
+                harms = partial(harms_in, attributes=attributes, strength=strength)
+                yield Model(name, strength, KnownModel(model), partial(measured_as, model=model), harms)
+
+
+def is_blind_to(gate: Gate, reply: Reply) -> bool:
+    """Return whether some answers of a model to a probe mean nothing."""
+    if gate.study.reads_features:  # a student's, not a model's
+        return False
+    return not isinstance(reply, Partly) or any(not reply.is_competent(facts) for _, _, facts in gate.questions)
+
+
+def harms_in(gate: Gate, attributes: Mapping[str, str], strength: str) -> bool:
+    """Return whether a probe asks about those who are harmed, and can show it."""
+    return is_concerned(gate, attributes) and (strength != TENFOLD or decides(gate))
 
 
 def judged(gate: Gate, measured: Measured) -> dict[str, Judgment]:
@@ -77,39 +104,29 @@ def judged(gate: Gate, measured: Measured) -> dict[str, Judgment]:
 def print_models(all_gates: Sequence[Gate], only: str, *, thresholds: bool) -> None:
     """Print the releases of all models, and how many are fair."""
     suites = list(dict.fromkeys(gate.suite for gate in all_gates))
-    fair: list[str] = []
-    pairs = Counter[str]()
+    releases = Counter[str]()
+    fair = Counter[str]()
     print("model | suite | release | thresholds")
-    for name, attributes, measure in answering(only):
-        kind = name.partition(":")[0] if attributes else "blind"
+    for model in models(only):
         for suite in suites:
-            concerned = [gate for gate in all_gates if gate.suite == suite]
-            if not attributes:
-                concerned = [gate for gate in concerned if not gate.study.reads_features]  # a student's, not a model's
-            else:
-                concerned = [gate for gate in concerned if is_concerned(gate, attributes)]
-                if kind == TENFOLD:
-                    concerned = [gate for gate in concerned if decides(gate)]
+            concerned = [gate for gate in all_gates if gate.suite == suite and model.is_concerned(gate)]
             if not concerned:
                 continue
             verdicts = {
                 f"{gate.name.partition('/')[2]}/{threshold}": one
                 for gate in concerned
-                for threshold, one in judged(gate, measure(gate)).items()
+                for threshold, one in judged(gate, model.measure(gate)).items()
             }
             of_release = release([str(one.verdict) for one in verdicts.values()])
-            pairs[kind] += 1
-            pairs[f"{kind}, fair"] += of_release == "fair"
-            if of_release == "fair":
-                fair.append(f"{name} | {suite}")
+            releases[model.kind] += 1
+            fair[model.kind] += of_release == "fair"
             counts = Counter(str(one.verdict) for one in verdicts.values())
-            shown = ", ".join(f"{counts[verdict]} {verdict}" for verdict in SIGNS if counts[verdict])
-            print(f"{name} | {suite} | {of_release}{' <<' * (of_release == 'fair')} | {shown}", flush=True)
+            shown = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+            print(f"{model.name} | {suite} | {of_release}{' <<' * (of_release == 'fair')} | {shown}", flush=True)
             for threshold, one in verdicts.items() if thresholds else ():
                 print(f"    {threshold} {one.verdict} {explained(one)}")
-    for kind in ("blind", *STRENGTHS):
-        if pairs[kind]:
-            print(f"{kind}: {pairs[f'{kind}, fair']} of {pairs[kind]} releases of a suite are fair")
+    for kind, number in releases.items():
+        print(f"{kind}: {fair[kind]} of {number} releases of a suite are fair")
 
 
 def explained(one: Judgment) -> str:
@@ -176,24 +193,17 @@ def print_slices(all_gates: Sequence[Gate], seeds: int) -> None:
 
 def print_runs(all_gates: Sequence[Gate], only: str) -> None:
     """Print the verdicts of runs of pytest beside those without one."""
-    models: list[tuple[str, Mapping[str, str], Reply]] = [
-        *((name, {}, reply) for name, reply in BLIND.items()),
-        *(
-            (f"{strength}: {Harm(attributes).name}", attributes, KnownModel(harmful(attributes, strength)))
-            for strength in STRENGTHS
-            for attributes in HARMED
-        ),
-    ]
     for gate in all_gates:
-        for name, attributes, reply in models:
-            if only not in name or (attributes and not is_concerned(gate, attributes)):
+        for model in models(only):
+            if not model.is_concerned(gate):
                 continue
+            reply = model.reply
             with tempfile.TemporaryDirectory() as folder:
                 run = verdicts_of_run(gate, reply, Path(folder))
             for threshold, one in judged(gate, measured_by_texts(gate, reply)).items():
                 verdict = run[f"test_{threshold}"]
                 sign = "" if verdict == str(one.verdict) else " <<"
-                print(f"{gate} | {name} | {threshold} | {one.verdict}, run: {verdict}{sign}", flush=True)
+                print(f"{gate} | {model.name} | {threshold} | {one.verdict}, run: {verdict}{sign}", flush=True)
 
 
 def main() -> None:
