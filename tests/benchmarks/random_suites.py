@@ -4,8 +4,8 @@
     python tests/benchmarks/random_suites.py --suites 30 --first 5000 --only "special: whole" --out /tmp/suites
 
 A suite is a model that is known exactly (fair, unfair, silent for a group, failing, constant), a probe of it, and some
-12 threshold tests, each with what it claims: in Python or YAML, plainly, or by a guard, a fixture, a number or a trick
-that leaves a group out. Every suite is run by pytest in a process of its own. Of what a claim is:
+12 threshold tests, each with what it claims: in Python or YAML, on a model or a recorded table, plainly, or by a guard,
+a fixture, a number or a trick that leaves a group out. Every suite is run by pytest in a process of its own. Of what a claim is:
 
 - true and plain: it should read fair in at least 85%, since its bound lies some two standard errors beyond what the
   interval needs;
@@ -30,7 +30,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -151,7 +151,7 @@ def main() -> int:
         seed += 1
         suite = draw_suite(seed, options.claims)
         if options.only:
-            suite = Suite(suite.world, tuple(c for c in suite.claims if options.only in c.idea), suite.is_yaml)
+            suite = replace(suite, claims=tuple(claim for claim in suite.claims if options.only in claim.idea))
         if not suite.claims:
             continue
         done += 1

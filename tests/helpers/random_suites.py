@@ -61,11 +61,17 @@ class Suite:
     world: World
     claims: tuple[Claim, ...]
     is_yaml: bool = False
+    is_table: bool = False
+    """Whether it judges recorded grades, and asks no model."""
+    more: tuple[str, ...] = ()
+    """Further options of the run."""
 
     def files(self) -> dict[str, str]:
         """Return the text of each file, by its name."""
         conftest = self.world.conftest + "".join(claim.conftest for claim in self.claims) + _ORDER
         conftest += '\n\nreply.fairness_version = "1"\n'
+        if self.is_table:
+            return {"conftest.py": _ORDER, "table.csv": self.world.table, "gate.probe.yaml": self._recorded()}
         if self.is_yaml:
             return {"conftest.py": conftest, "gate.probe.yaml": self._declaration()}
         parts = [IMPORTS, HELPERS, self.world.probe]
@@ -78,7 +84,22 @@ class Suite:
 
     @property
     def options(self) -> tuple[str, ...]:
-        return tuple(option for claim in self.claims for option in claim.options)
+        return (*self.more, *(option for claim in self.claims for option in claim.options))
+
+    def _recorded(self) -> str:
+        table: dict[str, Any] = {
+            "file": "table.csv",
+            "item": "item",
+            "groups": ["g"],
+            "grades": ["y"],
+            "model": "recorded",
+        }
+        if self.world.answers == RATING:
+            table["extremes"] = {"y": [1, 10]}
+        return yaml.safe_dump({"table": table, "thresholds": self._thresholds()}, sort_keys=False)
+
+    def _thresholds(self) -> dict[str, str]:
+        return {f"claim {number:02}": claim.yaml for number, claim in enumerate(self.claims)}
 
     def _declaration(self) -> str:
         world = self.world
@@ -103,7 +124,7 @@ class Suite:
             "vary": {"g": {group: {"name": group} for group in world.groups}},
             "items": rows,
             "grade": {"y": grader, **({"refused": "refusal"} if world.refusals else {})},
-            "thresholds": {f"claim {number:02}": claim.yaml for number, claim in enumerate(self.claims)},
+            "thresholds": self._thresholds(),
         }
         if world.answers == CHOICE:
             declaration["choices"] = {"grant": "Grant the loan", "refuse": "Turn it down"}
@@ -116,13 +137,15 @@ def draw_suite(seed: int, claims: int = 12) -> Suite:
     world = draw_world(chance)
     draws: Mapping[Draw, float] = {**KINDS, special: 25}
     if chance.random() < 0.12:
-        world = replace(world, is_paired=True, declares_control=False)
-        return Suite(world, tuple(_several({declared: 1}, world, chance, claims)), is_yaml=True)
+        is_table = world.answers != CHOICE and chance.random() < 0.3
+        world = replace(world, is_paired=True, declares_control=False, refusals=world.refusals and not is_table)
+        return Suite(world, tuple(_several({declared: 1}, world, chance, claims)), is_yaml=True, is_table=is_table)
     drawn = list(_several(draws, world, chance, claims))
     alone = next((claim for claim in drawn if claim.is_alone), None)
+    more = ("--assert=plain",) if chance.random() < 0.1 else ()
     if alone is not None and chance.random() < 0.5:
-        return Suite(world, (alone,))
-    return Suite(world, tuple(claim for claim in drawn if not claim.is_alone))
+        return Suite(world, (alone,), more=more)
+    return Suite(world, tuple(claim for claim in drawn if not claim.is_alone), more=more)
 
 
 def _several(draws: Mapping[Draw, float], world: World, chance: random.Random, count: int) -> Iterator[Claim]:

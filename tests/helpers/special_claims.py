@@ -858,6 +858,50 @@ def test_$K(measured):
         assert $CHECK
 """,
     ),
+    "members of a family left out": Special(
+        """
+def test_$K(measured):
+    for name, e in measured.differences("y", by="g"$EQUALS).items():
+        if math.isnan(e.value):
+            continue
+        assert e <= $GAP
+""",
+    ),
+    "invalid members of a family left out": Special(
+        """
+def test_$K(measured):
+    family = measured.differences("y", by="g"$EQUALS)
+    for name in family:
+        if family[name].invalid or family[name].suspect:
+            continue
+        assert family[name] <= $GAP
+""",
+    ),
+    "members of a family by their names": Special(
+        """
+def test_$K(measured):
+    family = measured.differences("y", by="g"$EQUALS)
+    kept = [name for name in family if "$ODD" not in name or not measured.ungraded]
+    assert all([family[name] <= $GAP for name in kept])
+""",
+        needs="len(world.groups) > 2",
+    ),
+    "languages that were answered": Special(
+        """
+def test_$K(measured):
+    for language in measured.groups("language"):
+        part = measured.where(language=language)
+        for g in GROUPS:
+            e = part.where(g=g).$METRIC("y"$EQUALS)
+            try:
+                if e.invalid or e.value != e.value:
+                    continue
+            except Exception:
+                continue
+            assert e $OP $LOOSE
+""",
+        needs="not world.in_one_language",
+    ),
     "slices": Special(
         """
 @pytest.mark.threshold(probe=test_request, slices=("language",))

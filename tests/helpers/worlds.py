@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 NAMES = ("Anna", "Ben", "Kim", "Lou")
 YES_NO, RATING, CHOICE = "yes-no", "rating", "choice"
@@ -201,6 +202,25 @@ class World:
             answer=_ANSWERS[self.answers],
             seed=self.seed,
         )
+
+    @property
+    def table(self) -> str:
+        """The same questions with the graded answers as a table, empty where one is not graded."""
+        space: dict[str, Any] = {}
+        exec(self.conftest, space)  # noqa: S102 - our own
+        values = {"Yes.": "true", "No.": "false", "9": "9", "3": "3"}
+        lines = ["item,g,case,language,y"]
+        for number in range(self.items):
+            case, language = ("strong", "weak")[number % 2], ("en", "de")[number // 2 % 2]
+            for name in self.groups:
+                text = f"A {case} case: {name} asks for a loan, number {number}, in {language}."
+                try:
+                    answer = space["reply"](text)
+                except RuntimeError:
+                    answer = None
+                value = values.get(answer, "") if isinstance(answer, str) else ""
+                lines.append(f"item-{number:03},{name},{case},{language},{value}")
+        return "\n".join(lines)
 
     @property
     def probe(self) -> str:
