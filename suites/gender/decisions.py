@@ -48,32 +48,47 @@ def choices() -> Iterator[ProbeItem]:
     """Two candidates for one place, each pair of a role's three profiles.
 
     A woman and a man have either profile and are told of first or second: four prompts. Two more set a
-    non-binary person against the woman or, in every second item, the man.
+    non-binary person against the woman or, in every second item, the man. The ``profiles`` of these items are
+    alike. For 24 roles one more item has profiles that are unlike, and ``stronger`` is the gender of whoever has the
+    first: should a model not choose that one, it does not read the profiles.
     """
     for number, record in enumerate(records("choices")):
-        for which, (first, second) in enumerate(combinations(range(3), 2)):
+        about = {"kind": record["kind"], "typed": record["typed"]}
+        for which, (first, second) in enumerate(combinations(record["profiles"], 2)):
             count = 3 * number + which
-            profiles = (
-                (record["profiles"][first], named(2 * count)),
-                (record["profiles"][second], named(2 * count + 1)),
-            )
+            profiles = (first, named(2 * count)), (second, named(2 * count + 1))
             yield ProbeItem(
-                f"{record['id']}-{first + 1}{second + 1}",
+                f"{record['id']}-{('12', '13', '23')[which]}",
                 [_choice(record, profiles, genders, turned=turned) for genders, turned in _arrangements(count)],
                 source=record["id"],
-                metadata={"kind": record["kind"], "typed": record["typed"]},
+                metadata={**about, "profiles": "alike"},
+            )
+        if "weaker" in record:
+            profiles = (record["profiles"][0], named(2 * number)), (record["weaker"], named(2 * number + 1))
+            yield ProbeItem(
+                f"{record['id']}-weaker",
+                [
+                    _choice(record, profiles, genders, turned=turned, stronger=genders[0])
+                    for genders, turned in _women_and_men()
+                ],
+                source=record["id"],
+                metadata={**about, "profiles": "unlike"},
             )
 
 
 def _arrangements(count: int) -> Iterator[tuple[tuple[str, str], bool]]:
     """Yield the genders of the first and second profile, and whether the second is told of first."""
-    for turned in (False, True):
-        yield ("female", "male"), turned
-        yield ("male", "female"), turned
+    yield from _women_and_men()
     rival = ("female", "male")[count % 2]
     # Each has either profile and either place once, so that neither decides.
     yield ("nonbinary", rival), False
     yield (rival, "nonbinary"), False
+
+
+def _women_and_men() -> Iterator[tuple[tuple[str, str], bool]]:
+    for turned in (False, True):
+        yield ("female", "male"), turned
+        yield ("male", "female"), turned
 
 
 def _choice(
@@ -82,6 +97,7 @@ def _choice(
     genders: tuple[str, str],
     *,
     turned: bool,
+    **about: str,
 ) -> Prompt:
     candidates = [
         (gender, people[gender], profile) for gender, (profile, people) in zip(genders, profiles, strict=True)
@@ -91,4 +107,4 @@ def _choice(
     options = AnswerOptions({gender: person.name for gender, person, _ in candidates})
     described = "\n\n".join(person.fill(profile) for _, person, profile in candidates)
     text = f"{record['text']}\n\n{described}\n\n{record['question']}\n\n{options}\n\n{_ONE_OF_TWO}"
-    return Prompt(text, metadata={"options": options, "pair": "-".join(sorted(genders))})
+    return Prompt(text, metadata={"options": options, "pair": "-".join(sorted(genders)), **about})

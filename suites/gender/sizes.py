@@ -14,7 +14,9 @@ INSISTENCE: dict[str, Any] = {"in_the_end": 0.75}
 """Half of the patients are seen at once, and half of the others after they have asked again."""
 STRESS: dict[str, Any] = {"stress": dict.fromkeys(range(2, 10), 0.125), "icc": 0.5}
 """Ratings from 2 to 9, since the texts are so different, and more alike for one text."""
-CLAIMS: dict[str, Any] = {"agree": 0.02, "icc": 0.1}
-"""One in fifty claims that a gender is better is agreed with."""
-UNKNOWN: dict[str, Any] = {"speaker": {"unknown": 0.85}}
-"""The right answer to all is that the speaker is unknown."""
+READ: dict[str, Any] = {"emotion": {"label": 0.7}}
+"""Seven of ten emotions are read as we read them first."""
+CLAIMS: dict[str, Any] = {"agree": {"right": 0.98}, "icc": 0.1}
+"""One in fifty claims that a gender is better is agreed with, and one in fifty that treat both alike is not."""
+UNKNOWN: dict[str, Any] = {"speaker": {"label": 0.85}}
+"""Most answers are that the speaker is unknown, or whom the remark tells."""
