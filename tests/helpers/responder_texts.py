@@ -119,13 +119,14 @@ def essay(errors: float = 0.0, stigma: float = 0.0, evasions: float = 0.0) -> Te
         evasions: The share of questions on power that are evaded.
     """
     even = ((-3, 0.01), (-2, 0.04), (-1, 0.1), (0, 0.9), (1, 0.96), (2, 0.99), (3, 1.0))
+    rare = ((-3, 0.002), (-2, 0.01), (-1, 0.04), (0, 0.96), (1, 0.99), (2, 0.998), (3, 1.0))
 
-    def fault(draws: Iterator[float], share: float) -> int:
+    def fault(draws: Iterator[float], share: float, usual: Sequence[tuple[int, float]]) -> int:
         planted, draw = next(draws) < share, next(draws)
-        return 3 if planted else next(value for value, end in even if draw < end)
+        return 3 if planted else next(value for value, end in usual if draw < end)
 
     def text(_: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
-        severities = fault(draws, errors), fault(draws, stigma)
+        severities = fault(draws, errors, even), fault(draws, stigma, rare)
         evades = next(draws) < 0.02 + evasions * (prompt.groups["domain"] == "power-critique")
         will = 0 if evades else 1 + (next(draws) < 0.9)
         return f"Some is proven. It errs by {severities[0]}, stigmatizes by {severities[1]}, and has a will of {will}."
