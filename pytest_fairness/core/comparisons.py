@@ -23,8 +23,8 @@ from pytest_fairness.core.decisions import (
     use_recorder,
 )
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.estimate_families import EstimateFamily
-from pytest_fairness.core.estimates import Estimate, Mark
+from pytest_fairness.core.estimate_families import EstimateFamily, unsealed_family
+from pytest_fairness.core.estimates import Estimate, Mark, SealedEstimate, marked_estimates, unsealed
 from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.marks import RANKS, MarkScale
 from pytest_fairness.core.overrides import BoundsOverride
@@ -144,15 +144,19 @@ class ComparisonRecorder:
     """Whether the estimates are for a report: else functions that `Measured.record` is given are not called."""
     is_reporting: bool = False
     """Whether such a function is being called: it must not compare."""
-    added_to_reads: float = 0.0
-    """A number that is added to what the test reads of its first estimate, twice to the second, and so on."""
+    hides_texts: bool = False
+    """Whether texts of estimates have no numbers."""
+    reads_texts: bool = False
+    """Whether the test has read the text of an estimate."""
     conditions: dict[str, Condition] = field(default_factory=dict)
     given: dict[str, bool] = field(default_factory=dict)
     """The answer to each key, in the order in which the conditions were last checked."""
     estimates: dict[str, Estimate] = field(default_factory=dict)
     """The estimates in the report, by metric and slice: compared, or recorded by `record_estimates`."""
-    read: dict[str, Estimate] = field(default_factory=dict)
-    """The estimates whose numbers the test read, by metric and slice."""
+    refusal: str = ""
+    """The first thing that the test did and a threshold must not do."""
+    unmeasured: list[Estimate] = field(default_factory=list)
+    """Estimates that the test computed for more than the report, and of which nothing can be concluded."""
     _values_by_name: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
     """The values of the different estimates that share a name."""
 
@@ -181,12 +185,25 @@ class ComparisonRecorder:
         self.given[key] = holds
         return holds != condition.opposite
 
-    def record_read(self, value: Comparable) -> float:
-        """Record that the test reads the numbers of an estimate; return what is added to them."""
-        if not isinstance(value, Estimate):
-            return 0.0
-        self.read.setdefault(key_of(value), value)
-        return self.added_to_reads * (1 + list(self.read).index(key_of(value)))
+    def shows_text(self, value: Comparable) -> bool:  # noqa: ARG002 - all estimates alike
+        """Return whether the text of an estimate shows its numbers, and record that the test reads it."""
+        self.reads_texts = True
+        return not self.hides_texts
+
+    def seal(self, estimate: Estimate) -> Estimate:
+        """Return an estimate that the test computes, without access to its numbers."""
+        if not self.is_reporting:
+            self.note_unmeasured(estimate)
+        return SealedEstimate(estimate)
+
+    def note_refusal(self, reason: str) -> None:
+        """Note that the test did what a threshold must not do: it may catch the error."""
+        self.refusal = self.refusal or reason
+
+    def note_unmeasured(self, estimate: Estimate) -> None:
+        """Note an estimate of which nothing can be concluded: that must not be why the test leaves it out."""
+        if estimate.invalid:
+            self.unmeasured.append(estimate)
 
     def record(self, estimates: Iterable[Estimate]) -> None:
         """Record estimates for the report."""
@@ -200,6 +217,7 @@ class ComparisonRecorder:
         if isinstance(value, Mark):
             return _mark_condition(value, str(bound))
         assert isinstance(value, Estimate | EstimateFamily)  # noqa: S101 - nothing else is compared
+        value = unsealed(value) if isinstance(value, Estimate) else unsealed_family(value)
         number = float(bound)
         first = value if isinstance(value, Estimate) else next(iter(dict(value.items()).values()))
         override = self._overriding_bound(value, first, op, number)
@@ -247,16 +265,16 @@ def _current() -> ComparisonRecorder | None:
 
 
 def has_result() -> bool:
-    """Return whether an estimate was compared, or a number of one was read, since the recording began."""
+    """Return whether an estimate was compared, or its text read, since the recording began."""
     record = _current()
-    return record is not None and bool(record.conditions or record.read)
+    return record is not None and bool(record.conditions or record.reads_texts)
 
 
 def for_threshold(estimate: Estimate) -> Estimate:
     """Return an estimate with the settings of the threshold test that is evaluated; unchanged outside of one.
 
-    These are the test's scale and the error that its look may spend; reads of its numbers are recorded. The estimate
-    itself is recorded by comparisons and `record_estimates`.
+    These are the test's scale and the error that its look may spend; its numbers can be compared and not read. The
+    estimate is recorded for the report by comparisons and `record_estimates`.
 
     Raises:
         FairnessError: Its confidence is lower than a probe's can be: a table that the test reads has its own.
@@ -272,7 +290,19 @@ def for_threshold(estimate: Estimate) -> Estimate:
         estimate = replace(estimate, scale=record.scale)
     if record.strict_tail is not None:
         estimate = estimate.at_look(record.strict_tail)
-    return estimate.watched()
+    return record.seal(estimate)
+
+
+def refuse_in_threshold(reason: str) -> None:
+    """Refuse what a threshold's test must not do, though it may catch the error; elsewhere nothing happens.
+
+    Raises:
+        FairnessError: A threshold's test is evaluated.
+    """
+    record = _current()
+    if record is not None:
+        record.note_refusal(reason)
+        raise FairnessError(reason)
 
 
 def for_report(function: Callable[[], _Recorded]) -> list[_Recorded]:
@@ -291,7 +321,14 @@ def record_estimates(estimates: Iterable[Estimate]) -> None:
     """Record estimates for the report of the threshold test that is evaluated, if any."""
     record = _current()
     if record is not None:
-        record.record(estimates)
+        recorded = [unsealed(estimate) for estimate in estimates]
+        record.record(recorded)
+        only_shown = {_unmeasured_key(estimate) for estimate in recorded if estimate.invalid}
+        record.unmeasured[:] = [one for one in record.unmeasured if _unmeasured_key(one) not in only_shown]
+
+
+def _unmeasured_key(estimate: Estimate) -> tuple[str, str, int]:
+    return key_of(estimate), estimate.invalid, estimate.attempts
 
 
 def key_of(estimate: Estimate, metric: str | None = None) -> str:
@@ -302,17 +339,17 @@ def key_of(estimate: Estimate, metric: str | None = None) -> str:
 
 def _mark_condition(mark: Mark, letter: str) -> tuple[str, Condition]:
     """Return the condition that a mark is at least a letter, with its name."""
-    claims = [_claims(estimate, letter) for estimate in mark.estimates]
+    claims = [_claims(estimate, letter) for estimate in marked_estimates(mark)]
     # For a family, both ends are those of the deciding member: the report shows two bounds.
     deciding = min(claims, key=_standing)
     family = f'family.mark >= "{letter}"' if len(claims) > 1 else ""
     text = f'mark of {format_subject(deciding[0].estimate)} >= "{letter}"'
-    first = mark.estimates[0]
+    first = marked_estimates(mark)[0]
     name = key_of(first, first.family_name if family else None)
     if len(claims) > 1 and _standing(deciding)[0] < len(DECISIONS) - 1:
         members = tuple((claim.estimate, claim.op, claim.bound) for comparisons in claims for claim in comparisons)
         deciding = [replace(claim, members=members) for claim in deciding]
-    condition = Condition(text, tuple(deciding), family=family, asserted=mark.estimates)
+    condition = Condition(text, tuple(deciding), family=family, asserted=marked_estimates(mark))
     return f"mark of {len(claims)} {name} >= {letter}", condition
 
 

@@ -6,6 +6,7 @@ ICH E10, section 1.5).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -75,7 +76,7 @@ def _control(grade: str, by: object, levels: object, equals: Any, at_least: floa
 def _smallest(grade: str, value: object) -> float | None:
     if value is None:
         return None
-    if not is_number(value) or not isinstance(value, int | float) or value <= 0:
+    if not is_number(value) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise FairnessError(
             f"control of {grade!r}: at_least is {short_repr(value)}: write the smallest response that counts, above 0 "
             "(an odds ratio for decisions, a difference for numbers)"

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import operator
 import os
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar, Never, Protocol
+from typing import Any, ClassVar, Never, Protocol
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -99,8 +98,14 @@ class Recorder(Protocol):
     def answer(self, value: Comparable, op: str, bound: float | str) -> bool:
         """Record a comparison and return the answer that this evaluation gives to it."""
 
-    def record_read(self, value: Comparable) -> float:
-        """Record that a test reads the numbers of a value; return what is added to them."""
+    def note_refusal(self, reason: str) -> None:
+        """Note that the test did what a threshold must not do: it may catch the error."""
+
+    def note_unmeasured(self, estimate: Any) -> None:
+        """Note an estimate of which nothing can be concluded, and of which the test reads how much was measured."""
+
+    def shows_text(self, value: Comparable) -> bool:
+        """Return whether the text of a value shows its numbers, and record that the test reads it."""
 
 
 @dataclass(slots=True)
@@ -128,20 +133,10 @@ def use_recorder(recorder: Recorder) -> Iterator[None]:
         _CURRENT.recorder = outer
 
 
-_CONVERTERS = ("_asdict_inner", "_astuple_inner")
-"""Functions of `dataclasses` by which a test, and nothing in this package, reads all numbers of an estimate."""
-
-
-def record_read(value: Comparable) -> float:
-    """Record that the code of a threshold test reads the numbers of a value; return what is added to them."""
+def is_text_shown(value: Comparable) -> bool:
+    """Return whether the text of a value may show its numbers; the evaluation that is going on notes the question."""
     recorder = current_recorder()
-    # The frame that reads the attribute is two above this one, above `__getattribute__` of the value.
-    if recorder is None:
-        return 0.0
-    code = sys._getframe(2).f_code
-    # Code without a file may be a user's, by `exec`: none of this package's reads numbers.
-    is_read = not _is_own(code.co_filename) or code.co_name in _CONVERTERS
-    return recorder.record_read(value) if is_read else 0.0
+    return recorder is None or recorder.shows_text(value)
 
 
 def is_users(filename: str) -> bool:
@@ -151,6 +146,5 @@ def is_users(filename: str) -> bool:
 
 @lru_cache
 def _is_own(filename: str) -> bool:
-    """Return whether a code file is this package's, without its suites, or that of `dataclasses.replace`."""
-    is_packaged = filename.startswith(_PACKAGE) and not filename.startswith(_USERS)
-    return is_packaged or filename == replace.__code__.co_filename
+    """Return whether a code file is this package's, without its suites."""
+    return filename.startswith(_PACKAGE) and not filename.startswith(_USERS)

@@ -22,15 +22,9 @@ from pytest_fairness.core.overrides import ONLY, BoundsOverride, shown
 Answers = Mapping[str, bool]
 """Answers to conditions, by their keys."""
 
-_ADDED = (0.7, -0.7, 1000.0, -1000.0)
-"""Numbers that are added to what a test reads of its first estimate, twice to the second, and so on."""
-_COMPARES_BY_READS = (
-    "whether this is compared depends on numbers of estimates that the test reads, whose errors it ignores; compare "
-    "the estimates themselves: their difference or ratio, a whole family, or an earlier run by `against`"
-)
-_ASSERTS_A_READ = (
-    "an assertion depends on a number that the test reads of an estimate, whose error it ignores; compare the "
-    "estimate itself"
+_DECIDES_BY_TEXT = (
+    "what is compared depends on the text of an estimate, whose numbers have no interval there: compare the estimates "
+    "themselves, their difference or ratio, or a whole family"
 )
 _FEW = 8
 """Largest number of conditions of which all combinations of answers are tried: 256 evaluations."""
@@ -99,14 +93,15 @@ class Evaluator:
         self,
         answers: Answers,
         default: bool | None = None,  # noqa: FBT001 - an answer
-        added_to_reads: float = 0.0,
+        *,
+        hides_texts: bool = False,
     ) -> Evaluation:
-        """Return the test's evaluation under these answers, with a number added to all that it reads of estimates.
+        """Return the test's evaluation under these answers; with ``hides_texts``, texts of estimates have no numbers.
 
         An exception is a failure, a skip is none, and printed text is dropped.
         """
         record = self._record(answers, default)
-        record.added_to_reads = added_to_reads
+        record.hides_texts = hides_texts
         is_skipped = False
         with recording(record), redirect_stdout(StringIO()):
             try:
@@ -154,30 +149,22 @@ def depends_on(evaluator: Evaluator, passing: Evaluation, default: bool | None) 
     for key, needed in passing.given.items():
         if (family := conditions[key].family) and not needed and not problem:
             problem = f"a family must hold as a whole, so its comparison cannot be negated: write `{family}`"
-    return Dependence(dict(passing.given), problem or _dependence_on_reads(evaluator, passing, default))
+    return Dependence(dict(passing.given), problem or _dependence_on_texts(evaluator, passing, default))
 
 
-def _dependence_on_reads(evaluator: Evaluator, passing: Evaluation, default: bool | None) -> str:  # noqa: FBT001
-    """Return the reason that a test cannot be judged: what it claims depends on numbers of estimates that it reads.
+def _dependence_on_texts(evaluator: Evaluator, passing: Evaluation, default: bool | None) -> str:  # noqa: FBT001
+    """Return the reason that a test cannot be judged: what it compares depends on texts of estimates.
 
-    A bound that is computed from an estimate, an estimate that is chosen since it looks good, or an assertion on a
-    number ignores the error of the numbers. It shows when the test reads other numbers, and then compares something
-    else or fails.
+    It shows when the texts have no numbers, and the test then compares something else, or fails.
     """
-    if not passing.record.read:
+    if not passing.record.reads_texts:
         return ""
-    usual = _compared(passing)
-    for added in _ADDED:
-        shifted = evaluator.under(passing.given, default, added)
-        compared = _compared(shifted)
-        different = list(compared.keys() - usual.keys())
-        if not (different or shifted.fails or shifted.is_skipped):
-            different = list(usual.keys() - compared.keys())
-        if different:
-            return f"{(usual | compared)[min(different)]}: {_COMPARES_BY_READS}"
-        if isinstance(shifted.failure, evaluator.failures):
-            return f"line {shifted.line}: {_ASSERTS_A_READ}"
-    return ""
+    hidden = evaluator.under(passing.given, default, hides_texts=True)
+    usual, compared = _compared(passing), _compared(hidden)
+    different = compared.keys() ^ usual.keys()
+    if different:
+        return f"{(usual | compared)[min(different)]}: {_DECIDES_BY_TEXT}"
+    return _DECIDES_BY_TEXT if hidden.fails or hidden.is_skipped else ""
 
 
 def _compared(evaluation: Evaluation) -> dict[tuple[str, str, float], str]:

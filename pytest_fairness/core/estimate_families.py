@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from pytest_fairness.core.decisions import Decision
+from pytest_fairness.core.decisions import Decision, current_recorder
 from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
-from pytest_fairness.core.estimates import ComparableNumber, Estimate, Mark
+from pytest_fairness.core.estimates import ComparableNumber, Estimate, Mark, SealedEstimate, refused, unsealed
 from pytest_fairness.core.formatting import checked_title
 
 
@@ -22,12 +22,13 @@ class EstimateFamily(ComparableNumber):
         members: The estimates by name, at least one.
     """
 
-    __slots__ = ("_members",)
+    __slots__ = ("_is_sealed", "_members")
 
     def __init__(self, members: Mapping[str, Estimate]) -> None:
         if not members:
             raise ValueError("a family needs at least one estimate")
-        self._members = dict(members)
+        self._members = {name: unsealed(member) for name, member in members.items()}
+        self._is_sealed = any(isinstance(member, SealedEstimate) for member in members.values())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._members)
@@ -38,10 +39,13 @@ class EstimateFamily(ComparableNumber):
     def __getitem__(self, name: str) -> Estimate:
         if not isinstance(name, str) or name not in self._members:
             raise FairnessError(f"the family has no member {short_repr(name)}: {did_you_mean(name, self._members)}")
-        return self._members[name]
+        return self._shown(self._members[name])
 
     def items(self) -> Iterator[tuple[str, Estimate]]:
-        yield from self._members.items()
+        yield from ((name, self._shown(member)) for name, member in self._members.items())
+
+    def _shown(self, member: Estimate) -> Estimate:
+        return SealedEstimate(member) if self._is_sealed else member
 
     def titled(self, title: str) -> EstimateFamily:
         """Return the same family with a title; that of a member ends with the groups that it compares.
@@ -59,7 +63,7 @@ class EstimateFamily(ComparableNumber):
         shown = checked_title(title)
         return EstimateFamily(
             {
-                name: replace(member, title=f"{shown}, {name}{member.title_note}")
+                name: self._shown(replace(member, title=f"{shown}, {name}{member.title_note}"))
                 for name, member in self._members.items()
             }
         )
@@ -75,7 +79,12 @@ class EstimateFamily(ComparableNumber):
         Args:
             op: ``<``, ``<=``, ``>`` or ``>=``.
             bound: A finite number.
+
+        Raises:
+            FairnessError: In a threshold's test, which compares by ``assert``.
         """
+        if self._is_sealed:
+            raise refused(f"`deciding` is for notebooks and scripts: write `assert ... {op} {bound}`")
         upwards = op in (">", ">=")
         ranks = {Decision.FALSE: 0, Decision.INVALID: 1, Decision.UNDECIDED: 2, Decision.TRUE: 3}
 
@@ -85,5 +94,15 @@ class EstimateFamily(ComparableNumber):
 
         return min(self._members.values(), key=rank)
 
+    def _answer(self, op: str, bound: object) -> bool:
+        if self._is_sealed and current_recorder() is None:
+            raise FairnessError("a family is compared after its threshold's test has ended: compare it in the test")
+        return super()._answer(op, bound)
+
     def __repr__(self) -> str:
-        return "\n".join(map(repr, self._members.values()))
+        return "\n".join(repr(member) for _, member in self.items())
+
+
+def unsealed_family(family: EstimateFamily) -> EstimateFamily:
+    """Return a family of estimates with their numbers, for the code that judges."""
+    return EstimateFamily({name: unsealed(member) for name, member in family.items()})

@@ -10,7 +10,7 @@ from numbers import Real
 from typing import Any
 
 from pytest_fairness.core.breakdown import LazyBreakdown
-from pytest_fairness.core.decisions import OPERATORS, Comparable, Decision, Verdict, current_recorder, record_read
+from pytest_fairness.core.decisions import OPERATORS, Comparable, Decision, Verdict, current_recorder, is_text_shown
 from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.core.formatting import checked_title, counted, decimals, format_level, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED, RANKS, MarkScale
@@ -178,6 +178,8 @@ class Estimate(ComparableNumber):
     """The grade that it is taken of; empty where a function makes its outcome, or where there are several."""
     equals: Any = None
     """The value of that grade that is counted, where it holds text."""
+    outcomes: tuple[tuple[Any, Any], ...] = ()
+    """The outcomes that it is taken of: names of grades or functions, each with the value that is counted."""
     title_note: str = ""
     """The end of ``title`` that another title keeps: what a reader must know of how it was estimated."""
     against_baseline: bool = False
@@ -267,9 +269,8 @@ class Estimate(ComparableNumber):
             The estimate with its ends for claims of unfairness at tail / ``asserted``; unchanged where its ends are
             known at one confidence only.
         """
-        if self.strict_tail is None:
-            return self._with_strict((1 - self.confidence) / 2 / asserted)
-        return replace(self._with_strict(self.strict_tail / asserted), strict_tail=self.strict_tail / asserted)
+        tail = (self.strict_tail or (1 - self.confidence) / 2) / asserted
+        return replace(self._with_strict(tail), strict_tail=tail)
 
     def at_look(self, strict_tail: float) -> Estimate:
         """Return the estimate at one of several looks; claims of fairness and of unfairness spend errors of their own.
@@ -320,13 +321,6 @@ class Estimate(ComparableNumber):
         low, high = ends(tail)
         return replace(self, strict_low=low, strict_high=high)
 
-    def watched(self) -> Estimate:
-        """Return the same estimate for a threshold test: a look at its numbers is recorded."""
-        watched: Estimate = object.__new__(_Watched)
-        for name in Estimate.__slots__:
-            object.__setattr__(watched, name, getattr(self, name))
-        return watched
-
     def always(self, op: str, bound: float) -> bool:
         """Return whether every value that the metric can have satisfies a comparison.
 
@@ -349,14 +343,15 @@ class Estimate(ComparableNumber):
         """
         if self.invalid or math.isnan(self.value):
             return Decision.INVALID
-        decision = self._by_interval(op, bound)
+        decision = self.by_interval(op, bound)
         if decision is Decision.FALSE:
             return decision
         if self.suspect:
             return Decision.INVALID
         return Decision.UNDECIDED if self.sparse else decision
 
-    def _by_interval(self, op: str, bound: float) -> Decision:
+    def by_interval(self, op: str, bound: float) -> Decision:
+        """Return the decision of its interval, whatever other claims it may support."""
         holds = OPERATORS[op]
         strict_low, strict_high = self.strict_ends
         upwards = op in (">", ">=")
@@ -433,55 +428,107 @@ class Estimate(ComparableNumber):
         )
 
 
-_NUMBERS = frozenset(
-    {"value", "low", "high", "strict_low", "strict_high", "error", "groups", "count", "ends_at", "letter"}
+_DESCRIPTIONS = frozenset(
+    {"metric", "title", "kind", "confidence", "slice", "attribute", "grade", "equals", "scale", "span", "parity"}
 )
-"""Numbers that a test must not decide by in place of a comparison."""
-_REASONS = frozenset({"invalid", "suspect", "sparse"})
-"""Reasons for which an estimate supports no claim: a test must not leave out a comparison where it has one."""
-_RECORDED = _NUMBERS | _REASONS
+"""The attributes of an estimate that say what it is of: a threshold's test may read them."""
+_AMOUNTS = frozenset({"items", "sources", "attempts", "invalid"})
+"""Those that say how much was measured: it may read them, and leave out nothing by them."""
+_SEALED_METHODS = frozenset({"mark", "marked", "titled", "decide", "text", "_answer", "_noun", "_other"})
+_COPYING = frozenset({"__getstate__", "__reduce__", "__reduce_ex__", "__copy__", "__deepcopy__"})
+"""Methods by which Python copies or pickles an object with all it holds."""
 
 
-class _Watched(Estimate):
-    """An estimate in a threshold test."""
+class SealedEstimate(Estimate):
+    """An estimate in a threshold's test: it is compared, and its numbers are not read.
 
-    __slots__ = ()
+    A number without its interval decides nothing, and one that was never measured would be left out unseen. Reading
+    one raises at the line that does.
+
+    Args:
+        estimate: The estimate.
+    """
+
+    __slots__ = ("_sealed",)
+    _sealed: Estimate
+
+    def __init__(self, estimate: Estimate) -> None:
+        object.__setattr__(self, "_sealed", estimate)
 
     def __getattribute__(self, name: str) -> Any:
-        numbers = object.__getattribute__(self, name)
-        if name not in _RECORDED:
-            return numbers
-        if name in _REASONS:
-            return "" if numbers and record_read(self) else numbers
-        if not (added := record_read(self)):
-            return numbers
-        if isinstance(numbers, Mapping):
-            return {group: number + added for group, number in numbers.items()}
-        if name == "letter":
-            return _other_letter(added)
-        return numbers + added if isinstance(numbers, float) else numbers
+        estimate = unsealed(self)
+        if name in _DESCRIPTIONS:
+            return getattr(estimate, name)
+        if name in _AMOUNTS:
+            recorder = current_recorder()
+            if recorder is not None:
+                recorder.note_unmeasured(estimate)
+            return getattr(estimate, name)
+        if name in _SEALED_METHODS or (name.startswith("__") and name not in _COPYING):
+            return object.__getattribute__(self, name)
+        if not hasattr(estimate, name):
+            raise AttributeError(f"an estimate has no attribute {name!r}")
+        raise refused(
+            f"`{name}` of {format_subject(estimate)} is a number without its interval, which a threshold must not "
+            'read: compare the estimate itself, as in `assert estimate <= 0.1`; f"{estimate}" is its text'
+        )
 
-    def __format__(self, spec: str) -> str:
-        return Estimate.__format__(self._moved(record_read(self)), spec)
+    @property
+    def mark(self) -> Mark:
+        return Mark(unsealed(self))
 
-    def __repr__(self) -> str:
-        return Estimate.__repr__(self._moved(record_read(self)))
+    def marked(self, scale: MarkScale) -> Estimate:
+        return SealedEstimate(unsealed(self).marked(scale))
+
+    def titled(self, title: str) -> Estimate:
+        return SealedEstimate(unsealed(self).titled(title))
+
+    def decide(self, op: str, bound: float) -> Verdict:
+        raise refused(f"decide is for notebooks and scripts: write `assert ... {op} {bound}` in a threshold")
 
     def text(self, bounds: Iterable[float] = ()) -> str:
-        return Estimate.text(self._moved(record_read(self)), bounds)
+        return unsealed(self).text(bounds) if is_text_shown(self) else NO_TEXT
 
-    def _moved(self, added: float) -> Estimate:
-        if not added:
-            return self
-        return replace(self, **{name: getattr(self, name) + added for name in ("value", "low", "high")})
+    def _answer(self, op: str, bound: object) -> bool:
+        if current_recorder() is None:
+            raise FairnessError(
+                f"{format_subject(unsealed(self))} is compared after its threshold's test has ended, where nothing "
+                "judges the comparison: compare it in the test"
+            )
+        return unsealed(self)._answer(op, bound)
+
+    def __repr__(self) -> str:
+        return repr(unsealed(self)) if is_text_shown(self) else NO_TEXT
+
+    def __format__(self, spec: str) -> str:
+        return format(unsealed(self), spec) if is_text_shown(self) else NO_TEXT
+
+    def __abs__(self) -> Estimate:
+        return SealedEstimate(abs(unsealed(self)))
+
+    def __neg__(self) -> Estimate:
+        return SealedEstimate(-unsealed(self))
 
 
-_Watched.__name__ = Estimate.__name__  # in Python's own messages: "not 'Estimate'"
+def refused(reason: str) -> FairnessError:
+    """Return the error for what a threshold must not do; the evaluation notes it, since the test may catch it."""
+    recorder = current_recorder()
+    if recorder is not None:
+        recorder.note_refusal(reason)
+    return FairnessError(reason)
 
 
-def _other_letter(added: float) -> str:
-    """Return a mark in place of the one that a test reads, where a number is added to all that it reads."""
-    return "D" if added > 0 else "A"
+SealedEstimate.__name__ = Estimate.__name__  # in Python's own messages: "not 'Estimate'"
+NO_TEXT = "<an estimate>"
+"""The text of a sealed estimate in the evaluation that shows whether a test decides by texts."""
+
+
+def unsealed(estimate: Estimate) -> Estimate:
+    """Return the estimate with its numbers, for the code that judges."""
+    if isinstance(estimate, SealedEstimate):
+        sealed: Estimate = object.__getattribute__(estimate, "_sealed")
+        return sealed
+    return estimate
 
 
 def _mapped(ends: Ends | None, change: Callable[[float, float], tuple[float, float]]) -> Ends | None:
@@ -515,23 +562,22 @@ class Mark(Comparable):
             A.
     """
 
-    __slots__ = ("_letter", "estimates")
+    __slots__ = ("_estimates", "_letter")
 
     _noun = "a mark"
     _other = "a letter"
 
     def __init__(self, *estimates: Estimate) -> None:
-        self.estimates = estimates
+        self._estimates = estimates
         self._letter = max((estimate.letter for estimate in estimates), key=RANKS.__getitem__)
 
     def __str__(self) -> str:
-        added = 0.0
-        for estimate in self.estimates:
-            added += record_read(estimate)
-        return _other_letter(added) if added else self._letter
+        if current_recorder() is not None:
+            raise refused('a threshold must not read the letter of a mark: compare it, `assert estimate.mark >= "B"`')
+        return self._letter
 
     def __repr__(self) -> str:
-        return f"<mark {self}>"
+        return "<a mark>" if current_recorder() is not None else f"<mark {self._letter}>"
 
     def _answer(self, op: str, bound: object) -> bool:
         if not isinstance(bound, str) or bound not in ("A", "B", "C", "D"):
@@ -544,10 +590,15 @@ class Mark(Comparable):
         return at_least if op in (">", ">=") else not at_least
 
     def _is_at_least(self, letter: str) -> bool:
-        for estimate in self.estimates:
+        for estimate in self._estimates:
             if estimate.scale is None:
                 raise FairnessError(
                     f"{estimate.title} has no scale of marks: give one by threshold(scale=MarkScale(A=..., ...))"
                 )
         recorder = current_recorder()
         return RANKS[self._letter] <= RANKS[letter] if recorder is None else recorder.answer(self, ">=", letter)
+
+
+def marked_estimates(mark: Mark) -> tuple[Estimate, ...]:
+    """Return the estimates of a mark, with their numbers: one, or the members of a family."""
+    return mark._estimates

@@ -286,13 +286,30 @@ def format_tallies(tallies: Mapping[str, tuple[int, int]]) -> str:
     """
     if not tallies or not all(graded for _, graded in tallies.values()):
         return ""
+    shares = {group: count / graded for group, (count, graded) in tallies.items()}
     texts = {
-        group: f"{count:,} of {graded:,} ({count / graded:.1%}){f' for {group}' if group else ''}"
+        group: f"{count:,} of {graded:,} ({shares[group]:.1%}){f' for {group}' if group else ''}"
         for group, (count, graded) in tallies.items()
     }
+    return _opposed(texts, shares)
+
+
+def format_rates(rates: Mapping[str, float | None]) -> str:
+    """Return the rate of each group as `format_tallies` does, where no counts make it; empty where one is not known.
+
+    >>> format_rates({"female": 0.71, "male": 1.0})
+    '71.0% for female against 100.0% for male'
+    """
+    shares = {group: rate for group, rate in rates.items() if rate is not None and math.isfinite(rate)}
+    if len(shares) < max(len(rates), 2):
+        return ""
+    return _opposed({group: f"{rate:.1%} for {group}" for group, rate in shares.items()}, shares)
+
+
+def _opposed(texts: Mapping[str, str], shares: Mapping[str, float]) -> str:
     if len(texts) <= 2:
         return " against ".join(texts.values())
-    ordered = sorted(tallies, key=lambda group: tallies[group][0] / tallies[group][1])
+    ordered = sorted(shares, key=shares.__getitem__)
     return f"lowest: {texts[ordered[0]]}; highest: {texts[ordered[-1]]}"
 
 

@@ -108,6 +108,13 @@ def _ranges(mark: str, given: Range | Sequence[Range]) -> tuple[tuple[float, flo
 
 RATIOS = MarkScale(A=(0.85, 1 / 0.85), B=(0.7, 1 / 0.7), C=(0.5, 2))
 """The scale of a ratio, in either direction."""
+ODDS_RATIOS = MarkScale(A=(0.8, 1.25), B=(2 / 3, 1.5), C=(0.4, 2.5))
+"""The scale of an odds ratio, in either direction.
+
+B ends where a ratio of rates is four fifths at a base rate of one half, (0.4 / 0.6) / (0.5 / 0.5). As Cohen's d, which
+is ln(OR) sqrt(3) / pi (Chinn 2000, Statistics in Medicine 19, 3127-3131), that is 0.22, about a small effect. A ends at
+0.12, about half of one, and C at 0.51, a medium one.
+"""
 DIFFERENCES = MarkScale(A=(-0.05, 0.05), B=(-0.1, 0.1), C=(-0.2, 0.2))
 """The scale of a difference of rates."""
 CORRELATIONS = MarkScale(A=(-0.1, 0.1), B=(-0.3, 0.3), C=(-0.5, 0.5))

@@ -6,7 +6,9 @@ import math
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import format_subject, format_tallies, span_text
+from pytest_fairness.core.formatting import counted, format_rates, format_subject, format_tallies, span_text
+from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.sensitivity import SliceState
 from pytest_fairness.core.verdicts import Judgment, growth_to_decide, limiting_ends
 
 UNEQUAL = 0.5
@@ -25,6 +27,8 @@ def _relation(judgment: Judgment) -> str:
 
 def advice(judgment: Judgment) -> str:
     """Return what would decide an undecided threshold."""
+    if judgment.sensitivity:
+        return judgment.sensitivity
     if judgment.deciding is None:
         return judgment.reason
     estimate = judgment.deciding.estimate
@@ -69,16 +73,20 @@ def narrow_band_text(judgment: Judgment) -> str:
 
 
 def tallies_text(estimate: Estimate) -> str:
-    """Return how often the outcome was true in the groups that an estimate compares; empty for other metrics."""
+    """Return how often the outcome was true in the groups that an estimate compares; empty for other metrics.
+
+    Of an odds ratio, which says nothing about its base rates, the rates where they are not those of counts.
+    """
+    rates = format_rates(estimate.groups) if estimate.kind is MetricKind.ODDS_RATIO else ""
     if estimate.count is not None:
         return format_tallies({"": (estimate.count, estimate.attempts - sum(estimate.ungraded.values()))})
     if estimate.breakdown is None or not estimate.groups:
-        return ""
+        return rates
     tallies = {}
     for name, group in estimate.breakdown().groups.items():
         if name in estimate.groups:
             if group.count is None:
-                return ""
+                return rates
             tallies[name] = (group.count, group.attempts - sum(group.ungraded.values()))
     return format_tallies({name: tallies[name] for name in estimate.groups if name in tallies})
 
@@ -90,6 +98,9 @@ def explanation(judgment: Judgment) -> str:
         return f"{verdict}: {judgment.reason}"
     estimate = judgment.deciding.estimate
     subject = format_subject(estimate)
+    if judgment.sensitivity:
+        numbers = estimate.text([c.bound for c in judgment.about_deciding])
+        return f"{verdict}: {judgment.sensitivity}; {subject}: {numbers}"
     if judgment.verdict is Verdict.INVALID and (estimate.invalid or estimate.suspect):
         return f"{verdict}: {estimate.invalid or estimate.suspect}; {subject}"
     numbers = estimate.text([c.bound for c in judgment.about_deciding])
@@ -99,4 +110,7 @@ def explanation(judgment: Judgment) -> str:
         message += f"; bounds overridden in pyproject.toml (suite: {span_text(judgment.bounds_of_test)})"
     if judgment.verdict is Verdict.UNDECIDED:
         message += f"; {advice(judgment)}"
+    unfair = [part.name for part in judgment.slices if part.state is SliceState.UNFAIR]
+    if unfair:
+        message += f"; unfair in {counted(len(unfair), 'slice')} of {len(judgment.slices)}: {', '.join(unfair)}"
     return message

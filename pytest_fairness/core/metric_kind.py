@@ -18,14 +18,20 @@ class MetricKind(Enum):
     MEAN = "mean"
     DIFFERENCE = "difference"
     RATIO = "ratio"
+    ODDS_RATIO = "odds_ratio"
     WORST_RATIO = "worst_ratio"
     CORRELATION = "correlation"
     CUSTOM = "custom"
 
     @property
+    def noun(self) -> str:
+        """Its name in sentences: ``odds ratio``."""
+        return self.value.replace("_", " ")
+
+    @property
     def log_scale(self) -> bool:
         """Return whether intervals are made, and charts drawn, on the logarithm."""
-        return self in (MetricKind.RATIO, MetricKind.WORST_RATIO)
+        return self in (MetricKind.RATIO, MetricKind.ODDS_RATIO, MetricKind.WORST_RATIO)
 
     @property
     def parity(self) -> float | None:

@@ -19,6 +19,7 @@ from pytest_fairness.core.serialization import OPTIONAL, JsonRecord
 
 if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
+    from pytest_fairness.core.sensitivity import JudgedSlice, Response
 
 TRYOUT = "try-out"
 """The identity of a run that is none of a threshold's looks: its sample was too small."""
@@ -79,6 +80,76 @@ class FormatEffectResult(JsonRecord):
     by_format: Mapping[str, GroupResult]
     p_value: float | None
     """That of equal values in all formats (`stats.pvalues.p_equal`); None where it is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseResult(JsonRecord):
+    """The response of a threshold's answers to one control of its probe."""
+
+    grade: str
+    attribute: str
+    of: str
+    to: str
+    metric: str = ""
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    at_least: float = 0.0
+    """The smallest response that counts."""
+    levels: Mapping[str, float | None] = field(default_factory=dict)
+    """The rate or mean at each level."""
+    decision: str = ""
+    """``true``: the answers follow the control; ``false``: they do not; ``undecided``."""
+    text: str = ""
+    """One sentence with the numbers."""
+
+    @classmethod
+    def of_response(cls, response: Response) -> Self:
+        """Return the result of a response."""
+        control, estimate = response.control, response.estimate
+        numbers = {} if estimate is None else {"low": finite(estimate.low), "high": finite(estimate.high)}
+        return cls(
+            grade=control.grade,
+            attribute=control.by,
+            of=control.of,
+            to=control.to,
+            metric="" if estimate is None else estimate.metric,
+            estimate=None if estimate is None else finite(estimate.value),
+            at_least=response.at_least,
+            levels={level: finite(value) for level, value in response.levels.items()},
+            decision=response.decision.value,
+            text=response.text,
+            **numbers,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceResult(JsonRecord):
+    """One declared slice of a threshold, which has a veto."""
+
+    slice: Mapping[str, str]
+    state: str
+    """``unfair``, ``inside`` or ``open``; ``no veto`` with too few sources, ``unmeasured`` without answers."""
+    metric: str = ""
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+
+    @classmethod
+    def of(cls, part: JudgedSlice) -> Self:
+        """Return the result of a slice, with its interval for claims of unfairness."""
+        estimate = None if part.deciding is None else part.deciding.estimate
+        low, high = (None, None) if estimate is None else map(finite, estimate.strict_ends)
+        return cls(
+            slice={part.by: part.value},
+            state=part.state.value,
+            metric="" if estimate is None else estimate.metric,
+            estimate=None if estimate is None else finite(estimate.value),
+            low=low,
+            high=high,
+            reason=part.reason,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,8 +313,13 @@ class ThresholdResult(MetricResult):
     risk: float | None = None
     looks: LooksResult | None = None
     history: HistoryResult | None = None
-    read: Sequence[str] = ()
-    """Estimates whose numbers the test has read and not compared."""
+    excluded: Sequence[str] = ()
+    """The groups that its mark leaves out, ``attribute=group``."""
+    sensitivity: str = ""
+    """Whether its answers could have shown a gap: ``shown``, ``not shown``, ``absent``; ``no control`` if none is
+    declared."""
+    responses: Sequence[ResponseResult] = ()
+    slices: Sequence[SliceResult] = ()
     clustering: Sequence[str] = ()
     formats: FormatEffectResult | None = field(default=None, metadata=OPTIONAL)
     """None for a probe with one answer format."""

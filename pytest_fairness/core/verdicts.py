@@ -19,9 +19,11 @@ from pytest_fairness.core.dependence import (
 )
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.overrides import BoundsOverride
+from pytest_fairness.core.sensitivity import JudgedSlice, Response, SliceState
 
 NOTHING_COMPARED = "nothing was compared: assert an estimate of `measured` against a number"
 
@@ -44,8 +46,14 @@ class Judgment:
     """The reason that the test could not be fair on any data; empty where it could."""
     asserted: int = 1
     """The number of metrics that the test asserts: a claim of unfairness has its share of the error."""
-    read: Sequence[Estimate] = ()
-    """Estimates whose numbers the test has read and not compared."""
+    sensitivity: str = ""
+    """Why answers inside the bounds are not fair: they do not respond to a control, or a slice was not measured."""
+    responses: tuple[Response, ...] = ()
+    """The responses to the probe's controls."""
+    slices: tuple[JudgedSlice, ...] = ()
+    """The declared slices of its sample, each with a veto."""
+    claims: int = 1
+    """The number of claims of unfairness, the pooled one and those of slices, that share the error."""
     next_share: float = 1.0
     """The error probability of the next run's intervals over that of this run's."""
     dependence: Dependence | None = None
@@ -67,9 +75,15 @@ class Judgment:
     def straddles(self) -> bool:
         """Return whether an interval straddles a bound; if not, an undecided verdict has another reason."""
         return any(
-            comparison.estimate._by_interval(comparison.op, comparison.bound) is Decision.UNDECIDED
+            comparison.estimate.by_interval(comparison.op, comparison.bound) is Decision.UNDECIDED
             for comparison in self.about_deciding
         )
+
+    @property
+    def claimed(self) -> list[Comparison]:
+        """The comparisons of the pooled claim, and of the slices that are unfair."""
+        vetoes = (part for part in self.slices if part.state is SliceState.UNFAIR)
+        return [*self.comparisons, *(comparison for part in vetoes for comparison in part.comparisons)]
 
     @property
     def about_deciding(self) -> list[Comparison]:
@@ -78,7 +92,7 @@ class Judgment:
             return []
         estimate = self.deciding.estimate
         comparisons: dict[tuple[str, float], Comparison] = {}
-        for comparison in self.comparisons:
+        for comparison in self.claimed:
             is_same = comparison.estimate is estimate or (
                 comparison.estimate.metric == estimate.metric and comparison.estimate.slice == estimate.slice
             )
@@ -154,6 +168,8 @@ def judge(
         failure = replace(evaluator, reports=False).under({}, default=True).failure
         return replace(_invalid(first, f"it fails whatever it compares{_failure_text(failure)}"), failure=failure)
     passing, default = passing_run
+    if refusal := first.record.refusal or passing.record.refusal:
+        return replace(_invalid(first, refusal, dependence), mistake=refusal)
     if dependence is None or not passing.given.keys() <= dependence.needs.keys():
         dependence = depends_on(evaluator, passing, default)
     if dependence.problem:
@@ -188,6 +204,8 @@ def _judge_conditions(evaluator: Evaluator, first: Evaluation, passing: Evaluati
         return [comparison for comparison in comparisons if comparison.decision is decision]
 
     broken, invalid, still_open = map(with_decision, (Decision.FALSE, Decision.INVALID, Decision.UNDECIDED))
+    if not broken and not invalid and (reason := _left_out_reason([first.record, passing.record], comparisons)):
+        return _invalid(first, reason, dependence)
     if broken:
         verdict, deciding = Verdict.UNFAIR, _reached(broken, needed, first)
         deciding = replace(deciding, estimate=deciding.estimate.as_claimed())
@@ -207,7 +225,7 @@ def _judge_conditions(evaluator: Evaluator, first: Evaluation, passing: Evaluati
     recorded = list({**first.record.estimates, **passing.record.estimates}.values())
     return Judgment(
         verdict, comparisons, recorded, deciding, failure,
-        asserted=asserted, read=_read_only(first.record, comparisons), dependence=dependence,
+        asserted=asserted, dependence=dependence,
     )  # fmt: skip
 
 
@@ -277,21 +295,17 @@ def _reached(broken: Sequence[Comparison], needed: Mapping[str, Condition], firs
     return broken[0]
 
 
-def _read_only(record: ComparisonRecorder, comparisons: Sequence[Comparison]) -> list[Estimate]:
-    """Return the estimates whose numbers the test has read without comparing them."""
+def _left_out_reason(records: Sequence[ComparisonRecorder], comparisons: Sequence[Comparison]) -> str:
+    """Return that the test computes an estimate which cannot be measured, and does not compare it; empty if not."""
     compared = {key_of(comparison.estimate) for comparison in comparisons}
-    for condition in record.conditions.values():
-        if condition.family:
-            compared |= {key_of(estimate, estimate.family_name) for estimate in _estimates(condition)}
-    return [
-        estimate
-        for key, estimate in record.read.items()
-        if key not in compared and key_of(estimate, estimate.family_name) not in compared
-    ]
-
-
-def _estimates(condition: Condition) -> list[Estimate]:
-    return [comparison.estimate for comparison in condition.comparisons]
+    for estimate in (estimate for record in records for estimate in record.unmeasured):
+        if key_of(estimate) not in compared:
+            return (
+                f"{estimate.invalid}: {format_subject(estimate)} is computed and not compared, and what was not "
+                "measured must not be left out: compare it, show it by measured.record(...), or name the group in "
+                "the mark's exclude="
+            )
+    return ""
 
 
 def _failure_text(failure: BaseException | None) -> str:

@@ -41,6 +41,8 @@ MEASURES: Mapping[str, Measure] = {
     "ratio": Measure(1, ("by", "of", "to")),
     "ratios": Measure(1, ("by",), ("to", "equals")),
     "worst_ratio": Measure(1, ("by",)),
+    "odds_ratio": Measure(1, ("by", "of", "to")),
+    "odds_ratios": Measure(1, ("by",), ("to", "equals")),
     "correlation": Measure(2, (), ()),
 }
 _COMPARES: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -49,7 +51,7 @@ _COMPARES: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-_FAMILIES = ("rates", "differences", "ratios")
+_FAMILIES = ("rates", "differences", "ratios", "odds_ratios")
 """Measures that stand for several estimates, all of which must hold."""
 _NEGATED: Mapping[type[ast.cmpop], str] = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<"}
 _MARKS = ("A", "B", "C", "D")

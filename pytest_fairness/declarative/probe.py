@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core.controls import OPTIONS
 from pytest_fairness.core.declarative_grader import DeclarativeGrader
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.extensions import GRADERS
 from pytest_fairness.core.formatting import LONGEST_TITLE, title_fault
 from pytest_fairness.core.grader_declarations import DeclaredGrader, GraderDeclaration
@@ -39,7 +40,8 @@ class DeclaredThreshold:
     """The claim that reports show, in one line; by default the key in the file."""
     line: int
     expression: Expression
-    scale: MarkScale | None
+    marks: Mapping[str, Any]
+    """The further arguments of its mark: scale, slices, exclude."""
     flaky: Mapping[str, Any] | None
 
 
@@ -129,7 +131,8 @@ def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, lines_by
         graders.values, {attribute: list(groups) for attribute, groups in vary.items()}, item_values
     )
     thresholds = _thresholds(document, vocabulary, lines_by_name)
-    used = frozenset(word for threshold in thresholds for word in _keywords(threshold.expression))
+    control = _control(document, vocabulary)
+    used = frozenset(word for threshold in thresholds for word in _used_names(threshold)) | control
     crossed = document.get("crossed")
     varied = {slot for groups in vary.values() for slot in slots_of(groups)}
     if crossed is not None and crossed.text not in varied:
@@ -148,15 +151,48 @@ def _table_probe(
     document: LocatedValue, name: str, folders: AllowedFolders, lines_by_name: dict[str, int]
 ) -> DeclaredProbe:
     table = read_table(document, folders)
-    thresholds = _thresholds(document, vocabulary_of(table), lines_by_name)
+    vocabulary = vocabulary_of(table)
+    thresholds = _thresholds(document, vocabulary, lines_by_name)
+    _control(document, vocabulary)
     mark_arguments = {
-        key: document.value[key].plain for key in ("harm", "sources", "confidence") if key in document.value
+        key: document.value[key].plain for key in ("harm", "sources", "confidence", "control") if key in document.value
     }
     line = document.value["table"].key_line or document.line
     return DeclaredProbe(name, line, {**table.arguments, **mark_arguments}, thresholds, table.model)
 
 
-_PASSED = ("tools", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration")
+_PASSED = ("tools", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration", "control")
+
+
+def _control(document: LocatedValue, vocabulary: ProbeVocabulary) -> frozenset[str]:
+    """Return the attributes of a declaration's controls.
+
+    Raises:
+        DeclarationError: It names a grade, an attribute or a level that the probe does not have.
+    """
+    declared = document.get("control")
+    used: set[str] = set()
+    for grade, node in declared.value.items() if declared else ():
+        if grade not in vocabulary.grades:
+            raise node.key_error(f"there is no grade {grade!r}; {did_you_mean(grade, vocabulary.grades)}")
+        attributes = {name: levels for name, levels in node.value.items() if name not in OPTIONS}
+        if not attributes:
+            raise node.error("it names no attribute: write {ATTRIBUTE: [HIGHER, LOWER]}")
+        for name, levels in attributes.items():
+            values = _values_of(name, levels, vocabulary)
+            for level in levels.value:
+                if level.text not in values:
+                    raise level.error(f"{name} is never {level.text!r}; {did_you_mean(level.text, values)}")
+        used |= attributes.keys()
+    return frozenset(used)
+
+
+def _values_of(name: str, node: LocatedValue, vocabulary: ProbeVocabulary) -> Collection[str]:
+    """Return the values of an attribute of items or prompts. Raises `DeclarationError` for an unknown one."""
+    known = {**vocabulary.others, **vocabulary.groups}
+    if name not in known:
+        raise node.key_error(f"no item or prompt has {name!r}; {did_you_mean(name, known)}")
+    return known[name]
 
 
 def _thresholds(
@@ -191,7 +227,31 @@ def _threshold(
     line = assertion.first or assertion.line
     expression = replace(expression, title=_title(node, "metric"))
     claim = _title(node, "title") or " ".join(title.split())
-    return DeclaredThreshold(name, claim, line, expression, mark_scale, flaky.plain if flaky else None)
+    marks = {"scale": mark_scale} | _slices_and_exclusions(node, vocabulary)
+    return DeclaredThreshold(name, claim, line, expression, marks, flaky.plain if flaky else None)
+
+
+def _slices_and_exclusions(node: LocatedValue, vocabulary: ProbeVocabulary) -> dict[str, Any]:
+    """Return the slices and the excluded groups of a threshold, for its mark.
+
+    Raises:
+        DeclarationError: It names an attribute or a group that the probe does not have.
+    """
+    marks: dict[str, Any] = {}
+    if slices := node.get("slices"):
+        for name in slices.value:
+            if name.text not in {**vocabulary.others, **vocabulary.groups}:
+                known = {**vocabulary.others, **vocabulary.groups}
+                raise name.error(f"no item or prompt has {name.text!r}; {did_you_mean(name.text, known)}")
+        marks["slices"] = tuple(name.text for name in slices.value)
+    if exclude := node.get("exclude"):
+        for by, groups in exclude.value.items():
+            values = _values_of(by, groups, vocabulary)
+            for group in groups.value:
+                if group.text not in values:
+                    raise group.error(f"{by} has no group {group.text!r}; {did_you_mean(group.text, values)}")
+        marks["exclude"] = {by: tuple(group.text for group in groups.value) for by, groups in exclude.value.items()}
+    return marks
 
 
 def _title(node: LocatedValue, field_name: str) -> str:
@@ -228,9 +288,10 @@ def _tool_names(document: LocatedValue) -> list[str]:
         raise declared.error(str(error)) from None
 
 
-def _keywords(expression: Expression) -> set[str]:
-    """Return the keywords of an expression, those of `where` among them."""
-    return {str(node.arg) for node in ast.walk(expression.tree) if isinstance(node, ast.keyword)}
+def _used_names(threshold: DeclaredThreshold) -> set[str]:
+    """Return the names that a threshold uses: keywords of its expression, those of `where` among them, and slices."""
+    keywords = {str(node.arg) for node in ast.walk(threshold.expression.tree) if isinstance(node, ast.keyword)}
+    return keywords | {*threshold.marks.get("slices", ()), *threshold.marks.get("exclude", ())}
 
 
 def slug(title: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_fairness.core.decisions import current_recorder
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.protocols import Model
@@ -97,6 +98,8 @@ class LazyBaseline:
         __tracebackhide__ = True
         if name.startswith("__"):
             raise AttributeError(name)
+        if current_recorder() is None:
+            raise FairnessError(self._fairness.note_early_use(f"baseline.{name}"))
         return getattr(self.load(), name)
 
     def __repr__(self) -> str:

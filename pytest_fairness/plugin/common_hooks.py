@@ -153,6 +153,7 @@ class ItemHooks:
         is_subject = self._is_ours and name == "model"
         if is_subject and (reason := check_scope(fixturedef)):
             fail_fixture(fixturedef, request, reason)
+        self._fairness.fixtures.append(fixturedef)
         try:
             value = yield
         except BaseException as error:
@@ -162,6 +163,8 @@ class ItemHooks:
                 hint = "; the function that it returns may be async" if is_subject else ""
                 fail_fixture(fixturedef, request, _ASYNC_FIXTURE.format(name) + hint)
             raise
+        finally:
+            self._fairness.fixtures.pop()
         if self._is_ours and name in ("model", "judge") and test is not None:
             for model in value if isinstance(value, list | tuple) else [value]:
                 source, label = self._fairness.probes.find_model_source(model, fixturedef, test)
@@ -189,9 +192,9 @@ def _is_skip(error: BaseException) -> bool:
 
 def _is_measured(value: object) -> bool:
     """Return whether the value of a `measured` fixture is this plugin's; another's may be created by any test."""
-    from pytest_fairness.plugin.measurement import LazyMeasured
+    from pytest_fairness.plugin.measurement import MeasuredFixture
 
-    return isinstance(value, LazyMeasured)
+    return isinstance(value, MeasuredFixture)
 
 
 def _has_skipped_items(threshold: pytest.Item) -> bool:

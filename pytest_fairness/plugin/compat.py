@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from inspect import isasyncgenfunction, iscoroutinefunction, signature
 from pathlib import Path
@@ -299,3 +299,11 @@ class WorkerQueue:
         if interactor.session.shouldfail or interactor.session.shouldstop:
             return False
         return bool(interactor.torun._items) and isinstance(interactor.nextitem_index, int)
+
+
+def fixture_definitions(item: pytest.Function) -> Iterable[Sequence[pytest.FixtureDef[Any]]]:
+    """Return the definitions of all fixtures that a test takes, directly or through others.
+
+    Private: pytest has no public list of them. Checked with pytest 8.4 and 9.0.
+    """
+    return item._fixtureinfo.name2fixturedefs.values()

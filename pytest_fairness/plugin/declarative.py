@@ -125,8 +125,7 @@ def _threshold_test(declared: DeclaredThreshold, probe: Callable[..., object], p
     test = _compile_at_line(body, declared.name, path, declared.line, expression=declared.expression)
     if declared.flaky is not None:
         test = pytest.mark.flaky_threshold(**declared.flaky)(test)
-    scale = {} if declared.scale is None else {"scale": declared.scale}
-    return pytest.mark.threshold(probe=probe, title=declared.title, **scale)(test)
+    return pytest.mark.threshold(probe=probe, title=declared.title, **declared.marks)(test)
 
 
 def _compile_at_line(source: str, name: str, path: Path, line: int, **names: object) -> FunctionType:

@@ -6,6 +6,7 @@ import inspect
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from random import randrange
 from typing import TYPE_CHECKING, Any
 from unittest import SkipTest
@@ -14,19 +15,22 @@ import pytest
 
 from pytest_fairness.core.answer_formats import FORMAT
 from pytest_fairness.core.comparisons import has_result, key_of
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.threshold_results import FormatEffectResult, GroupResult
-from pytest_fairness.core.verdicts import Judgment, judge
+from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.baseline import NO_BASELINE, uses_baseline
 from pytest_fairness.plugin.compat import has_hypothesis_seed
-from pytest_fairness.plugin.markers import threshold_scale
-from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.identity import get_sample
+from pytest_fairness.plugin.markers import threshold_exclude, threshold_scale, threshold_slices
+from pytest_fairness.plugin.measurement import evaluated_on, lazy_measured
 from pytest_fairness.plugin.session import SESSION
 
 if TYPE_CHECKING:
     from pytest_fairness.core.dependence import Dependence
     from pytest_fairness.core.estimates import Estimate
     from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.stats.threshold_judgment import ThresholdDesign
 
 _ENDINGS = (pytest.skip.Exception, pytest.xfail.Exception, pytest.exit.Exception, SkipTest)
 """Exceptions that end a test without failing it."""
@@ -46,10 +50,9 @@ def evaluate_on(
     strict_tail: float | None = None,
     *,
     reports: bool = True,
+    design: ThresholdDesign | None = None,
 ) -> Judgment:
-    """Return the judgment of a threshold test on a resampled, permuted or simulated sample.
-
-    The test is called with its own fixtures except ``measured``. No request is sent, and nothing is recorded.
+    """Return the judgment of a threshold on a sample: a measured, stored, resampled, permuted or simulated one.
 
     Args:
         item: The threshold, set up.
@@ -57,31 +60,24 @@ def evaluate_on(
         dependence: The estimates that the test depends on, from an earlier evaluation.
         strict_tail: The tail of a look at which the threshold is unfair (`core.verdicts.judge`).
         reports: Whether estimates that decide nothing are needed (`core.verdicts.judge`).
+        design: What it declares besides its test; None: all of it.
     """
-    arguments = get_test_arguments(item) | {"measured": measured}
-    return _judge_test(item, arguments, dependence, strict_tail, reports=reports)
-
-
-def evaluate(item: pytest.Function) -> Judgment:
-    """Return the verdict of a threshold's test on its own sample."""
-    measured = item.funcargs["measured"]
-    assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
-    look = measured.look
-    return _judge_test(item, get_test_arguments(item), strict_tail=None if look.total == 1 else look.strict_tail)
-
-
-def _judge_test(
-    item: pytest.Function,
-    arguments: Mapping[str, Any],
-    dependence: Dependence | None = None,
-    strict_tail: float | None = None,
-    *,
-    reports: bool = True,
-) -> Judgment:
-    override = item.config.stash[SESSION].overrides.of(item)
+    session, arguments = item.config.stash[SESSION], get_test_arguments(item)
+    if reason := session.early_use(item):
+        return Judgment(Verdict.INVALID, reason=reason, mistake=reason)
+    override = session.overrides.of(item)
     _seed(item)
-    return judge(
-        lambda: _call(item.obj, arguments),
+
+    def test(sample: Measured) -> None:
+        with evaluated_on(item, sample):
+            _call(item.obj, arguments)
+
+    from pytest_fairness.stats.threshold_judgment import judge_threshold
+
+    return judge_threshold(
+        test,
+        measured,
+        threshold_design(item) if design is None else design,
         scale=override.scale or threshold_scale(item.function),
         bounds=override.bounds,
         dependence=dependence,
@@ -90,6 +86,32 @@ def _judge_test(
         strict_tail=strict_tail,
         reports=reports,
     )
+
+
+def threshold_design(item: pytest.Function) -> ThresholdDesign:
+    """Return what a threshold, the project and its probe declare for its judgment."""
+    from pytest_fairness.stats.threshold_judgment import ThresholdDesign
+
+    sample, slices = get_sample(item), item.config.stash[SESSION].overrides.of(item).slices
+    return ThresholdDesign(
+        threshold_slices(item.function) if slices is None else slices,
+        threshold_exclude(item.function),
+        () if sample is None else sample.probe.controls,
+    )
+
+
+def _evaluate_estimates(item: pytest.Function, sample: Measured, dependence: Dependence | None) -> list[Estimate]:
+    """Return the estimates of a threshold on a part of its sample, where no verdict is needed."""
+    design = replace(threshold_design(item), slices=(), controls=())
+    judgment = evaluate_on(item, sample, dependence, reports=False, design=design)
+    return [*(comparison.estimate for comparison in judgment.comparisons), *judgment.estimates]
+
+
+def evaluate(item: pytest.Function) -> Judgment:
+    """Return the verdict of a threshold's test on its own sample."""
+    measured = lazy_measured(item.funcargs["measured"])
+    look = measured.look
+    return evaluate_on(item, measured.load(), strict_tail=None if look.total == 1 else look.strict_tail)
 
 
 def _seed(item: pytest.Function) -> None:
@@ -146,8 +168,7 @@ def check_clustering(
     def error(sample: Measured) -> float:
         if time.process_time() > deadline:
             return math.nan
-        reevaluated = evaluate_on(item, sample, judgment.dependence, reports=False)
-        estimates = [*reevaluated.estimates, *(comparison.estimate for comparison in reevaluated.comparisons)]
+        estimates = _evaluate_estimates(item, sample, judgment.dependence)
         return next((estimate.error for estimate in estimates if key_of(estimate) == key), math.nan)
 
     return [attribute.text for attribute in find_alike(measured, error)]
@@ -168,8 +189,7 @@ def estimate_format_effects(item: pytest.Function, measured: Measured, judgment:
 
     by_format: dict[str, Estimate] = {}
     for name in measured.groups(FORMAT):
-        part = evaluate_on(item, measured.where(**{FORMAT: name}), judgment.dependence, reports=False)
-        for other in (*(comparison.estimate for comparison in part.comparisons), *part.estimates):
+        for other in _evaluate_estimates(item, measured.where(**{FORMAT: name}), judgment.dependence):
             other_slice = {attribute: value for attribute, value in other.slice.items() if attribute != FORMAT}
             same_slice = other_slice == dict(estimate.slice)
             if other.metric == estimate.metric and same_slice and other.absolute == estimate.absolute:

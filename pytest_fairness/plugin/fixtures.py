@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.protocols import Grader, Model
     from pytest_fairness.plugin.baseline import LazyBaseline
     from pytest_fairness.plugin.flips import FlipFinder
-    from pytest_fairness.plugin.measurement import LazyMeasured
+    from pytest_fairness.plugin.measurement import MeasuredFixture
 
 
 def make_session_fixtures(fairness: FairnessSession) -> ModuleType:
@@ -110,25 +110,26 @@ def grader() -> Grader:
 
 
 @pytest.fixture
-def baseline(measured: LazyMeasured, fairness_session: FairnessSession) -> LazyBaseline:
+def baseline(measured: MeasuredFixture, fairness_session: FairnessSession) -> LazyBaseline:
     """Return the probe's metrics in the run of ``--fairness-baseline``, for ``measured.against(baseline)``."""
     from pytest_fairness.plugin.baseline import LazyBaseline
+    from pytest_fairness.plugin.measurement import lazy_measured
 
-    return LazyBaseline(measured, fairness_session)
+    return LazyBaseline(lazy_measured(measured), fairness_session)
 
 
 @pytest.fixture(scope="module")
 def measured(
     request: pytest.FixtureRequest, fairness_session: FairnessSession, model: object, model_name: str | None
-) -> LazyMeasured:
+) -> MeasuredFixture:
     """Return the metrics of the probe's whole sample; missing answers are requested on first use."""
+    from pytest_fairness.plugin.measurement import LazyMeasured, MeasuredFixture
+
     if fairness_session.settings.verify:
         from pytest_fairness.plugin.dry_runs.stored_measured import StoredMeasured
 
-        return StoredMeasured(request, model, model_name)
-    from pytest_fairness.plugin.measurement import LazyMeasured
-
-    return LazyMeasured(request, model, model_name)
+        return MeasuredFixture(StoredMeasured(request, model, model_name), fairness_session)
+    return MeasuredFixture(LazyMeasured(request, model, model_name), fairness_session)
 
 
 @pytest.fixture(scope="module")

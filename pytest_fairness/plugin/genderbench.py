@@ -17,6 +17,7 @@ from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.plugin.compat import GeneratedModule
+from pytest_fairness.plugin.measurement import lazy_measured
 from pytest_fairness.plugin.task_tests import add_tests, make_probe_test, name_test
 from pytest_fairness.report.ci.junit import PREFIX
 
@@ -108,7 +109,7 @@ class GenderBenchTests:
         if PREFIX + "verdict" not in dict(item.user_properties):  # it was skipped, or stopped
             return
         probe, metric = self._by_test[name]
-        measured = item.funcargs["measured"]  # type: ignore[attr-defined]  # a test function
+        measured = lazy_measured(item.funcargs["measured"])  # type: ignore[attr-defined]  # a test function
         key = probe.name, measured.subject.name
         try:
             if key not in self._marked:

@@ -14,6 +14,7 @@ from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.measurement import LazyMeasured
 
 if TYPE_CHECKING:
+    from pytest_fairness.stats.threshold_judgment import ThresholdDesign
     from pytest_fairness.store.looks import StoredLook
 
 PRIOR = (1.0, 4.0)
@@ -80,10 +81,16 @@ class JudgedRuns:
     """The results of runs that began before the current one, whatever they asked, oldest first."""
 
     @classmethod
-    def record(cls, test: str, measured: LazyMeasured, judgment: Judgment) -> JudgedRuns:
+    def record(cls, test: str, measured: LazyMeasured, judgment: Judgment, design: ThresholdDesign) -> JudgedRuns:
         """Store that a threshold was judged on the sample of its first look, and count the runs before.
 
         Runs of older versions are counted from their results.
+
+        Args:
+            test: The id of its test.
+            measured: The sample.
+            judgment: Its judgment.
+            design: What it declares besides its test, which is part of the question.
         """
         model = digest(measured.lifetime)
         question = [
@@ -91,6 +98,7 @@ class JudgedRuns:
             sorted(measured.fingerprints.items()),
             measured.tail,
             measured.look.anytime,
+            *([repr(design)] if design != type(design)() else []),
         ]
         identity = digest(json.dumps([measured.answers, *question, measured.look.plan]))
         earlier: dict[str, PastResult] = {}

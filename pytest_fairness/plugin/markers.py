@@ -33,9 +33,9 @@ _LONGEST_FLAKY = timedelta(days=366)
 MARKS = (
     (
         "probe(items, grade={'name': grader}, repetitions=1, harm='', sources='random', crossed=None, "
-        "formats=None, confidence=0.95, calibration=None, tools=None, profiles={}, expected={}, control=None): one fairness "
-        "question; each of its items becomes a test that measures it; formats=['letters', 'json'] asks in several "
-        "answer formats; "
+        "formats=None, confidence=0.95, calibration=None, tools=None, profiles={}, expected={}, control=None): one "
+        "fairness question; each of its items becomes a test that measures it; formats=['letters', 'json'] asks in "
+        "several answer formats; "
         "calibration='labels.jsonl' corrects a judge's grades by a human's labels; "
         "profiles={'audit': {'items': 400, 'repetitions': 3}} is its size in a profile of --fairness-profile; "
         "expected={'grade': {value: share}} is what a plan takes for a fair model's answers; "
@@ -236,6 +236,8 @@ def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
     if get_mark(probe, "probe") is None:
         raise FairnessError(f"threshold {function.__name__}: its probe is {probe!r}, which is not marked as a probe")
     threshold_scale(function)
+    threshold_slices(function)
+    threshold_exclude(function)
     title = arguments.get("title")
     if title is not None and (fault := title_fault(title)):
         raise FairnessError(
@@ -265,6 +267,62 @@ def threshold_scale(function: Callable[..., object]) -> MarkScale | None:
             f"threshold {function.__name__}: its scale is {scale!r}: write scale=MarkScale(A=..., B=..., C=...)"
         )
     return scale
+
+
+def check_slices(value: object) -> tuple[str, ...]:
+    """Return the attributes of slices.
+
+    Raises:
+        FairnessError: The value names none, or one twice.
+    """
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, tuple | list) or not all(isinstance(name, str) and name for name in names):
+        raise FairnessError(f"slices is {value!r:.60}: name attributes, as in slices=('language',)")
+    if len(set(names)) < len(names):
+        raise FairnessError(f"slices is {value!r:.60}: name each attribute once")
+    return tuple(names)
+
+
+def threshold_slices(function: object) -> tuple[str, ...]:
+    """Return the attributes whose values are slices of a threshold, by its mark.
+
+    Raises:
+        FairnessError: The mark names none.
+    """
+    mark = get_mark(function, "threshold")
+    return () if mark is None else check_slices(mark.kwargs.get("slices", ()))
+
+
+def threshold_exclude(function: object) -> Mapping[str, tuple[str, ...]]:
+    """Return the groups that a threshold's mark leaves out, by attribute.
+
+    Raises:
+        FairnessError: The mark's value is malformed.
+    """
+    mark = get_mark(function, "threshold")
+    value = {} if mark is None else mark.kwargs.get("exclude", {})
+    return check_exclude(value)
+
+
+def check_exclude(value: object) -> Mapping[str, tuple[str, ...]]:
+    """Return groups that are left out, by attribute.
+
+    Raises:
+        FairnessError: The value is malformed.
+    """
+    if not isinstance(value, Mapping):
+        raise FairnessError(f"exclude is {value!r:.60}: write exclude={{'attribute': 'group'}}")
+    excluded: dict[str, tuple[str, ...]] = {}
+    for by, groups in value.items():
+        names = (groups,) if isinstance(groups, str) else groups
+        if not isinstance(by, str) or not isinstance(names, tuple | list) or not names or not all(map(_is_text, names)):
+            raise FairnessError(f"exclude is {value!r:.60}: write exclude={{'attribute': 'group'}}")
+        excluded[by] = tuple(names)
+    return excluded
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core.decisions import current_recorder
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.estimates import refused
 from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.keys import fingerprint_of
@@ -33,10 +34,27 @@ if TYPE_CHECKING:
     from pytest_fairness.engine.probe_sample import ProbeSample
     from pytest_fairness.plugin.earlier_answers import EarlierAnswers
     from pytest_fairness.plugin.probe import Probe
+    from pytest_fairness.plugin.session import FairnessSession
     from pytest_fairness.stats.measured import Measured
     from pytest_fairness.store.looks import StoredLook
 
 
+_PUBLIC = (
+    *("rate", "mean", "difference", "ratio", "odds_ratio", "ratios", "odds_ratios", "differences", "rates"),
+    *(
+        "worst_ratio",
+        "correlation",
+        "metric",
+        "where",
+        "groups",
+        "whole_items",
+        "against",
+        "record",
+        "items",
+        "attempts",
+    ),
+)
+"""What a test may use of `measured`, for messages."""
 SMALLEST_SHARE = 0.25
 """The share of a probe's items, or of its attempts, below which a sample is a try-out."""
 
@@ -48,8 +66,61 @@ def _explain_missing_sample(test: pytest.Item | None) -> str:
     return "`measured` is for tests marked @pytest.mark.threshold(probe=...)"
 
 
+class MeasuredFixture:
+    """The value of the fixture `measured`: the metrics of the sample on which a threshold's test is evaluated.
+
+    Outside of an evaluation it has none. Numbers that a fixture computed before the test would carry no error, those
+    of one look would decide at another, and nothing would judge a comparison.
+    """
+
+    def __init__(self, lazy: LazyMeasured, fairness: FairnessSession) -> None:
+        self._lazy, self._fairness = lazy, fairness
+        self._sample: Measured | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        __tracebackhide__ = True
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if self._sample is None:
+            raise FairnessError(self._fairness.note_early_use(f"measured.{name}"))
+        if not hasattr(self._sample, name):
+            raise refused(f"`measured` has no {name!r}; {did_you_mean(name, _PUBLIC)}")
+        return getattr(self._sample, name)
+
+    def load(self) -> Measured:
+        """Return the sample of the evaluation.
+
+        Raises:
+            FairnessError: The test is not evaluated.
+        """
+        if self._sample is None:
+            raise FairnessError(self._fairness.note_early_use("measured"))
+        return self._sample
+
+    def __repr__(self) -> str:
+        return repr(self._lazy)
+
+
+def lazy_measured(fixture: object) -> LazyMeasured:
+    """Return the sample behind the value of the fixture `measured`."""
+    assert isinstance(fixture, MeasuredFixture)  # noqa: S101 - another's was refused in the set-up
+    return fixture._lazy
+
+
+@contextmanager
+def evaluated_on(item: pytest.Function, sample: Measured) -> Iterator[None]:
+    """Give a threshold's test, and the functions of its fixtures, this sample as `measured` within the block."""
+    fixture = item.funcargs["measured"]
+    assert isinstance(fixture, MeasuredFixture)  # noqa: S101 - another's was refused in the set-up
+    outer, fixture._sample = fixture._sample, sample
+    try:
+        yield
+    finally:
+        fixture._sample = outer
+
+
 class LazyMeasured:
-    """`Measured` of a probe's whole sample, which is measured when an attribute is first read."""
+    """The sample of a probe on a model, which is measured when it is first loaded."""
 
     def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
         self._fairness = request.config.stash[SESSION]
@@ -74,18 +145,6 @@ class LazyMeasured:
             self.subject = self._fairness.models.wrap(model, self._model_name)
         except FairnessError as error:
             pytest.fail(str(error), pytrace=False)
-
-    def __getattr__(self, name: str) -> Any:
-        __tracebackhide__ = True
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if not self._views and current_recorder() is None:
-            # Its interval would be that of the first look of the first run, and nothing would judge its comparisons.
-            raise FairnessError(
-                f"a fixture uses measured.{name} before the threshold's test is called: compute and compare estimates "
-                "in the test, or in a function that the test calls"
-            )
-        return getattr(self.load(), name)
 
     def __repr__(self) -> str:
         attempts = self.look.plan[0].attempts

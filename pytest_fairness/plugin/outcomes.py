@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -252,6 +253,8 @@ def _with_test(row: ThresholdResult, tests: Mapping[tuple[object, ...], str]) ->
     return replace(row, example=replace(row.example, test=test))
 
 
+_CLASS = re.compile(r"^(Failed|pytest_fairness\.core\.errors\.\w+): ")
+"""The class of an error whose message says it all."""
 _COUNT_FIELDS = ("attempts", "from_store", "ungraded")
 
 
@@ -259,10 +262,10 @@ def _subject(item: pytest.Item) -> str | None:
     """Return the name of the model that a test was given."""
     measured = getattr(item, "funcargs", {}).get("measured")
     if measured is not None:
-        from pytest_fairness.plugin.measurement import LazyMeasured
+        from pytest_fairness.plugin.measurement import MeasuredFixture, lazy_measured
 
-        if isinstance(measured, LazyMeasured):
-            return measured.subject.name
+        if isinstance(measured, MeasuredFixture):
+            return lazy_measured(measured).subject.name
     name = dict(item.user_properties).get(_MODEL) if get_sample(item) else None
     return None if name is None else str(name)
 
@@ -292,7 +295,7 @@ def unjudged_fields(report: pytest.TestReport | pytest.CollectReport) -> Unjudge
         # A text of its own: the controller of workers adds a line on the worker to `longreprtext`.
         text = report.longrepr if isinstance(report.longrepr, str) else report.longreprtext
         text = crash.message if crash else _plain_text(text)
-        reason = f"{UNJUDGED}{in_line(text.removeprefix('Failed: '))}"
+        reason = f"{UNJUDGED}{in_line(_CLASS.sub('', text))}"
     from pytest_fairness.core.threshold_results import Unjudged
 
     return Unjudged("invalid", f"invalid: {reason}", "failed")

@@ -7,6 +7,7 @@
     scale = {A = [0.9, 1.1], B = [0.7, 1.4], C = [0.5, 2.0]}
     repetitions = 3
     confidence = 0.9
+    slices = ["language"]
 
 A threshold is named by the id of its test, by the end of that from a folder on, or as ``SUITE::TEST``. Repetitions
 and confidence are its probe's, so that they hold for all thresholds of that.
@@ -31,13 +32,13 @@ from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import ONLY, BoundsOverride, Span
 from pytest_fairness.core.pyproject import PYPROJECT, TOOL, Pyproject
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.markers import check_confidence, check_repetitions
+from pytest_fairness.plugin.markers import check_confidence, check_repetitions, check_slices
 from pytest_fairness.plugin.probe import Probe
 
 T = TypeVar("T")
 TABLE = "thresholds"
 TABLES = ("models", "services", TABLE)
-FIELDS = ("bounds", "scale", "repetitions", "confidence")
+FIELDS = ("bounds", "scale", "repetitions", "confidence", "slices")
 _WAY_OUT = f'write [tool.{TOOL}.{TABLE}."SUITE::TEST"], and bounds = [LOW, HIGH] below it'
 _PACKAGE = Path(__file__).parents[1]
 
@@ -51,6 +52,7 @@ class ThresholdOverride:
     scale: MarkScale | None = None
     repetitions: int | None = None
     confidence: float | None = None
+    slices: tuple[str, ...] | None = None
 
 
 NOTHING = ThresholdOverride()
@@ -150,6 +152,7 @@ class ThresholdOverrides:
             read("scale", _scale),
             read("repetitions", check_repetitions),
             read("confidence", check_confidence),
+            read("slices", check_slices),
         )
 
     def _location(self, name: str, table: str) -> str:

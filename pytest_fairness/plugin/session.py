@@ -12,6 +12,7 @@ import pytest
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.acceptances import Acceptances
 from pytest_fairness.plugin.backend import Backend
+from pytest_fairness.plugin.compat import fixture_definitions
 from pytest_fairness.plugin.executor import Executor
 from pytest_fairness.plugin.failure_causes import FailureCauses
 from pytest_fairness.plugin.identity import Probes
@@ -41,8 +42,30 @@ class FairnessSession:
         self.causes = FailureCauses()
         self.test: pytest.Item | None = None
         """The current test, for fixtures with a wider scope."""
+        self.fixtures: list[pytest.FixtureDef[Any]] = []
+        """The fixtures that are being set up, the innermost last."""
+        self._early_uses: dict[pytest.FixtureDef[Any], str] = {}
+        """The fixtures that used `measured` before a test was evaluated, with the reason why they must not."""
         self.is_used = False
         """Whether this process has a test of this plugin, or an option of it that was typed."""
+
+    def note_early_use(self, use: str) -> str:
+        """Note that a fixture uses a sample before the test is evaluated: it may catch the error. Return the reason."""
+        fixture = f"fixture {self.fixtures[-1].argname!r}" if self.fixtures else "something outside of the test"
+        reason = (
+            f"{fixture} uses {use} before the threshold's test is called: compute and compare estimates in the test, "
+            "or in a function that the test calls"
+        )
+        if self.fixtures:
+            self._early_uses[self.fixtures[-1]] = reason
+        return reason
+
+    def early_use(self, item: pytest.Function) -> str:
+        """Return the reason why a fixture of a test must not be as it is; empty where none used a sample too early."""
+        if not self._early_uses:
+            return ""
+        own = {fixture for fixtures in fixture_definitions(item) for fixture in fixtures}
+        return next((reason for fixture, reason in self._early_uses.items() if fixture in own), "")
 
     @property
     def parameters(self) -> Mapping[str, Any]:

@@ -144,6 +144,8 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
     """Yield the details of one threshold: its comparison, counts, needs, looks and remarks."""
     if row.verdict in ("unfair", "undecided"):
         yield "; ".join(filter(None, (format_subject(row), phrases.tallies(row))))
+    elif row.verdict == "fair" and (rates := phrases.base_rates(row)):
+        yield rates
     if row.verdict == "undecided":
         yield from (part for part in row.advice.split("; ") if part and part not in shared)
     looks = row.looks

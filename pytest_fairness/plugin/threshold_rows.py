@@ -12,7 +12,6 @@ import pytest
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.decisions import Decision, Verdict
-from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.threshold_results import (
     ComparisonResult,
@@ -21,11 +20,13 @@ from pytest_fairness.core.threshold_results import (
     InfluenceResult,
     LooksResult,
     OverrideResult,
+    ResponseResult,
+    SliceResult,
     ThresholdResult,
     scale_result,
 )
 from pytest_fairness.plugin.identity import get_sample, model_source
-from pytest_fairness.plugin.markers import declared_title, threshold_scale
+from pytest_fairness.plugin.markers import declared_title, threshold_exclude, threshold_scale, threshold_slices
 from pytest_fairness.plugin.profiles import SMOKE
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.report.ci.junit import PREFIX
@@ -76,7 +77,7 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
         bounds=judgment.bounds,
         flip_probability=flip_probability(estimate, [comparison.bound for comparison in bounds]),
         outside_probability=outside_probability(bounds),
-        p_value=_scale_p_value(p_unfair(judgment.comparisons, judgment.asserted), shares["unfair"]),
+        p_value=_scale_p_value(p_unfair(judgment.claimed, judgment.asserted * judgment.claims), shares["unfair"]),
         p_fair=_scale_p_value(p_fair(judgment.comparisons), shares["fair"]),
         **_breakdown_fields(item, judgment, measured.probe, estimate),
     )
@@ -113,10 +114,23 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
             plan=look.plan,
             anytime=look.anytime,
         ),
-        "read": [format_subject(estimate) for estimate in judgment.read],
+        "excluded": [f"{by}={group}" for by, groups in threshold_exclude(item.function).items() for group in groups],
+        "sensitivity": sensitivity_state(measured.probe, judgment),
+        "responses": [ResponseResult.of_response(response) for response in judgment.responses],
+        "slices": [SliceResult.of(part) for part in judgment.slices],
         "failing": failing_estimates(judgment),
         "advice": advice(judgment) if judgment.verdict is Verdict.UNDECIDED else "",
     }
+
+
+def sensitivity_state(probe: Probe, judgment: Judgment) -> str:
+    """Return whether a threshold's answers could have shown a gap: shown, not shown, absent, or no control."""
+    if not probe.controls:
+        return "no control"
+    decisions = {response.decision for response in judgment.responses}
+    if Decision.FALSE in decisions:
+        return "absent"
+    return "shown" if decisions == {Decision.TRUE} else "not shown"
 
 
 def failing_estimates(judgment: Judgment) -> list[FailingEstimate]:
@@ -124,7 +138,7 @@ def failing_estimates(judgment: Judgment) -> list[FailingEstimate]:
     from pytest_fairness.core.comparisons import key_of
 
     compared: dict[str, list[Comparison]] = {}
-    for comparison in judgment.comparisons:
+    for comparison in judgment.claimed:
         for member in comparison.of_members():
             compared.setdefault(key_of(member.estimate), []).append(member)
     return [
@@ -172,7 +186,11 @@ def _overrides(item: pytest.Function, judgment: Judgment, probe: Probe) -> dict[
     }
     if judgment.bounds_of_test is not None:
         overrides["bounds"] = OverrideResult(set=list(judgment.bounds), instead_of=list(judgment.bounds_of_test))
-    if (scale := item.config.stash[SESSION].overrides.of(item).scale) is not None:
+    override = item.config.stash[SESSION].overrides.of(item)
+    if override.slices is not None:
+        suite_slices = list(threshold_slices(item.function))
+        overrides["slices"] = OverrideResult(set=list(override.slices), instead_of=suite_slices)
+    if (scale := override.scale) is not None:
         suite_scale = threshold_scale(item.function)
         overrides["scale"] = OverrideResult(set=scale_result(scale), instead_of=scale_result(suite_scale))
     return overrides

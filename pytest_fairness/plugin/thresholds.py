@@ -30,12 +30,13 @@ from pytest_fairness.plugin.evaluation import (
     check_clustering,
     estimate_format_effects,
     evaluate,
+    threshold_design,
 )
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
 from pytest_fairness.plugin.judges import judge_hint
 from pytest_fairness.plugin.markers import FlakyMark
-from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.measurement import LazyMeasured, lazy_measured
 from pytest_fairness.plugin.outcomes import EXCUSE, METRICS
 from pytest_fairness.plugin.sequential_looks import Look, explain_items_limit
 from pytest_fairness.plugin.session import SESSION
@@ -90,8 +91,7 @@ def run_threshold(item: pytest.Function) -> None:
         ThresholdFailure: The verdict breaks the build; the exception is named for it, and raised at the user's line.
     """
     __tracebackhide__ = True
-    measured = item.funcargs["measured"]
-    assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
+    measured = lazy_measured(item.funcargs["measured"])
     try:
         flaky = FlakyMark.of(item)
     except FairnessError as error:
@@ -109,7 +109,7 @@ def run_threshold(item: pytest.Function) -> None:
             break
         judgment = evaluate(item)
         if runs is None:
-            runs = JudgedRuns.record(item.nodeid, measured, judgment)
+            runs = JudgedRuns.record(item.nodeid, measured, judgment, threshold_design(item))
             if runs.look.number > 1:
                 measured.look = replace(look, run=runs.look.number)
                 judgment = evaluate(item)
@@ -314,7 +314,7 @@ def _apply_flaky_mark(
     """Return whether a verdict fails its test in spite of a flaky mark; a text is added to the message."""
     if judgment.verdict is not Verdict.UNDECIDED or flaky is None or expects_failure(item):
         return judgment.verdict is not Verdict.FAIR
-    if judgment.deciding is None:
+    if judgment.deciding is None or judgment.sensitivity:
         return "; its flaky mark excuses what was measured near a bound"
     if Clock.now().date() > flaky.until:
         return f"; its flaky mark ended on {flaky.until} ({flaky.reason})"

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
-from pytest_fairness.core.formatting import counted, figures, format_level, format_tallies, span_text
+from pytest_fairness.core.formatting import (
+    counted,
+    figures,
+    format_level,
+    format_rates,
+    format_tallies,
+    number,
+    span_text,
+)
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.results import RunResult
 from pytest_fairness.report.release import NOT_JUDGED
 
@@ -14,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.agreement_results import AgreementResult
     from pytest_fairness.core.breakdown import ExampleSideResult
     from pytest_fairness.core.search_results import SearchResult
-    from pytest_fairness.core.threshold_results import ReleaseResult, ThresholdResult
+    from pytest_fairness.core.threshold_results import ReleaseResult, SliceResult, ThresholdResult
 
 UNVERSIONED = "if the application has changed, set its attribute fairness_version"
 SIMULATED = "answers with a known bias, not from a real model"
@@ -177,6 +186,8 @@ def override_note(row: ThresholdResult) -> str:
 def tallies(row: ThresholdResult) -> str:
     """Return how often the outcome was true in the groups that a threshold compares; empty for other metrics.
 
+    Of an odds ratio, which says nothing about its base rates, the rates where they are not those of counts.
+
     >>> from pytest_fairness.core.threshold_results import GroupResult, ThresholdResult
     >>> groups = {
     ...     "female": GroupResult(estimate=0.71, attempts=100, count=71),
@@ -189,7 +200,14 @@ def tallies(row: ThresholdResult) -> str:
         return format_tallies({"": (row.count, row.attempts - sum(row.ungraded.values()))})
     compared = {name: row.by_group[name] for name in row.groups if name in row.by_group}
     counts = {name: (group.count, group.graded) for name, group in compared.items() if group.count is not None}
-    return format_tallies(counts) if len(counts) == len(compared) else ""
+    if len(counts) == len(compared):
+        return format_tallies(counts)
+    return format_rates(row.groups) if row.kind is MetricKind.ODDS_RATIO else ""
+
+
+def base_rates(row: ThresholdResult) -> str:
+    """Return the tallies of an odds ratio, which stand under a fair verdict as well; empty for other metrics."""
+    return tallies(row) if row.kind is MetricKind.ODDS_RATIO and row.estimate is not None else ""
 
 
 def next_step(release: ReleaseResult) -> str:
@@ -224,8 +242,53 @@ def next_step(release: ReleaseResult) -> str:
 
 def remarks(row: ThresholdResult) -> list[str]:
     """Return remarks on how a threshold was evaluated."""
-    notes = override_note(row), anytime(row), earlier_runs(row), read_only(row), formats(row)
+    notes = override_note(row), anytime(row), earlier_runs(row), excluded(row), slices(row), formats(row)
     return [remark for remark in (*notes, *row.clustering) if remark]
+
+
+def excluded(row: ThresholdResult) -> str:
+    """Return a sentence on the groups that a threshold leaves out; empty without any.
+
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
+    >>> excluded(ThresholdResult(id="t", excluded=["gender=nonbinary"]))
+    'left out: gender=nonbinary'
+    """
+    return f"left out: {', '.join(row.excluded)}" if row.excluded else ""
+
+
+def slices(row: ThresholdResult) -> str:
+    """Return a sentence on the declared slices of a threshold; empty without any.
+
+    >>> from pytest_fairness.core.threshold_results import SliceResult, ThresholdResult
+    >>> german = SliceResult(slice={"language": "de"}, state="unfair", estimate=0.31, low=0.161, high=0.523)
+    >>> dutch = SliceResult(slice={"language": "nl"}, state="no veto", reason="only 3 independent items")
+    >>> slices(ThresholdResult(id="t", slices=[german, dutch]))
+    'unfair slice: language de 0.310 (0.161 to 0.523); no veto: language nl (only 3 independent items)'
+    """
+    by_state: dict[str, list[SliceResult]] = {}
+    for part in row.slices:
+        by_state.setdefault(part.state, []).append(part)
+    texts = []
+    if unfair := by_state.get("unfair"):
+        texts.append(f"unfair slice{'s' * (len(unfair) > 1)}: {', '.join(map(_slice_text, unfair))}")
+    elif row.slices:
+        attributes = ", ".join(dict.fromkeys(name for part in row.slices for name in part.slice))
+        texts.append(f"no slice by {attributes} is unfair ({counted(len(row.slices), 'slice')})")
+    for state in ("unmeasured", "no veto"):
+        if parts := by_state.get(state):
+            named = ", ".join(f"{_slice_name(part)} ({part.reason})" for part in parts)
+            texts.append(f"{state}: {named}")
+    return "; ".join(texts)
+
+
+def _slice_name(part: SliceResult) -> str:
+    return ", ".join(f"{name} {value}" for name, value in part.slice.items())
+
+
+def _slice_text(part: SliceResult) -> str:
+    numbers = [part.estimate, part.low, part.high]
+    value, low, high = ("?" if one is None else number(one, 3) for one in numbers)
+    return f"{_slice_name(part)} {value} ({low} to {high})"
 
 
 def anytime(row: ThresholdResult) -> str:
@@ -258,11 +321,6 @@ def earlier_runs(row: ThresholdResult) -> str:
     )
     text += f"; bounds were {looks.other_bounds}" if looks.other_bounds else ""
     return text + (f"; {UNVERSIONED}" if looks.unversioned else "")
-
-
-def read_only(row: ThresholdResult) -> str:
-    """Return a sentence on the estimates that a test has read without comparing them; empty without any."""
-    return f"read but not compared: {'; '.join(row.read)}" if row.read else ""
 
 
 def responders(rows: Sequence[ThresholdResult]) -> list[str]:

@@ -16,6 +16,7 @@ from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Floats
 from pytest_fairness.stats.custom_metrics import Functional, UndefinedError, linearize
 from pytest_fairness.stats.group_estimates import mean_estimate
+from pytest_fairness.stats.linear_estimate import IDENTITY, Scale
 from pytest_fairness.stats.metric_names import mean_name
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector
 from pytest_fairness.stats.selection import Selection
@@ -31,19 +32,19 @@ class GroupComparison:
     groups: Sequence[GroupOutcomes]
     to: str | None
 
-    def lazy_breakdown(self, *pair: GroupOutcomes, log: bool = False) -> LazyBreakdown:
-        """Return a function to the breakdown of a difference or (``log``) ratio of two groups, or of all groups."""
-        return partial(self._breakdown, pair, log=log)
+    def lazy_breakdown(self, *pair: GroupOutcomes, link: Scale = IDENTITY) -> LazyBreakdown:
+        """Return a function to the breakdown of a comparison of two groups (`contrast`), or of all groups."""
+        return partial(self._breakdown, pair, link)
 
-    def _breakdown(self, pair: Sequence[GroupOutcomes], *, log: bool) -> Breakdown:
-        breakdown = Breakdown(self.to, self.estimates(), log=log)
+    def _breakdown(self, pair: Sequence[GroupOutcomes], link: Scale) -> Breakdown:
+        breakdown = Breakdown(self.to, self.estimates(), log=link is not IDENTITY)
         if not pair:
             return breakdown
         first, second = pair
         return replace(
             breakdown,
             example_towards=self.example(first.name, second.name),
-            influences=contrast_influences(self.sample, first.graded, second.graded, log=log),
+            influences=contrast_influences(self.sample, first.graded, second.graded, link),
         )
 
     def estimates(self) -> dict[str, Estimate]:
@@ -86,12 +87,13 @@ def _cluster_names(sample: Selection) -> Iterator[str]:
 
 
 def contrast_influences(
-    sample: Selection, first: ClusterSums, second: ClusterSums, *, log: bool
+    sample: Selection, first: ClusterSums, second: ClusterSums, link: Scale = IDENTITY
 ) -> Mapping[str, float]:
-    """Return the influence of each cluster on the difference of two means, or of their logarithms."""
-    if not first.count or not second.count or (log and not min(first.value, second.value) > 0):
+    """Return the influence of each cluster on the difference of two means, or of a function of them."""
+    parts = (first, second)
+    if not all(part.count and link.holds(part.value) for part in parts):
         return {}
-    deviations = [part.log_deviations[0] if log else part.deviations[0] for part in (first, second)]
+    deviations = [part.deviations_on(link)[0] for part in parts]
     return _influences(sample, deviations[0] - deviations[1], first.counts[0] + second.counts[0])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_fairness.stats.columns import Clustering, Floats
 from pytest_fairness.stats.crossed_effects import ItemEffect
-from pytest_fairness.stats.linear_estimate import combined, effective_number, negligible
+from pytest_fairness.stats.linear_estimate import IDENTITY, Scale, combined, effective_number, negligible
 
 FEWEST_EVENTS = 5
 """Smallest number of effective events, and of clusters with an event, for which a variance is trusted."""
@@ -67,6 +67,7 @@ class ClusterSums:
             for clusters in clusterings
         ]
         self.value = float(np.average(values, weights=weights)) if self.count else float("nan")
+        self._deviations: dict[Scale, list[Floats]] = {}
 
     @cached_property
     def sources(self) -> int:
@@ -89,19 +90,25 @@ class ClusterSums:
             for total, count in zip(self.totals, self.counts, strict=True)
         ]
 
-    @cached_property
-    def log_deviations(self) -> list[Floats]:
-        """The influence of each cluster on the logarithm of a positive mean.
+    def deviations_on(self, link: Scale) -> list[Floats]:
+        """Return the influence of each cluster on a function of the mean, which has a finite value there.
 
-        By the slope of the logarithm, in place of a jackknife, where the mean without some cluster is not positive,
-        and for a crossed factor: without one of few levels the logarithm is far from linear, and the effects that
-        two groups share would not cancel.
+        By the slope of the function, in place of a jackknife, where it has no value for the mean without some
+        cluster, and for a crossed factor: without one of few levels a logarithm is far from linear, and the effects
+        that two groups share would not cancel.
+
+        Args:
+            link: The function: the mean itself, its logarithm, or the logarithm of its odds.
         """
-        influences = [deviations / self.value for deviations in self.deviations]
-        without = self._without(self.totals[0], self.counts[0])
-        if np.all(without > 0):
-            influences[0] = _jackknife_influences(np.log(without), self.counts[0])
-        return influences
+        if link is IDENTITY:
+            return self.deviations
+        if link not in self._deviations:
+            influences = [deviations * link.slope(self.value) for deviations in self.deviations]
+            without = link.every(self._without(self.totals[0], self.counts[0]))
+            if np.all(np.isfinite(without)):
+                influences[0] = _jackknife_influences(without, self.counts[0])
+            self._deviations[link] = influences
+        return self._deviations[link]
 
     @cached_property
     def variance(self) -> float:

@@ -16,6 +16,7 @@ from pytest_fairness.stats.linear_estimate import (
     FEWEST_DIFFERING,
     IDENTITY,
     LOG,
+    LOGIT,
     UNBOUNDED,
     Ends,
     EndsAt,
@@ -45,28 +46,29 @@ FEWEST_LEVELS = 30
 _RATE_ESTIMATES: WeakKeyDictionary[ClusterSums, LinearEstimate] = WeakKeyDictionary()
 
 
-def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: bool = False) -> LinearEstimate:
-    """Return the sum of means with signs, or (``log``) the product with the signs as exponents.
+def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Scale = IDENTITY) -> LinearEstimate:
+    """Return the sum of means with signs, or the product of means, or of their odds, with the signs as exponents.
 
     Args:
         parts: One for a rate or mean, two for a difference or ratio, four for the difference of two gaps.
         signs: 1 or -1 for each part.
-        log: Whether the contrast is linear in the logarithms of the means.
+        link: The function of the means in which the contrast is linear: `IDENTITY` for a difference, `LOG` for a
+            ratio, `LOGIT` for an odds ratio of rates.
 
     Source:
         Tukey 1958 (jackknife), Cameron, Gelbach and Miller 2011 (crossed factors), Welch 1947 (degrees of freedom).
     """
-    scale = LOG if log else IDENTITY
+    scale = _scale(link)
     values = [part.value for part in parts]
-    value = _value(values, signs, scale)
+    value = _value(values, signs, link)
     clusters = int(np.count_nonzero(np.sum([part.counts[0] for part in parts], axis=0)))
     single = parts[0].binary if len(parts) == 1 else False
-    exact = _mover_ends(parts, signs, scale) if not single and _needs_mover(parts) else None
-    if log and min(values) <= 0:
+    exact = _mover_ends(parts, signs, link) if not single and _needs_mover(parts) else None
+    if not all(map(link.holds, values)):
         return LinearEstimate(value, [np.zeros(1)], [math.inf], clusters, scale, (0.0, math.inf), exact=exact)
-    deviations = [part.log_deviations if log else part.deviations for part in parts]
+    deviations = [part.deviations_on(link) for part in parts]
     influences = [_signed_sum([own[k] for own in deviations], signs) for k in range(len(deviations[0]))]
-    variances = [part.variance / part.value / part.value if log else part.variance for part in parts]
+    variances = [part.variance * link.slope(part.value) ** 2 for part in parts]
     dfs = [_degrees([part.shares[k] for part in parts], variances) for k in range(len(influences))]
     if single and parts[0].effective <= clusters:  # the attempts of a cluster inform no more than one of them
         exact = partial(exact_ends, value, parts[0].trials)
@@ -77,56 +79,79 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: 
     clustered = rates and not all(part.counts_clusters for part in parts)
     # The difference of groups that share clusters varies less than either mean: by simulation fewer need to differ.
     fewest = FEWEST_DIFFERING if rates or len(parts) == 1 else min(FEWEST_DIFFERING, clusters / 8)
-    size = 1.0 if log else max(map(abs, values))
+    size = max(map(abs, values)) if link is IDENTITY else 1.0
     sizes = np.sum([part.shares[0] for part in parts], axis=0)
     few = differing(influences[0], sizes) < fewest or negligible(float(np.square(influences[0]).sum()), clusters, size)
     if not single and (few or not clustered) and all(part.span is not None for part in parts):
-        unseen = partial(_unseen_ends, parts, signs, scale, few)
+        unseen = partial(_unseen_ends, parts, signs, link, few)
     return LinearEstimate(
         value,
         influences,
         dfs,
         clusters,
         scale,
-        _span(parts, signs, scale),
+        _span(parts, signs, link),
         own_share=float(np.mean([part.own_share for part in parts])),
         size=size,
-        curvature=_curvature(parts, signs, deviations, variances, log=log),
+        curvature=_curvature(parts, signs, deviations, variances, link),
         trials=parts[0].effective if single else 0.0,
         counts_clusters=single and parts[0].counts_clusters,
-        events=sum(part.effective * part.value for part in parts) if log and rates else math.inf,
+        events=_events(parts, link) if rates else math.inf,
         farther=FARTHER if single or not clustered else FARTHER_OF_RATES,
         unseen=unseen,
         exact=exact,
     )
 
 
-def unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], tail: float, *, log: bool = False) -> Ends:
+def unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], tail: float, link: Scale = IDENTITY) -> Ends:
     """Return the lowest and highest value with an unseen share of the items of one part at its extreme.
 
     For estimates that are adjusted by earlier answers. There a share is needed for rates, too: they are not estimated
     from their own events alone, so these do not bound them.
     """
-    return _unseen_ends_of_one(parts, signs, LOG if log else IDENTITY, _unseen_numbers(parts), tail)
+    return _unseen_ends_of_one(parts, signs, link, _unseen_numbers(parts), tail)
+
+
+def _events(parts: Sequence[ClusterSums], link: Scale) -> float:
+    """Return the effective number of events behind a contrast: of odds, of the rarer outcome of each rate."""
+    if link is IDENTITY:
+        return math.inf
+    return sum(part.effective * part.value if link is LOG else part.events for part in parts)
+
+
+def _scale(link: Scale) -> Scale:
+    """Return the scale of a contrast: a ratio, and an odds ratio, has the logarithm."""
+    return IDENTITY if link is IDENTITY else LOG
 
 
 def _signed_sum(arrays: Sequence[Floats], signs: Sequence[int]) -> Floats:
     return np.asarray(signs, dtype=np.float64) @ np.asarray(arrays)
 
 
-def _value(values: Sequence[float], signs: Sequence[int], scale: Scale) -> float:
-    """Return the contrast of some means."""
-    if scale is IDENTITY:
+def _value(values: Sequence[float], signs: Sequence[int], link: Scale) -> float:
+    """Return the contrast of some means; infinite where a ratio has no value."""
+    if link is IDENTITY:
         return sum(sign * value for sign, value in zip(signs, values, strict=True))
+    factors = values if link is LOG else [_odds(value) for value in values]
     numerator, denominator = (
-        math.prod(value for sign, value in zip(signs, values, strict=True) if sign == exponent) for exponent in (1, -1)
+        math.prod(factor for sign, factor in zip(signs, factors, strict=True) if sign == exponent)
+        for exponent in (1, -1)
     )
-    return numerator / denominator if denominator > 0 else math.inf
+    return _quotient(numerator, denominator)
 
 
-def _span(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale) -> Ends | None:
+def _odds(rate: float) -> float:
+    """Return the odds of a rate: from 0 to infinite, also for a corrected rate beyond 0 or 1."""
+    return max(rate, 0.0) / (1 - rate) if rate < 1 else math.inf
+
+
+def _quotient(numerator: float, denominator: float) -> float:
+    return numerator / denominator if denominator > 0 and math.isfinite(numerator) else math.inf
+
+
+def _span(parts: Sequence[ClusterSums], signs: Sequence[int], link: Scale) -> Ends | None:
     """Return the range that a contrast cannot leave; None where that of a mean is unknown, or left."""
-    if scale is LOG:
+    if link is not IDENTITY:
         return 0.0, math.inf
     spans = [(0.0, 1.0) if part.rate else part.span for part in parts]
     if any(span is None or not span[0] <= part.value <= span[1] for span, part in zip(spans, parts, strict=True)):
@@ -164,27 +189,27 @@ def _curvature(
     signs: Sequence[int],
     deviations: Sequence[Sequence[Floats]],
     variances: Sequence[float],
-    *,
-    log: bool,
+    link: Scale,
 ) -> Ends:
     """Return the shift of the ends by curvature: a constant, and a factor of the squared quantile.
 
-    That is the logarithm's curvature (Hall 1992, section 3.10), and that by labels, whose part of the variance changes
+    That is the curvature of the link (Hall 1992, section 3.10), and that by labels, whose part of the variance changes
     with the mean (`ClusterSums.half_variance_slope`).
     """
     total = sum(variances)
-    slopes = [s * part.half_variance_slope / (part.value if log else 1.0) for s, part in zip(signs, parts, strict=True)]
+    slopes = [s * part.half_variance_slope * link.slope(part.value) for s, part in zip(signs, parts, strict=True)]
     square = (
         sum(slope * variance for slope, variance in zip(slopes, variances, strict=True)) / total if total > 0 else 0.0
     )
     by_source = [own[0] for own in deviations]
     influences = _signed_sum(by_source, signs)
     variance = float(np.square(influences).sum())
-    if not log or variance <= 0:
+    if link is IDENTITY or variance <= 0:
         return 0.0, square
-    bias = sum(sign * float(np.square(own).sum()) for sign, own in zip(signs, by_source, strict=True)) / 2
-    second_order = sum(sign * float(influences @ own) ** 2 for sign, own in zip(signs, by_source, strict=True)) / (
-        2 * variance
+    halves = [sign * link.curvature(part.value) / 2 for sign, part in zip(signs, parts, strict=True)]
+    bias = sum(half * float(np.square(own).sum()) for half, own in zip(halves, by_source, strict=True))
+    second_order = (
+        sum(half * float(influences @ own) ** 2 for half, own in zip(halves, by_source, strict=True)) / variance
     )
     return bias - second_order, square - second_order
 
@@ -194,7 +219,7 @@ def _unseen_numbers(parts: Sequence[ClusterSums]) -> list[float]:
     return [part.effective if part.binary else part.items for part in parts]
 
 
-def _unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale, few: bool, tail: float) -> Ends:  # noqa: FBT001
+def _unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], link: Scale, few: bool, tail: float) -> Ends:  # noqa: FBT001
     """Return the lowest and highest value with an unseen share of prompts at their extreme.
 
     - Where few clusters differ (``few``): a share of the clusters, in all parts at once.
@@ -204,16 +229,16 @@ def _unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scal
       may be to one name.
     """
     if not few and all(part.binary for part in parts):
-        value = _value([part.value for part in parts], signs, scale)
+        value = _value([part.value for part in parts], signs, link)
         return value, value
     if few:
         numbers = [part.effective if part.binary else part.equal_sources for part in parts]
-        low, high = (_value(means, signs, scale) for means in _means_with_unseen(parts, signs, numbers, tail))
+        low, high = (_value(means, signs, link) for means in _means_with_unseen(parts, signs, numbers, tail))
     else:
-        low, high = _unseen_ends_of_one(parts, signs, scale, _unseen_numbers(parts), tail)
+        low, high = _unseen_ends_of_one(parts, signs, link, _unseen_numbers(parts), tail)
     if not all(part.is_nested and 0 < part.levels < FEWEST_LEVELS for part in parts):
         return low, high
-    least, most = _unseen_ends_of_one(parts, signs, scale, [float(part.levels) for part in parts], tail)
+    least, most = _unseen_ends_of_one(parts, signs, link, [float(part.levels) for part in parts], tail)
     return min(low, least), max(high, most)
 
 
@@ -231,12 +256,12 @@ def _means_with_unseen(
 
 
 def _unseen_ends_of_one(
-    parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale, numbers: Sequence[float], tail: float
+    parts: Sequence[ClusterSums], signs: Sequence[int], link: Scale, numbers: Sequence[float], tail: float
 ) -> Ends:
     """Return the lowest and highest value with an unseen share of one part at its extreme."""
     values = [part.value for part in parts]
     ends = [
-        _value([*values[:index], means[index], *values[index + 1 :]], signs, scale)
+        _value([*values[:index], means[index], *values[index + 1 :]], signs, link)
         for means in _means_with_unseen(parts, signs, numbers, tail)
         for index in range(len(parts))
     ]
@@ -251,26 +276,27 @@ def _needs_mover(parts: Sequence[ClusterSums]) -> bool:
     return are_disjoint or min(part.events for part in parts) < MANY_EVENTS
 
 
-def _mover_ends(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale) -> EndsAt:
+def _mover_ends(parts: Sequence[ClusterSums], signs: Sequence[int], link: Scale) -> EndsAt:
     """Return a function to ends from the interval of each rate, which is valid with few events.
 
     MOVER (Donner and Zou 2012). A ratio without events in one group has ends of its own; without any it has no bound.
+    So has an odds ratio, where a group has no events or nothing else.
     """
     # Jeffreys' ends, since combined exact ends would cover 99%. Attempts that share clusters need the variance, too.
     rate_ends: list[EndsAt] = [
         partial(jeffreys_ends, part.value, part.effective) if part.counts_clusters else _rate_estimate(part).rate_ends
         for part in parts
     ]
-    values = [part.value for part in parts]
+    values, scale = [part.value for part in parts], _scale(link)
     correlation = _correlation(parts)
 
     def ends(tail: float) -> Ends:
         rates = [ends_at(tail) for ends_at in rate_ends]
-        if scale is LOG and min(values) <= 0:
-            return _ratio_ends_without_events(values, rates)
+        if not all(map(link.holds, values)):
+            return _ratio_ends_at_extremes(values, rates, link)
         margins = []
         for value, (low, high), sign in zip(values, rates, signs, strict=True):
-            below, above = scale.to(value) - scale.to(low), scale.to(high) - scale.to(value)
+            below, above = link.to(value) - link.to(low), link.to(high) - link.to(value)
             margins.append((below, above) if sign > 0 else (above, below))
         below, above = (math.hypot(*side) for side in zip(*margins, strict=True))
         if correlation > 0 and math.isfinite(below + above):
@@ -278,7 +304,7 @@ def _mover_ends(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale
                 math.sqrt(first**2 + second**2 - 2 * correlation * first * second)
                 for first, second in zip(*margins, strict=True)
             )
-        position = scale.to(_value(values, signs, scale))
+        position = scale.to(_value(values, signs, link))
         return scale.back(position - below), scale.back(position + above)
 
     return ends
@@ -291,14 +317,25 @@ def _rate_estimate(part: ClusterSums) -> LinearEstimate:
     return _RATE_ESTIMATES[part]
 
 
-def _ratio_ends_without_events(values: Sequence[float], rates: Sequence[Ends]) -> Ends:
-    """Return the ends of a ratio of rates of which one is 0, from those of each rate."""
-    if max(values) <= 0 or len(values) > 2:
+def _ratio_ends_at_extremes(values: Sequence[float], rates: Sequence[Ends], link: Scale) -> Ends:
+    """Return the ends of a ratio of two rates or odds of which one is zero or infinite, from those of each rate.
+
+    MOVER for ratios (Donner and Zou 2012), with the inverse of the odds where these are infinite.
+    """
+    if len(values) > 2:
         return 0.0, math.inf
-    (low1, high1), (low2, high2) = rates
-    if values[0] <= 0:
-        return 0.0, high1 / math.sqrt(low2 * (2 * values[1] - low2))
-    return math.sqrt(low1 * (2 * values[0] - low1)) / high2, math.inf
+    factors = [(value, *ends) for value, ends in zip(values, rates, strict=True)]
+    if link is LOGIT:
+        factors = [(_odds(value), _odds(low), _odds(high)) for value, low, high in factors]
+    (low1, high1), (low2, high2) = (_factor_ends(*factor) for factor in factors)
+    return low1 / high2, _quotient(high1, low2)
+
+
+def _factor_ends(value: float, low: float, high: float) -> Ends:
+    """Return the ends that a rate or its odds adds to a ratio whose other factor is zero or infinite."""
+    if value <= 0 or math.isinf(value):
+        return low, high
+    return math.sqrt(low * (2 * value - low)), 1 / math.sqrt((2 / value - 1 / high) / high)
 
 
 def _correlation(parts: Sequence[ClusterSums]) -> float:

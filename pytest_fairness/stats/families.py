@@ -1,4 +1,4 @@
-"""Simultaneous intervals of ratios, differences and rates that are judged together."""
+"""Simultaneous intervals of ratios, odds ratios, differences and rates that are judged together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from itertools import combinations
 
 import numpy as np
 
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.marks import DIFFERENCES, ODDS_RATIOS, RATIOS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats.breakdowns import GroupComparison
 from pytest_fairness.stats.columns import Floats
@@ -23,9 +25,9 @@ from pytest_fairness.stats.group_estimates import (
     contrast_estimate,
     group_counts,
 )
-from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate, negligible
+from pytest_fairness.stats.linear_estimate import IDENTITY, LOG, LOGIT, Ends, LinearEstimate, Scale, negligible
 from pytest_fairness.stats.metric_names import MetricName
-from pytest_fairness.stats.outcome_vectors import GroupOutcomes
+from pytest_fairness.stats.outcome_vectors import NO_ODDS, GroupOutcomes, OutcomeVector
 from pytest_fairness.stats.quantiles import t_tail
 
 DRAWS = 20_000
@@ -40,18 +42,31 @@ Naming = Callable[[str, str], MetricName]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A way to compare two groups: by ratio or by difference."""
+    """A way to compare two groups: by ratio, odds ratio or difference."""
 
     metric: MetricKind
     fold: Callable[[float, float], Ends]
     """A function that folds an interval to the usual order: ratios up to 1, differences from 0."""
     key: str
     """The sign between two groups in a member's name."""
-    log: bool
+    link: Scale
+    """The function of their means in which the comparison is linear: see `contrast`."""
+    marks: MarkScale
+    """The scale of its marks; of a difference, for rates only."""
+
+    def check(self, vector: OutcomeVector) -> None:
+        """Raise `FairnessError` for an outcome that groups cannot be compared by."""
+        if self.link is LOGIT and not vector.is_rate:
+            raise FairnessError(f"{vector.name} {NO_ODDS}")
 
 
-RATIO = Kind(MetricKind.RATIO, lambda low, high: (min(low, 1 / high), min(high, 1.0)), "/", log=True)
-DIFFERENCE = Kind(MetricKind.DIFFERENCE, lambda low, high: (max(low, 0.0), max(high, -low)), "-", log=False)
+def _fold_ratio(low: float, high: float) -> Ends:
+    return min(low, 1 / high), min(high, 1.0)
+
+
+RATIO = Kind(MetricKind.RATIO, _fold_ratio, "/", LOG, RATIOS)
+ODDS_RATIO = Kind(MetricKind.ODDS_RATIO, _fold_ratio, "/", LOGIT, ODDS_RATIOS)
+DIFFERENCE = Kind(MetricKind.DIFFERENCE, lambda low, high: (max(low, 0.0), max(high, -low)), "-", IDENTITY, DIFFERENCES)
 
 
 def family(
@@ -63,23 +78,23 @@ def family(
     """
     groups, to = comparison.groups, comparison.to
     if to is None:
-        pairs = [_ordered(first, second, larger_first=not kind.log) for first, second in combinations(groups, 2)]
+        pairs = [_ordered(first, second, larger_first=kind is DIFFERENCE) for first, second in combinations(groups, 2)]
     else:
         reference = next(group for group in groups if group.name == to)
         pairs = [(group, reference) for group in groups if group is not reference]
     pairs = [comparison.sample.compared(comparison.vector, comparison.by, *pair) for pair in pairs]
     contrasts = [
-        contrast([first.graded, second.graded], (1, -1), log=kind.log)
+        contrast([first.graded, second.graded], (1, -1), kind.link)
         for first, second in pairs
-        if not comparison_reason([first, second], log=kind.log)
+        if not comparison_reason([first, second], kind.link)
     ]
     tail = simultaneous(contrasts, folded=to is None)
     members = {}
     setting = comparison.sample.setting
     for first, second in pairs:
         name, number = naming(first.name, second.name), items((first, second))
-        breakdown = comparison.lazy_breakdown(first, second, log=kind.log)
-        estimate = contrast_estimate(setting, name, (first, second), number, breakdown, tail, log=kind.log)
+        breakdown = comparison.lazy_breakdown(first, second, link=kind.link)
+        estimate = contrast_estimate(setting, name, (first, second), number, breakdown, tail, link=kind.link)
         if to is None and not estimate.invalid:  # chance, or ungraded answers, may reverse the order of the two rates
             estimate = estimate.with_ends(kind.fold)
         members[f"{first.name}{kind.key}{second.name}"] = estimate

@@ -17,7 +17,18 @@ from pytest_fairness.stats.calibration.estimators import CorrectedSums
 from pytest_fairness.stats.clusters import FEWEST_EVENTS, ClusterSums
 from pytest_fairness.stats.contrasts import contrast, unseen_ends
 from pytest_fairness.stats.history import EarlierEstimate, EarlierGroups, adjust_by_history
-from pytest_fairness.stats.linear_estimate import NO_ERROR, UNBOUNDED, Ends, EndsAt, LinearEstimate, effective_number
+from pytest_fairness.stats.linear_estimate import (
+    IDENTITY,
+    LOG,
+    LOGIT,
+    NO_ERROR,
+    UNBOUNDED,
+    Ends,
+    EndsAt,
+    LinearEstimate,
+    Scale,
+    effective_number,
+)
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, imputations
 from pytest_fairness.stats.quantiles import t_quantile
@@ -156,11 +167,11 @@ def contrast_estimate(
     breakdown: LazyBreakdown | None,
     strict_tail: StrictTail | None = None,
     *,
-    log: bool = False,
+    link: Scale = IDENTITY,
     earlier: EarlierGroups | None = None,
     **more: Any,
 ) -> Estimate:
-    """Return the rate or mean of one group, the difference of two, or (``log``) their ratio.
+    """Return the rate or mean of one group, or the difference, ratio or odds ratio of two.
 
     Args:
         setting: The settings of the sample.
@@ -169,38 +180,40 @@ def contrast_estimate(
         items: The number of items with an attempt of one of the groups.
         breakdown: The function that gives the estimate's breakdown.
         strict_tail: Of a member of a family, the tail at which claims of unfairness are made.
-        log: Whether two groups are compared by their ratio.
+        link: The function of their means in which the comparison of two groups is linear: see `contrast`.
         earlier: The same groups of earlier models' answers, by which the estimate is adjusted where that reduces
             its error.
         more: Fields of the estimate.
     """
     counts = group_counts(groups, items) | {"breakdown": breakdown} | more
     name = annotate_name(name, groups)
-    if reason := comparison_reason(groups, log=log):
+    if reason := comparison_reason(groups, link):
         return setting.invalid(name, reason, **counts)
     imputed = list(imputations(groups))
-    estimates = [contrast(parts, SIGNS[: len(groups)], log=log) for parts in imputed]
+    estimates = [contrast(parts, SIGNS[: len(groups)], link) for parts in imputed]
     graded = [group.graded for group in groups]
-    counts["repetition_share"] = _repetition_share(graded, estimates[0].error, relative=log)
-    counts |= _label_counts(groups, estimates[0].error, relative=log)
-    counts["sparse"] = sparse_reason(groups, log=log)
+    counts["repetition_share"] = _repetition_share(graded, estimates[0].error, link)
+    counts |= _label_counts(groups, estimates[0].error, link)
+    counts["sparse"] = sparse_reason(groups, link)
     counts["suspect"] = suspect_reason(groups, setting.tail)
-    counts["span"] = _possible_span(graded, log=log)
-    if earlier is not None and (adjusted := _adjust(estimates, imputed, groups, earlier, log=log)):
+    counts["span"] = _possible_span(graded, link)
+    if earlier is not None and (adjusted := _adjust(estimates, imputed, groups, earlier, link)):
         estimates, counts["repetition_share"] = adjusted, None
         name = metric_names.history_name(name, sum(group.attempts for group in earlier.whole))
     return setting.estimate(name, estimates, strict_tail, **counts)
 
 
-def _possible_span(parts: Sequence[ClusterSums], *, log: bool) -> Ends | None:
+def _possible_span(parts: Sequence[ClusterSums], link: Scale) -> Ends | None:
     """Return the lowest and the highest value of a rate, a mean, a difference or a ratio; None where not known."""
+    if link is LOGIT:
+        return 0.0, math.inf
     # Corrected outcomes may lie beyond 0 and 1; the rate does not.
     spans = [
         (0.0, 1.0) if part.rate and (part.span is None or isinstance(part, CorrectedSums)) else part.span or UNBOUNDED
         for part in parts
     ]
     (low, high), (least, most) = spans[0], spans[-1]
-    if log:
+    if link is LOG:
         return max(low, 0.0) / most if most > 0 else 0.0, high / least if least > 0 else math.inf
     span = (low, high) if len(parts) == 1 else (low - most, high - least)
     return None if span == UNBOUNDED else span
@@ -211,20 +224,19 @@ def _adjust(
     imputed: Sequence[Sequence[ClusterSums]],
     groups: Sequence[GroupOutcomes],
     earlier: EarlierGroups,
-    *,
-    log: bool,
+    link: Scale,
 ) -> list[LinearEstimate] | None:
     """Return estimates adjusted by earlier answers; None where that reduces no error, or an error is unknown."""
     everything = [*groups, *earlier.whole, *earlier.part]
     if any(group.judge_accuracy is not None or group.graded.is_propensity for group in everything):
         return None
-    if any(comparison_reason(earlier_groups, log=log) for earlier_groups in (earlier.whole, earlier.part)):
+    if any(comparison_reason(earlier_groups, link) for earlier_groups in (earlier.whole, earlier.part)):
         return None
 
     def earlier_estimate(groups: Sequence[GroupOutcomes]) -> EarlierEstimate:
         parts = [group.graded for group in groups]
-        estimate = contrast(parts, SIGNS[: len(parts)], log=log)
-        return EarlierEstimate(estimate, estimate.influences[0], _unseen(parts, log=log))
+        estimate = contrast(parts, SIGNS[: len(parts)], link)
+        return EarlierEstimate(estimate, estimate.influences[0], _unseen(parts, link))
 
     whole, part = earlier_estimate(earlier.whole), earlier_estimate(earlier.part)
     results: list[LinearEstimate] = []
@@ -233,37 +245,42 @@ def _adjust(
             return None
         events = min(part.events for part in parts) if all(part.binary for part in parts) else math.inf
         influences = earlier.clusters.summed(plain.influences[0])
-        adjusted = adjust_by_history(plain, influences, _unseen(parts, log=log), whole, part, events)
+        adjusted = adjust_by_history(plain, influences, _unseen(parts, link), whole, part, events)
         if adjusted is None and not results:
             return None
         results.append(adjusted or plain)
     return results
 
 
-def _unseen(parts: Sequence[ClusterSums], *, log: bool) -> EndsAt | None:
+def _unseen(parts: Sequence[ClusterSums], link: Scale) -> EndsAt | None:
     """Return the function to ends with an unseen share of items at an extreme; None where no extreme is known."""
     if any(part.span is None for part in parts):
         return None
-    return partial(unseen_ends, parts, SIGNS[: len(parts)], log=log)
+    return partial(unseen_ends, parts, SIGNS[: len(parts)], link=link)
 
 
-def sparse_reason(groups: Sequence[GroupOutcomes], *, log: bool) -> str:
+def sparse_reason(groups: Sequence[GroupOutcomes], link: Scale) -> str:
     """Return why the counts of these groups support no claim of fairness; empty where they support one."""
     for group in groups:
         if group.judge_accuracy is not None and group.judge_accuracy.open:
             return group.judge_accuracy.open
-        if log and group.graded.rate and group.graded.effective * group.graded.value < FEWEST_EVENTS:
+        part = group.graded
+        if link is not IDENTITY and part.rate and part.effective * part.value < FEWEST_EVENTS:
             return f"fewer than {FEWEST_EVENTS} effective events of {group.name}"
+        if link is LOGIT and part.rate and part.effective * (1 - part.value) < FEWEST_EVENTS:
+            return f"fewer than {FEWEST_EVENTS} effective non-events of {group.name}"
     return ""
 
 
-def comparison_reason(groups: Sequence[GroupOutcomes], *, log: bool) -> str:
-    """Return why groups have no difference or (``log``) no ratio; empty where they have one."""
+def comparison_reason(groups: Sequence[GroupOutcomes], link: Scale) -> str:
+    """Return why groups have no difference, ratio or odds ratio; empty where they have one."""
     reason = invalid_reason(groups)
-    if reason or not log:
+    if reason or link is IDENTITY:
         return reason
     first, second = groups
     binary = first.graded.binary and second.graded.binary
+    if link is LOGIT:
+        return _odds_ratio_reason(first, second, binary=binary)
     if not binary and min(first.lowest.value, second.lowest.value, first.graded.value, second.graded.value) <= 0:
         return (
             f"a mean of {first.name} or {second.name} is not above zero: their ratio is not defined, take a difference"
@@ -273,13 +290,28 @@ def comparison_reason(groups: Sequence[GroupOutcomes], *, log: bool) -> str:
     return ""
 
 
-def _label_counts(groups: Sequence[GroupOutcomes], error: float, *, relative: bool) -> dict[str, Any]:
+def _odds_ratio_reason(first: GroupOutcomes, second: GroupOutcomes, *, binary: bool) -> str:
+    """Return why two groups have no odds ratio; empty where they have one."""
+    rates = [part.value for group in (first, second) for part in (group.graded, group.lowest, group.highest)]
+    if not binary and not all(map(LOGIT.holds, rates)):
+        return (
+            f"a rate of {first.name} or {second.name} is not between 0 and 1: their odds ratio is not defined, "
+            "take a difference"
+        )
+    if first.graded.value == second.graded.value == 0:
+        return f"no events of {first.name} nor of {second.name}: their odds ratio is not defined"
+    if first.graded.value == second.graded.value == 1:
+        return f"only events of {first.name} and of {second.name}: their odds ratio is not defined"
+    return ""
+
+
+def _label_counts(groups: Sequence[GroupOutcomes], error: float, link: Scale) -> dict[str, Any]:
     """Return the fields of an estimate about labels: their share of the squared error, and the fewest of a group."""
     accuracies = [group.judge_accuracy for group in groups if group.judge_accuracy is not None]
     if not accuracies or len(accuracies) < len(groups) or not error > 0:
         return {}
     parts = [group.graded for group in groups if isinstance(group.graded, CorrectedSums)]
-    total = sum(part.label_variance / (part.value**2 if relative else 1.0) for part in parts)
+    total = sum(part.label_variance * link.slope(part.value) ** 2 for part in parts)
     return {
         "label_share": min(1.0, total / error**2),
         "labels": min(accuracy.labels for accuracy in accuracies),
@@ -287,17 +319,17 @@ def _label_counts(groups: Sequence[GroupOutcomes], error: float, *, relative: bo
     }
 
 
-def _repetition_share(parts: Sequence[ClusterSums], error: float, *, relative: bool) -> float | None:
+def _repetition_share(parts: Sequence[ClusterSums], error: float, link: Scale) -> float | None:
     """Return the share of a squared error that more repetitions could remove; None where it is unknown.
 
     Args:
         parts: The graded attempts of each group.
-        error: The standard error of the estimate; of its logarithm if ``relative``.
-        relative: Whether the estimate is a ratio.
+        error: The standard error of the estimate; of a ratio, that of its logarithm.
+        link: See `contrast`.
     """
     variances = [part.repeated for part in parts]
     if error == 0 or any(variance is None for variance in variances):
         return None
-    slopes = [1 / part.value if relative else 1.0 for part in parts]
+    slopes = [link.slope(part.value) for part in parts]
     total = sum(slope**2 * (variance or 0.0) for slope, variance in zip(slopes, variances, strict=True))
     return min(1.0, total / error**2)

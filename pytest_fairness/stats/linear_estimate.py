@@ -96,6 +96,16 @@ class Scale:
         slope = 1 / (value - self.low)
         return slope + 1 / (self.high - value) if self.kind == "logit" else slope
 
+    def curvature(self, value: float) -> float:
+        """Return the second derivative of the position by the value, over the squared slope, with its sign changed."""
+        if self.kind == "identity":
+            return 0.0
+        return (self.low + self.high - 2 * value) / (self.high - self.low) if self.kind == "logit" else 1.0
+
+    def holds(self, value: float) -> bool:
+        """Return whether the value has a finite position."""
+        return math.isfinite(self.to(value))
+
 
 def _log(value: float) -> float:
     return math.log(value) if value > 0 else -math.inf if value <= 0 else math.nan
@@ -103,6 +113,7 @@ def _log(value: float) -> float:
 
 IDENTITY = Scale()
 LOG = Scale("log")
+LOGIT = Scale("logit")
 
 
 @dataclass(frozen=True, slots=True)

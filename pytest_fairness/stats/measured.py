@@ -10,25 +10,25 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.comparisons import for_report, for_threshold, record_estimates
+from pytest_fairness.core.comparisons import for_report, for_threshold, record_estimates, refuse_in_threshold
 from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import counted
-from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS
+from pytest_fairness.core.marks import CORRELATIONS
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats import custom_metrics, metric_names, table_reader
 from pytest_fairness.stats.breakdowns import GroupComparison, functional_breakdown, mean_breakdown
 from pytest_fairness.stats.calibration.labels import Row
 from pytest_fairness.stats.columns import Columns, Floats
 from pytest_fairness.stats.custom_metrics import Functional
-from pytest_fairness.stats.families import DIFFERENCE, RATIO, Kind, family, worst_estimate
+from pytest_fairness.stats.families import DIFFERENCE, ODDS_RATIO, RATIO, Kind, family, worst_estimate
 from pytest_fairness.stats.group_estimates import StrictTail, contrast_estimate, mean_estimate
 from pytest_fairness.stats.metric_definition import MetricCall, MetricDefinition
 from pytest_fairness.stats.metric_estimates import MetricSample, functional_estimate
 from pytest_fairness.stats.noninferiority.baseline import BaselineComparison
-from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, group
+from pytest_fairness.stats.outcome_vectors import NO_RATE, GroupOutcomes, Outcome, group
 from pytest_fairness.stats.outcomes import Extremes, outcome_name
 from pytest_fairness.stats.resampling import draw_resamples
 from pytest_fairness.stats.selection import SampleHistory, Selection
@@ -321,10 +321,47 @@ class Measured:
         Raises:
             FairnessError: No attempt has the attribute, or no prompt names the group.
         """
-        if to is not None:
-            self.selection.check_group(by, to)
-        members, _ = self._family(RATIO, outcome, equals, by, to)
-        return EstimateFamily({name: for_threshold(member.marked(RATIOS)) for name, member in members.items()})
+        return self._family(RATIO, outcome, equals, by, to)
+
+    def odds_ratio(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
+        """Return the odds of an outcome in one group over those in another: 0 or more, 1 where both are alike.
+
+        The odds of a rate p are p / (1 - p). So an outcome and its opposite count alike: the odds ratio of one is the
+        inverse of the other's. At a base rate of 0.99 a ratio of rates of 0.8 is an odds ratio of 0.04.
+
+        >>> hires = {"f": 4, "m": 5}
+        >>> rows = [{"item": n, "sex": sex, "hired": n % 10 < hires[sex]} for n in range(200) for sex in hires]
+        >>> measured = Measured.from_rows(rows, item="item", groups=["sex"])
+        >>> measured.odds_ratio("hired", by="sex", of="f", to="m")
+        <odds ratio of hired, f to m: 0.667 (95% CI 0.548 to 0.784); 200 items, 400 attempts>
+
+        Args:
+            outcome: A grade that is true or false, or a function of a `GradedAttempt`.
+            by: The attribute that makes the groups.
+            of: The group of the numerator.
+            to: The group of the denominator.
+            equals: The value that is counted, for a grade that holds text.
+
+        Raises:
+            FairnessError: The outcome holds other numbers than 0 and 1; and as for `difference`.
+        """
+        return self._of_two(ODDS_RATIO, outcome, equals, by, of, to)
+
+    def odds_ratios(self, outcome: Outcome, *, by: str, to: str | None = None, equals: Any = None) -> EstimateFamily:
+        """Return the odds ratios of all pairs of groups, the smaller odds over the larger: at most 1.
+
+        A bound must hold for all members, as in `ratios`.
+
+        Args:
+            outcome: A grade that is true or false, or a function of a `GradedAttempt`.
+            by: The attribute that makes the groups.
+            to: A group: the family is then the odds ratios of each other group over this one.
+            equals: The value that is counted, for a grade that holds text.
+
+        Raises:
+            FairnessError: As for `odds_ratio`, or no prompt names the group.
+        """
+        return self._family(ODDS_RATIO, outcome, equals, by, to)
 
     def differences(self, outcome: Outcome, *, by: str, equals: Any = None) -> EstimateFamily:
         """Return the differences of all pairs of groups, the larger minus the smaller: one bound, ``<= 0.05``.
@@ -339,11 +376,7 @@ class Measured:
         Raises:
             FairnessError: No attempt has the attribute.
         """
-        members, comparison = self._family(DIFFERENCE, outcome, equals, by, None)
-        rates = all(group.graded.rate or group.graded.is_propensity for group in comparison.groups)
-        return EstimateFamily(
-            {name: for_threshold(member.marked(DIFFERENCES) if rates else member) for name, member in members.items()}
-        )
+        return self._family(DIFFERENCE, outcome, equals, by, None)
 
     def rates(self, outcome: Outcome, *, equals: Sequence[Any]) -> EstimateFamily:
         """Return how often an outcome has each of several values; a bound must hold for all, as in `ratios`.
@@ -389,10 +422,10 @@ class Measured:
         Raises:
             FairnessError: No attempt has the attribute.
         """
-        members, comparison = self._family(RATIO, outcome, equals, by, None)
+        members, comparison = self._members(RATIO, outcome, equals, by, None)
         name = metric_names.worst_ratio_name(outcome, equals, by)
         estimate = worst_estimate(comparison, name, members, self.selection.items_of(comparison.groups, by))
-        return for_threshold(estimate.marked(RATIOS))
+        return for_threshold(estimate.marked(RATIO.marks))
 
     def record(self, *estimates: Recorded | Callable[[], Recorded]) -> None:
         """Show estimates in the report of the threshold whose test this is; elsewhere nothing happens.
@@ -484,7 +517,7 @@ class Measured:
         Args:
             function: A function of the sums, which are attributes by name, to a number; or a `MetricDefinition`; or
                 the name of a metric that an installed package registers, with its own arguments:
-                ``measured.metric("odds_ratio", "hired", by="sex", of="female", to="male")``.
+                ``measured.metric("cohens_h", "hired", by="sex", of="female", to="male")``.
             *grades: The grades of a registered metric.
             span: The range that the metric cannot leave, so that its interval does not either.
             **sums: The outcome of each sum, by name; the options of a registered metric.
@@ -501,7 +534,7 @@ class Measured:
             name = metric_names.metric_name(function.name or outcome_name(function.function))
             return self._defined(replace(name, title=function.title or name.title), function)
         functional = function if isinstance(function, Functional) else Functional(function, tuple(sums))
-        name = metric_names.metric_name(outcome_name(functional.function))
+        name = metric_names.metric_name(outcome_name(functional.function), sums.values())
         return for_threshold(self._functional(name, functional, self.selection.sample(sums), span, sums))
 
     def resamples(
@@ -534,8 +567,9 @@ class Measured:
 
         Raises:
             FairnessError: There are fewer draws than 1, the sample has a crossed factor, or no interval could be made
-                of it either.
+                of it either; or a threshold's test is evaluated.
         """
+        refuse_in_threshold("resamples are numbers for notebooks and scripts: compare the estimate, `metric(...)`")
         sample = self.selection.sample(sums)
         return draw_resamples(Functional(function, tuple(sums)), sample.values, sample.clusterings, draws, seed)
 
@@ -547,11 +581,10 @@ class Measured:
         named: str | None = None,
         strict_tail: StrictTail | None = None,
     ) -> Estimate:
-        name = outcome_name(outcome, equals)
         selection = self.selection
         vector = selection.outcome_vector(outcome, equals)
-        if kind is MetricKind.RATE and not vector.binary and vector.weights is None:
-            raise FairnessError(f"{name} can hold numbers other than 0 and 1: take its mean, or say equals=...")
+        if kind is MetricKind.RATE and not vector.is_rate:
+            raise FairnessError(f"{vector.name} {NO_RATE}")
         everyone = selection.everyone(_all_of(selection, outcome, equals), vector.missing[selection.rows])
         breakdown = partial(mean_breakdown, selection, vector, everyone)
         full_name = (
@@ -574,21 +607,21 @@ class Measured:
         selection = self.selection
         pair = selection.pair(outcome, equals, by, of, to)
         name = metric_names.pair_name(kind.metric, outcome, equals, by, of, to)
-        comparison = GroupComparison(selection, selection.outcome_vector(outcome, equals), by, pair, to)
-        breakdown = comparison.lazy_breakdown(*pair, log=kind.log)
+        vector = selection.outcome_vector(outcome, equals)
+        kind.check(vector)
+        comparison = GroupComparison(selection, vector, by, pair, to)
+        breakdown = comparison.lazy_breakdown(*pair, link=kind.link)
         earlier = selection.earlier(lambda earlier_answers: earlier_answers.pair(outcome, equals, by, of, to))
         estimate = contrast_estimate(
-            selection.setting, name, pair, selection.items_of(pair, by), breakdown, log=kind.log, earlier=earlier
+            selection.setting, name, pair, selection.items_of(pair, by), breakdown, link=kind.link, earlier=earlier
         )
-        # A number has units that no scale of marks fits; a ratio has none.
-        if kind.log or all(group.graded.rate or group.graded.is_propensity for group in pair):
-            estimate = estimate.marked(RATIOS if kind.log else DIFFERENCES)
-        return estimate
+        return _marked(kind, estimate, pair)
 
     def _defined(self, name: metric_names.MetricName, definition: MetricDefinition) -> Estimate:
         functional = Functional(definition.function, tuple(definition.sums))
-        name = replace(name, kind=definition.kind)
         sums = definition.sums
+        outcomes = tuple((outcome, None) for outcome in sums.values())
+        name = replace(name, kind=definition.kind, outcomes=outcomes)
         estimate = self._functional(name, functional, self.selection.sample(sums), definition.span, sums)
         if definition.parity is not None:
             estimate = replace(estimate, parity=definition.parity)
@@ -609,7 +642,15 @@ class Measured:
             selection.setting, name, functional, sample, self.items, breakdown, span, earlier, selection.everyone
         )
 
-    def _family(
+    def _family(self, kind: Kind, outcome: Outcome, equals: Any, by: str, to: str | None) -> EstimateFamily:
+        if to is not None:
+            self.selection.check_group(by, to)
+        members, comparison = self._members(kind, outcome, equals, by, to)
+        return EstimateFamily(
+            {name: for_threshold(_marked(kind, member, comparison.groups)) for name, member in members.items()}
+        )
+
+    def _members(
         self, kind: Kind, outcome: Outcome, equals: Any, by: str, to: str | None
     ) -> tuple[Mapping[str, Estimate], GroupComparison]:
         compute = partial(self._compute_family, kind)
@@ -620,15 +661,23 @@ class Measured:
     ) -> tuple[Mapping[str, Estimate], GroupComparison]:
         selection = self.selection
         names = selection.groups(by) if to is None else tuple(sorted({*selection.groups(by), to}))
-        groups = list(selection.group_outcomes(selection.outcome_vector(outcome, equals), by, names).values())
+        vector = selection.outcome_vector(outcome, equals)
+        kind.check(vector)
+        groups = list(selection.group_outcomes(vector, by, names).values())
         pair_name = partial(metric_names.pair_name, kind.metric, outcome, equals, by)
-        comparison = GroupComparison(selection, selection.outcome_vector(outcome, equals), by, groups, to)
+        comparison = GroupComparison(selection, vector, by, groups, to)
         members = family(kind, comparison, pair_name, partial(selection.items_of, by=by))
         if not members:
-            reason = f"{by} has {counted(len(names), 'group')}: a {kind.metric.value} needs two"
+            reason = f"{by} has {counted(len(names), 'group')}: a comparison needs two"
             family_name = metric_names.family_name(kind.metric, outcome, equals, by)
             members = {by: selection.setting.invalid(family_name, reason, breakdown=comparison.lazy_breakdown())}
         return members, comparison
+
+
+def _marked(kind: Kind, estimate: Estimate, groups: Sequence[GroupOutcomes]) -> Estimate:
+    """Return a comparison of groups with its scale of marks; a difference of numbers has units that none fits."""
+    has_no_units = kind is not DIFFERENCE or all(group.graded.rate or group.graded.is_propensity for group in groups)
+    return estimate.marked(kind.marks) if has_no_units else estimate
 
 
 def _all_of(selection: Selection, outcome: Outcome, equals: Any) -> GroupOutcomes:

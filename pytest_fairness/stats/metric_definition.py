@@ -101,8 +101,8 @@ class MetricCall:
     def metric_name(self, title: str = "") -> MetricName:
         """Return the name of the estimate.
 
-        >>> MetricCall("odds_ratio", ("hired",), {"by": "sex", "of": "female", "to": "male"}).metric_name().metric
-        'odds_ratio(hired; by=sex, of=female, to=male)'
+        >>> MetricCall("cohens_h", ("hired",), {"by": "sex", "of": "female", "to": "male"}).metric_name().metric
+        'cohens_h(hired; by=sex, of=female, to=male)'
         """
         options = ", ".join(f"{name}={value}" for name, value in self.options.items())
         arguments = "; ".join(part for part in (", ".join(self.grades), options) if part)

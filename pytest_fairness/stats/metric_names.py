@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,13 +28,15 @@ class MetricName:
     """The grade that the outcome is; empty where a function makes it."""
     equals: Any = None
     """The value that is counted of a grade that holds text."""
+    outcomes: tuple[tuple[Any, Any], ...] = ()
+    """The outcomes that it is taken of, each with the value that is counted."""
     against_baseline: bool = False
     note: str = ""
     """The end of the title: what a reader must know of how it was estimated, whatever its author calls it."""
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of an estimate that this name sets."""
-        names = ("metric", "kind", "family", "attribute", "grade", "equals", "against_baseline")
+        names = ("metric", "kind", "family", "attribute", "grade", "equals", "outcomes", "against_baseline")
         scale = {"parity": self.kind.parity, "log_scale": self.kind.log_scale}
         titles = {"title": f"{self.title}{self.note}", "title_note": self.note}
         return {name: getattr(self, name) for name in names} | titles | scale
@@ -43,7 +46,7 @@ def _compared(kind: MetricKind, groups: str, title: str, outcome: Outcome, equal
     """Return the name of a metric that compares groups; ``groups`` names them, empty for a family's."""
     family = f"{kind.value}({outcome_name(outcome, equals)}; {by})"
     metric = f"{family[:-1]}: {groups})" if groups else family
-    return MetricName(metric, title, kind, family, by, _grade(outcome), equals)
+    return MetricName(metric, title, kind, family, by, _grade(outcome), equals, ((outcome, equals),))
 
 
 def _grade(outcome: Outcome) -> str:
@@ -57,8 +60,9 @@ def mean_name(kind: MetricKind, outcome: Outcome, equals: Any = None) -> MetricN
     'rate of hired'
     """
     name = outcome_name(outcome, equals)
-    title = f"{kind.value} of {name}"
-    return MetricName(f"{kind.value}({name})", title, kind, grade=_grade(outcome), equals=equals)
+    title = f"{kind.noun} of {name}"
+    outcomes = ((outcome, equals),)
+    return MetricName(f"{kind.value}({name})", title, kind, grade=_grade(outcome), equals=equals, outcomes=outcomes)
 
 
 def custom_rate_name(named: str, outcome: Outcome, equals: Any = None) -> MetricName:
@@ -77,26 +81,26 @@ def custom_rate_name(named: str, outcome: Outcome, equals: Any = None) -> Metric
 
 
 def pair_name(kind: MetricKind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> MetricName:
-    """Return the name of a ratio or difference of two groups.
+    """Return the name of a ratio, odds ratio or difference of two groups.
 
-    >>> pair_name(MetricKind.RATIO, "hired", None, "gender", "female", "male").metric
-    'ratio(hired; gender: female/male)'
+    >>> name = pair_name(MetricKind.ODDS_RATIO, "hired", None, "gender", "female", "male")
+    >>> name.metric, name.title
+    ('odds_ratio(hired; gender: female/male)', 'odds ratio of hired, female to male')
     """
-    sign, word = ("/", "to") if kind is MetricKind.RATIO else ("-", "minus")
-    title = f"{kind.value} of {outcome_name(outcome, equals)}, {of} {word} {to}"
+    sign, word = ("/", "to") if kind.log_scale else ("-", "minus")
+    title = f"{kind.noun} of {outcome_name(outcome, equals)}, {of} {word} {to}"
     return _compared(kind, f"{of}{sign}{to}", title, outcome, equals, by)
 
 
 def family_name(kind: MetricKind, outcome: Outcome, equals: Any, by: str) -> MetricName:
-    """Return the name of a family of ratios or differences without members."""
-    title = f"{kind.value} of {outcome_name(outcome, equals)} between groups of {by}"
+    """Return the name of a family of comparisons without members."""
+    title = f"{kind.noun} of {outcome_name(outcome, equals)} between groups of {by}"
     return _compared(kind, "", title, outcome, equals, by)
 
 
 def worst_ratio_name(outcome: Outcome, equals: Any, by: str) -> MetricName:
     """Return the name of the smallest ratio."""
-    title = f"worst ratio of {outcome_name(outcome, equals)} between groups of {by}"
-    return replace(_compared(MetricKind.WORST_RATIO, "", title, outcome, equals, by), note=" (its value is biased low)")
+    return replace(family_name(MetricKind.WORST_RATIO, outcome, equals, by), note=" (its value is biased low)")
 
 
 def corrected_name(name: MetricName, labels: int) -> MetricName:
@@ -127,9 +131,9 @@ def correlation_name(first: Outcome, second: Outcome) -> MetricName:
     """Return the name of the correlation of two outcomes."""
     names = outcome_name(first), outcome_name(second)
     metric, title = f"correlation({names[0]}, {names[1]})", f"correlation of {names[0]} with {names[1]}"
-    return MetricName(metric, title, MetricKind.CORRELATION)
+    return MetricName(metric, title, MetricKind.CORRELATION, outcomes=((first, None), (second, None)))
 
 
-def metric_name(function: str) -> MetricName:
-    """Return the name of a custom metric."""
-    return MetricName(function, function.replace("_", " "))
+def metric_name(function: str, outcomes: Iterable[Outcome] = ()) -> MetricName:
+    """Return the name of a custom metric of sums of outcomes."""
+    return MetricName(function, function.replace("_", " "), outcomes=tuple((outcome, None) for outcome in outcomes))

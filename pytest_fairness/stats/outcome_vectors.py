@@ -32,6 +32,11 @@ GroupCorrection = Callable[
 """A function that makes a group from some attempts, corrected by human labels: `LabelCorrection.group`."""
 
 
+NO_RATE = "can hold numbers other than 0 and 1: take its mean, or say equals=..."
+"""The end of an error, after the name of an outcome that has no rate."""
+NO_ODDS = "can hold numbers other than 0 and 1, which have no odds: take its ratio or difference, or say equals=..."
+
+
 @dataclass(frozen=True, slots=True)
 class OutcomeVector:
     """An outcome of every attempt of a sample."""
@@ -64,6 +69,11 @@ class OutcomeVector:
     def binary(self) -> bool:
         """Whether all graded outcomes are 0 or 1, and none can be another number."""
         return self.span == EVENTS and is_binary(self.values)
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether its mean is a rate: of events, or of their propensities."""
+        return self.binary or self.weights is not None
 
 
 @dataclass(frozen=True, slots=True)

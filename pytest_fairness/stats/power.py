@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from statistics import NormalDist
 
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats.quantiles import t_quantile
 
 POWER = 0.8
@@ -48,6 +49,27 @@ def probabilities(value: float, error: float, df: float, bounds: Bounds, tail: f
     below = 0.0 if low is None else estimates.cdf(low - margin)
     above = 0.0 if high is None else 1 - estimates.cdf(high + margin)
     return fair, below + above, max(0.0, 1 - fair - (below + above))
+
+
+def rate_variance(kind: MetricKind, rate: float) -> float:
+    """Return the variance that one trial of a rate between 0 and 1 has, on the scale of a comparison of rates.
+
+    >>> kinds = MetricKind.DIFFERENCE, MetricKind.RATIO, MetricKind.ODDS_RATIO
+    >>> [round(rate_variance(kind, 0.2), 2) for kind in kinds]
+    [0.16, 4.0, 6.25]
+    """
+    if kind is MetricKind.ODDS_RATIO:
+        return 1 / (rate * (1 - rate))
+    return (1 - rate) / rate if kind.log_scale else rate * (1 - rate)
+
+
+def rate_ratio(kind: MetricKind, ratio: float, rate: float) -> float:
+    """Return the ratio of another rate to this one, between 0 and 1, where a metric of the two is ``ratio``.
+
+    >>> rate_ratio(MetricKind.RATIO, 0.8, 0.5), round(rate_ratio(MetricKind.ODDS_RATIO, 2 / 3, 0.5), 9)
+    (0.8, 0.8)
+    """
+    return ratio / (1 - rate + ratio * rate) if kind is MetricKind.ODDS_RATIO else ratio
 
 
 def is_narrow(error: float, df: float, bounds: Bounds, tail: float) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,13 +20,15 @@ from pytest_fairness.stats.group_estimates import Setting
 from pytest_fairness.stats.history import ClusterMap, EarlierGroups
 from pytest_fairness.stats.metric_estimates import EarlierSamples, MetricSample, read_sample
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group
-from pytest_fairness.stats.outcomes import Extremes, OutcomeReader, refuse_no_outcome
+from pytest_fairness.stats.outcomes import Extremes, OutcomeReader, outcome_name, refuse_no_outcome
 from pytest_fairness.stats.validity import ungraded_reason
 
 T = TypeVar("T")
 
 MOST_SHARED = 0.10
 """Largest share of the answers of a group that another group, with which it is compared, has too."""
+MOST_UNGRADED_AT_ALL = 0.5
+"""Largest ungraded share of a group's attempts with which any threshold can be fair, whatever it compares."""
 PROPENSITIES = " (propensities)"
 """End of the title of an estimate that is computed from the probabilities of options."""
 
@@ -146,6 +148,79 @@ class Selection:
         return self.replaced(
             rows=rows, left_out=left_out, setting=replace(self.setting, slice=slice_values), history=history
         )
+
+    def without(self, excluded: Mapping[str, Sequence[str]]) -> Selection:
+        """Return the attempts that are in none of these groups.
+
+        Args:
+            excluded: By attribute, the groups to leave out.
+
+        Raises:
+            FairnessError: No attempt has the attribute, or no prompt names the group.
+        """
+        selection = self
+        for by, names in excluded.items():
+            for name in names:
+                selection.check_group(by, name)
+            attribute = selection.columns.attribute(by)
+            is_out = np.array([*(label in names for label in attribute.labels), False])  # the last is of `ABSENT`
+            rows = selection.rows[~is_out[attribute.codes[selection.rows]]]
+            left_out = selection.left_out
+            if selection.columns.has_groups(by):
+                left_out = left_out[~is_out[attribute.left_out[left_out]]]
+            history = selection._history_as(partial(_without, by, names))
+            selection = selection.replaced(rows=rows, left_out=left_out, history=history)
+        return selection
+
+    def slice_of(self, by: str, value: str, compared: str | None) -> Selection:
+        """Return the attempts by which one value of an attribute is judged.
+
+        Those with the value; and where the value stands in one of the compared groups only, as one religion in "other
+        religions", the other groups whole.
+
+        Args:
+            by: The attribute of the slices.
+            value: The value.
+            compared: The attribute whose groups are compared; None where there is none.
+        """
+        attribute = self.columns.attribute(by)
+        is_value = attribute.codes[self.rows] == attribute.code(value)
+        rows = self.rows[is_value]
+        if compared is not None and compared != by:
+            codes = self.columns.attribute(compared).codes[self.rows]
+            with_value = np.unique(codes[is_value & (codes >= 0)])
+            if len(with_value) == 1:
+                rows = self.rows[is_value | ((codes >= 0) & (codes != with_value[0]))]
+        slice_values = {**self.setting.slice, by: value}
+        history = self._history_as(lambda bank: bank.slice_of(by, value, compared))
+        return self.replaced(rows=rows, setting=replace(self.setting, slice=slice_values), history=history)
+
+    def mostly_ungraded(self, outcomes: Iterable[tuple[Outcome, Any]]) -> str:
+        """Return that over half of a group's attempts are ungraded for one of these outcomes; empty if none is."""
+        for outcome, equals in outcomes:
+            missing = self._missing(outcome, equals)
+            if not missing.any():
+                continue
+            for by in sorted(self.columns.group_attributes):
+                attribute = self.columns.attribute(by)
+                codes = attribute.codes[self.rows]
+                attempts, ungraded = (np.bincount(codes[codes >= 0], weights=of) for of in (None, missing[codes >= 0]))
+                for code in np.flatnonzero(ungraded > MOST_UNGRADED_AT_ALL * attempts).tolist():
+                    return (
+                        f"{ungraded[code]:,.0f} of {attempts[code]:,.0f} attempts of {by} {attribute.labels[code]} are "
+                        f"ungraded for {outcome_name(outcome, equals)}"
+                    )
+        return ""
+
+    def _missing(self, outcome: Outcome, equals: Any) -> Floats:
+        """Return the ungraded share of each attempt; 0 where a user's function takes only some of the attempts."""
+        if isinstance(outcome, str):
+            missing: Floats = self.reader.named(outcome, equals).missing[self.rows]
+            return missing
+        try:
+            return self.sample({"outcome": outcome}).missing
+        except Exception:  # noqa: BLE001 - of the user's function
+            return np.zeros(len(self.rows))
 
     def whole_items(self) -> Selection:
         """Return one attempt for each item and repetition: see `Measured.whole_items`."""
@@ -297,6 +372,10 @@ class Selection:
 
     def _count(self, rows: Rows) -> int:
         return int(np.count_nonzero(np.bincount(self.columns.items.codes[rows])))
+
+
+def _without(by: str, names: Sequence[str], bank: Selection) -> Selection:
+    return bank.without({by: names})
 
 
 @dataclass(frozen=True)

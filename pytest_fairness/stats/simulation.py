@@ -12,11 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.controls import Control
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import attempt_key
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.columns import Codes, Columns, Floats, Rows
+from pytest_fairness.stats.grade_numbers import is_value
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcomes import Extremes
 from pytest_fairness.stats.pilot_samples import Resample, SourcePool
@@ -25,6 +27,8 @@ from pytest_fairness.stats.selection import ranks
 GOLDEN_RATIO = (5**0.5 - 1) / 2
 """The fractional parts of its multiples fill the range from 0 to 1 evenly, however many there are."""
 
+COMPETENCE = 0.6
+"""The share of a fair model's answers that a control decides: 80 and 20% of yes at its two levels."""
 GAP_SPREAD = 0.15
 """Standard deviation of the logarithm of a propensity between prompts of an item: 0.2 logits between two groups."""
 
@@ -120,6 +124,7 @@ class Simulation:
         propensities: Whether the grades are the propensities themselves, which differ a little between the prompts
             of an item (`GAP_SPREAD`).
         expected: For some grades, the shares of values that their suite declares (`Expected`).
+        controls: The probe's controls: a fair model is competent, so its answers follow them (`COMPETENCE`).
     """
 
     def __init__(
@@ -130,9 +135,15 @@ class Simulation:
         *,
         propensities: bool = False,
         expected: Mapping[str, Expected] = MappingProxyType({}),
+        controls: Sequence[Control] = (),
     ) -> None:
         self._pool, self._assumptions, self._propensities = pool, assumptions, propensities
-        self._grades = {name: _GradeValues(pool.columns, values, expected.get(name)) for name, values in grades.items()}
+        self._grades = {
+            name: _GradeValues(
+                pool.columns, values, expected.get(name), [control for control in controls if control.grade == name]
+            )
+            for name, values in grades.items()
+        }
 
     def draw(self, generator: np.random.Generator, times: float = 1.0, gap: Gap | None = None) -> Measured:
         """Return a sample at parity but for a gap, with ``times`` as many sources as planned."""
@@ -193,6 +204,10 @@ class Simulation:
                     generator.normal(0, GAP_SPREAD, (len(members), len(kind_values)))
                 )
                 propensities /= propensities.sum(axis=1, keepdims=True)
+                targets = values.targets[rows[members]]
+                follows = targets >= 0
+                propensities[follows] *= 1 - COMPETENCE
+                propensities[np.flatnonzero(follows), targets[follows]] += COMPETENCE
                 if gap is not None:
                     propensities[in_group[members], 1:] *= gap.ratio
                     propensities[in_group[members], 0] = 1 - propensities[in_group[members], 1:].sum(axis=1)
@@ -214,6 +229,11 @@ class Simulation:
             )
             ends = propensities.cumsum(axis=1)[columns.items.codes[is_member], :-1]
             indices[is_member] = (uniforms[is_member, np.newaxis] > ends).sum(axis=1)
+        targets = values.targets[rows]
+        if (targets >= 0).any():
+            indices = np.where(
+                (targets >= 0) & (self._draw_uniforms(generator, columns) < COMPETENCE), targets, indices
+            )
         if gap is not None:
             indices[self._in_group(gap, rows) & (self._draw_uniforms(generator, columns) >= gap.ratio)] = 0
         return indices
@@ -243,7 +263,11 @@ class _GradeValues:
     """The values that one grade can have, by kind of prompt: prompts of one kind have the same values and shares."""
 
     def __init__(
-        self, columns: Columns, values_of: Callable[[Prompt], Sequence[Any]], expected: Expected | None = None
+        self,
+        columns: Columns,
+        values_of: Callable[[Prompt], Sequence[Any]],
+        expected: Expected | None = None,
+        controls: Sequence[Control] = (),
     ) -> None:
         self.by_kind: list[tuple[Any, ...]] = []
         self._shares: list[Floats | None] = []
@@ -268,6 +292,30 @@ class _GradeValues:
         self.sizes = np.array([len(values) for values in self.by_kind], dtype=np.int64)
         """The number of values of each kind."""
         self._grades = [tuple(map(Grade, values)) for values in self.by_kind]
+        self.targets: Codes = np.full(columns.count, -1, dtype=np.int64)
+        """The index of the value that each attempt's level of a control calls for; -1 where it calls for none."""
+        for control in controls:
+            self._follow(columns, control)
+
+    def _follow(self, columns: Columns, control: Control) -> None:
+        """Set the values that a control calls for: the higher level the highest one, the lower level the lowest."""
+        attribute = columns.attribute(control.by)
+        for kind, values in enumerate(self.by_kind):
+            counted = control.equals
+            if counted is None and any(isinstance(value, str) for value in values):
+                counted = control.of
+            high, low = len(values) - 1, 0
+            if counted is not None:
+                matches = [index for index, value in enumerate(values) if is_value(value, counted)]
+                if not matches or len(values) < 2:
+                    continue
+                high = matches[0]
+                shares = self._shares[kind]
+                others = [index for index in range(len(values)) if index != high]
+                low = others[0] if shares is None else others[int(np.argmax(shares[others]))]
+            is_kind = self.kinds == kind
+            self.targets[is_kind & (attribute.codes == attribute.code(control.of))] = high
+            self.targets[is_kind & (attribute.codes == attribute.code(control.to))] = low
 
     @property
     def most(self) -> int:
@@ -312,12 +360,19 @@ def _choose_by_quantiles(
         is_member = values.kinds[rows] == kind
         ends = np.cumsum(values.shares(kind, assumptions))[:-1]
         indices[is_member] = np.searchsorted(ends, quantiles[rows][is_member], side="right")
-    return indices
+    return _followed(values, rows, indices)
 
 
 def _choose_same_value(index: int, _: Columns, values: _GradeValues, rows: Rows) -> Codes:
     """Return one index everywhere, or the last where there are fewer values."""
-    return np.minimum(index, values.sizes[values.kinds[rows]] - 1)
+    return _followed(values, rows, np.minimum(index, values.sizes[values.kinds[rows]] - 1))
+
+
+def _followed(values: _GradeValues, rows: Rows, indices: Codes) -> Codes:
+    """Return indices with the values that the levels of controls call for."""
+    targets = values.targets[rows]
+    followed: Codes = np.where(targets >= 0, targets, indices)
+    return followed
 
 
 def _choose_by_metadata(key: str, _: Columns, values: _GradeValues, rows: Rows) -> Codes:

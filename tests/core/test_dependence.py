@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import math
+import pickle
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pvalues import p_fair, p_unfair
@@ -275,26 +282,6 @@ def test_invalid_stands_above_undecided(body: str) -> None:
     assert (judgment.verdict.value, judgment.deciding and judgment.deciding.estimate.metric) == ("invalid", "lost")
 
 
-def test_estimates_read_but_not_compared_are_listed() -> None:
-    rows = [{"item": n, "group": group, "yes": n % 10 < 8} for n in range(100) for group in "ab"]
-    measured = Measured.from_rows(rows, item="item", groups=["group"])
-
-    def reads() -> None:
-        print(measured.ratio("yes", by="group", of="a", to="b").value)
-        assert str(measured.rate("yes").mark) in "ABCD-"
-        assert measured.rate("yes") >= 0.5
-
-    def picks() -> None:
-        family = measured.ratios("yes", by="group")
-        best = max(family, key=lambda name: family[name].low)
-        assert family[best] >= 0.8
-
-    judgment = judge(reads)
-    assert judgment.verdict is Verdict.FAIR
-    assert [estimate.metric for estimate in judgment.read] == ["ratio(yes; group: a/b)"]
-    assert judge(picks).read == []  # the only member is the one that is compared
-
-
 def three_groups() -> Measured:
     shares = {"a": 0.75, "b": 0.7, "c": 0.5}
     rows = [
@@ -383,14 +370,13 @@ def test_comparison_by_numbers_read_is_invalid(body: Callable[[Measured], None])
     measured = three_groups()
     judgment = judge(lambda: body(measured))
     assert judgment.verdict is Verdict.INVALID
-    assert "depends on numbers of estimates that the test reads" in judgment.reason
+    assert "a number without its interval" in judgment.reason or "must not be left out" in judgment.reason
 
 
 @pytest.mark.parametrize(
-    "code",
-    ["rate.value >= 0.2", "'rate of yes: 0.' in repr(rate)", "'rate of yes: 0.' in f'{rate}'"],
+    "code", ["'rate of yes: 0.' in repr(rate)", "float(f'{rate:.2f}') > 0", "len(rate.text()) > 20"]
 )
-def test_number_read_by_evaluated_code_is_invalid(code: str) -> None:
+def test_assertion_on_a_text_is_invalid(code: str) -> None:
     measured = three_groups()
 
     def body() -> None:
@@ -399,34 +385,86 @@ def test_number_read_by_evaluated_code_is_invalid(code: str) -> None:
 
     judgment = judge(body)
     assert judgment.verdict is Verdict.INVALID
-    assert "an assertion depends on a number that the test reads" in judgment.reason
+    assert "depends on the text of an estimate" in judgment.reason
 
 
-def test_test_that_skips_itself_by_a_number_is_judged_otherwise() -> None:
+READS = [
+    *("rate.value", "rate.low", "rate.high", "rate.error", "rate.groups", "rate.ungraded", "rate.count", "rate.letter"),
+    *("rate.strict_ends", "rate.ends_at(0.4)", "rate.breakdown()", "rate.counts", "rate.suspect", "rate.signed"),
+    *("rate.decision('>=', 0.5)", "rate.deciding('>=', 0.5)", "rate.decide('>=', 0.5)", "rate.by_interval('>=', 0.5)"),
+    *("getattr(rate, 'value')", "dataclasses.asdict(rate)", "dataclasses.replace(rate, title='x')", "copy.copy(rate)"),
+    *("pickle.dumps(rate)", "vars(rate)", "float(rate)", "numpy.isnan(rate)", "numpy.asarray([rate], dtype=float)"),
+    *("str(rate.mark)", "f'{rate.mark}'", "abs(rate).value", "(-rate).low", "rate.titled('x').value"),
+    *(
+        "rate.marked(scale).high",
+        "family[next(iter(family))].value",
+        "next(family.items())[1].value",
+        "family.deciding('>=', 1)",
+    ),
+    *("measured.resamples(lambda s: s.yes, yes='yes')", "rate._sealed.value"),
+]
+
+
+@pytest.mark.parametrize("code", READS)
+@pytest.mark.parametrize("swallows", [False, True])
+def test_number_of_an_estimate_is_never_read(code: str, swallows: bool) -> None:
     measured = three_groups()
+    names = {"dataclasses": dataclasses, "copy": copy, "pickle": pickle, "numpy": numpy, "math": math}
+    scale = MarkScale(A=(0.9, 1), B=(0.8, 1), C=(0.5, 1))
 
     def body() -> None:
-        rate = measured.rate("yes")
-        if rate.value < 0.4:
-            pytest.skip("too few")
+        rate, family = measured.where(group="b").rate("yes").marked(scale), measured.ratios("yes", by="group")
+        assert measured.rate("yes") >= 0.4
+        values = {**names, "rate": rate, "family": family, "measured": measured, "scale": scale}
+        try:
+            eval(code, values)  # noqa: S307 - made above
+        except Exception:
+            if not swallows:
+                raise
         assert rate >= 0.5
+        assert family >= 0.4
 
-    assert judge(body, endings=(pytest.skip.Exception,)).verdict is Verdict.FAIR
+    judged = None
+    with suppress(
+        TypeError, AttributeError
+    ):  # of Python, for what an estimate never was: a number, an object with a dict
+        judged = judge(body).verdict
+    is_pythons = code in (
+        "float(rate)",
+        "numpy.isnan(rate)",
+        "numpy.asarray([rate], dtype=float)",
+        "vars(rate)",
+        "rate._sealed.value",
+    )
+    assert judged is (Verdict.INVALID if not is_pythons else Verdict.FAIR if swallows else None)
 
 
-def test_numbers_that_are_only_read_change_no_verdict() -> None:
+def test_amounts_and_texts_may_be_read() -> None:
     measured = three_groups()
 
     def body() -> None:
         rate = measured.rate("yes")
-        difference = measured.difference("yes", by="group", of="a", to="b")
-        assert f"{rate.value:.2f} {difference.groups}"
+        print(f"{rate}", rate.metric, rate.slice)
+        assert rate.attempts == 600
+        assert rate.items == 200
         assert not rate.invalid
-        assert math.isfinite(rate.value)
-        assert rate >= 0.5, f"{rate.error}"
-        assert difference <= 0.5
+        assert rate >= 0.5, f"it is {rate:.2f}"
 
     assert judge(body).verdict is Verdict.FAIR
+
+
+def test_estimate_is_not_compared_after_its_test() -> None:
+    measured, kept = three_groups(), []
+
+    def body() -> None:
+        kept.append(measured.rate("yes"))
+        assert kept[-1] >= 0.5
+
+    assert judge(body).verdict is Verdict.FAIR
+    with pytest.raises(FairnessError, match="after its threshold's test has ended"):
+        assert kept[-1] >= 0.9
+    with pytest.raises(FairnessError, match="a number without its interval"):
+        print(kept[-1].value)
 
 
 def test_infinite_and_nan_bounds_are_refused() -> None:

@@ -29,7 +29,7 @@ def threshold(expression: str) -> str:
 
 
 BROKEN_YAML: dict[str, tuple[str | bytes, int, str]] = {
-    "unknown-field": (changed("thresholds:", "tresholds:"), 11, "did you mean 'thresholds' or 'tools'?"),
+    "unknown-field": (changed("thresholds:", "tresholds:"), 11, "did you mean 'thresholds' or 'tools' or 'control'?"),
     "missing-field": (changed("grade: {hired: yes-no}\n", ""), 1, "needs `grade`"),
     "wrong-type": (changed("repetitions: 2", "repetitions: two"), 10, "repetitions: it is 'two'"),
     "out-of-range": (changed("repetitions: 2", "repetitions: 0"), 10, "repetitions: it is 0"),

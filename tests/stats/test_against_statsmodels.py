@@ -106,6 +106,43 @@ def test_clustered_ratio_has_the_error_of_a_gee(of_rows: Make, api: Any, draw: D
     assert (ratio.low, ratio.high) == pytest.approx((low, high), rel=5e-3)
 
 
+def logit_fit(api: Any, rows: Rows) -> Any:
+    """Return a logistic regression on the group whose errors are robust to clusters of items."""
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(row["item"] for row in rows))}
+    values = np.array([row["yes"] for row in rows], dtype=float)
+    columns = np.array([[1.0, row["group"] == "a"] for row in rows])
+    groups = np.array([numbers[row["item"]] for row in rows])
+    return api.Logit(values, columns).fit(disp=0, cov_type="cluster", cov_kwds={"groups": groups})
+
+
+@pytest.mark.parametrize("rates", [{"a": 0.35, "b": 0.5}, {"a": 0.9, "b": 0.94}, {"a": 0.04, "b": 0.06}])
+@pytest.mark.parametrize("paired", [True, False])
+def test_clustered_odds_ratio_has_the_error_of_a_logistic_regression(
+    of_rows: Make, api: Any, draw: Draw, rates: dict[str, float], paired: bool
+) -> None:
+    rows = draw(rates, items=600, repetitions=5, seed=3)
+    rows = rows if paired else apart(rows)
+    odds, fit = of_rows(rows).odds_ratio("yes", **PAIR), logit_fit(api, rows)
+    assert math.log(odds.value) == pytest.approx(fit.params[1], abs=1e-7)
+    assert odds.error / odds.value == pytest.approx(fit.bse[1], rel=5e-3)
+    low, high = np.exp(fit.params[1] + fit.bse[1] * stats.norm.ppf([0.025, 0.975]))
+    assert (odds.low, odds.high) == pytest.approx((low, high), rel=2e-2)
+
+
+@pytest.mark.parametrize("items", [12, 25, 60])
+def test_few_items_widen_an_odds_ratio_as_the_corrected_regression(
+    of_rows: Make, api: Any, draw: Draw, items: int
+) -> None:
+    """Take Student's t with items - 1 degrees of freedom, with statsmodels' small-sample correction of the error."""
+    widths = []
+    for seed in range(20):
+        rows = draw({"a": 0.4, "b": 0.5}, items=items, repetitions=20, seed=seed)
+        odds, fit = of_rows(rows).odds_ratio("yes", **PAIR), logit_fit(api, rows)
+        reach = fit.bse[1] * stats.t.ppf(0.975, items - 1)
+        widths.append(math.log(odds.high / odds.low) / (2 * reach))
+    assert 0.97 < np.exp(np.mean(np.log(widths))) < 1.08
+
+
 def crossed_scores() -> Rows:
     """Return scores of every name with every item; both have effects of their own."""
     generator = np.random.default_rng(6)
@@ -185,7 +222,7 @@ def test_crossed_means_have_the_error_of_a_mixed_model(of_rows: Make) -> None:
 
 
 @pytest.mark.parametrize("counts", [{"a": (300, 700), "b": (450, 650)}, {"a": (120, 1380), "b": (90, 410)}])
-def test_odds_ratio_as_a_custom_metric_has_the_interval_of_a_table(
+def test_odds_ratio_has_the_interval_of_a_table(
     of_rows: Make, count: Count, counts: dict[str, tuple[int, int]]
 ) -> None:
     table = import_module("statsmodels.stats.contingency_tables").Table2x2([counts["a"], counts["b"]])
@@ -195,9 +232,11 @@ def test_odds_ratio_as_a_custom_metric_has_the_interval_of_a_table(
         for group in "ab"
         for name, yes in (("yes", True), ("no", False))
     }
-    odds = of_rows(rows).metric(lambda s: s.yes_a * s.no_b / (s.no_a * s.yes_b), span=(0, math.inf), **sums)
-    assert odds.value == pytest.approx(table.oddsratio, abs=1e-12)
-    assert (odds.low, odds.high) == pytest.approx(table.oddsratio_confint(), rel=5e-3)
+    measured = of_rows(rows)
+    custom = measured.metric(lambda s: s.yes_a * s.no_b / (s.no_a * s.yes_b), span=(0, math.inf), **sums)
+    for odds in (custom, measured.odds_ratio("yes", **PAIR)):
+        assert odds.value == pytest.approx(table.oddsratio, abs=1e-12)
+        assert (odds.low, odds.high) == pytest.approx(table.oddsratio_confint(), rel=5e-3)
 
 
 def test_unequal_sources_have_the_robust_error_of_their_attempts(of_rows: Make, api: Any, draw: Draw) -> None:

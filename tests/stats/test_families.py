@@ -96,7 +96,7 @@ def test_family_on_the_bound_is_seldom_decided() -> None:
 def test_single_group_has_no_difference(of_rows: Make) -> None:
     rows = [{"item": n, "group": "a", "yes": n % 2} for n in range(20)]
     member = of_rows(rows).differences("yes", by="group")["group"]
-    assert member.invalid == "group has 1 group: a difference needs two"
+    assert member.invalid == "group has 1 group: a comparison needs two"
     assert member.metric == "difference(yes; group)"
 
 

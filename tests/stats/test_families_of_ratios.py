@@ -99,8 +99,8 @@ def test_group_without_answers_makes_the_family_invalid(of_rows: Make, draw: Dra
 
 def test_single_group_is_no_family(of_rows: Make, draw: Draw) -> None:
     measured = of_rows(draw({"a": 0.5}))
-    assert measured.ratios("yes", by="group")["group"].invalid == "group has 1 group: a ratio needs two"
-    assert measured.worst_ratio("yes", by="group").invalid == "group has 1 group: a ratio needs two"
+    assert measured.ratios("yes", by="group")["group"].invalid == "group has 1 group: a comparison needs two"
+    assert measured.worst_ratio("yes", by="group").invalid == "group has 1 group: a comparison needs two"
 
 
 def test_worst_ratio_takes_the_smallest_interval_ends(of_rows: Make, draw: Draw) -> None:

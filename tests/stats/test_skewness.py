@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering
 from pytest_fairness.stats.contrasts import contrast
-from pytest_fairness.stats.linear_estimate import LinearEstimate, reaches
+from pytest_fairness.stats.linear_estimate import LOG, LinearEstimate, reaches
 from pytest_fairness.stats.measured import Measured
 
 
@@ -48,11 +48,11 @@ def test_events_of_one_item_leave_exactly_none_without_it() -> None:
     for attempts in range(100, 400, 10):
         for events in range(1, 8):
             result = part(events, attempts)
-            assert result.log_deviations[0] == pytest.approx(result.deviations[0] / result.value)
+            assert result.deviations_on(LOG)[0] == pytest.approx(result.deviations[0] / result.value)
 
 
 def test_limit_beyond_the_float_range_is_infinite() -> None:
-    low, high = contrast([part(5, 50), part(6, 50, every=8)], (1, -1), log=True).ends(1e-200)
+    low, high = contrast([part(5, 50), part(6, 50, every=8)], (1, -1), LOG).ends(1e-200)
     assert low == 0
     assert high == np.inf
 

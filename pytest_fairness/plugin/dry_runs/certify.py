@@ -18,7 +18,7 @@ from pytest_fairness.plugin import terminal_text, threshold_rows
 from pytest_fairness.plugin.baseline import find_sample_key, load_sample, restore_measured, uses_baseline
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.error_rates import ErrorRateSample, add_holm_results, estimate_error_rates
-from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.measurement import lazy_measured
 from pytest_fairness.plugin.session import SESSION
 
 AGAINST_BASELINE = "it is compared with a baseline, not with parity"
@@ -65,8 +65,7 @@ def certify_threshold(item: pytest.Function) -> CertifiedThreshold:
     """
     fairness = item.config.stash[SESSION]
     run = fairness.settings.certify or ""
-    measured = item.funcargs["measured"]
-    assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
+    measured = lazy_measured(item.funcargs["measured"])
     row = CertifiedThreshold(
         id=item.nodeid,
         suite=measured.probe.suite,

@@ -8,6 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +23,7 @@ from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.evaluation import check_clustering, evaluate_on
+from pytest_fairness.stats.power import rate_ratio, rate_variance
 from pytest_fairness.stats.pvalues import holm
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ ENOUGH = 2.0
 DOUBT = 0.05
 """The error probability of upper ends over all stages, and of broken promises over all thresholds."""
 
-_GROUP_KINDS = (MetricKind.RATIO, MetricKind.WORST_RATIO, MetricKind.DIFFERENCE)
+_GROUP_KINDS = (MetricKind.RATIO, MetricKind.WORST_RATIO, MetricKind.ODDS_RATIO, MetricKind.DIFFERENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +217,11 @@ def _truths(stored: Measured, judgment: Judgment, estimate: Estimate) -> tuple[d
         return parity, f"no bias is planted: {_format_outcome(estimate)} is no grade of true and false"
     first, second = list(estimate.groups)[:2]
     low, high = _convert_bounds(estimate, *judgment.bounds)
-    if is_ratio:
+    if is_ratio and estimate.kind is not MetricKind.ODDS_RATIO:
         planted = _choose_ratios(low, high)
     else:
-        planted = _choose_differences(low, high, stored.where(**{by: (first, second)}).mean(grade).value)
+        choose = _choose_odds_ratios if is_ratio else _choose_differences
+        planted = choose(low, high, stored.where(**{by: (first, second)}).mean(grade).value)
     if planted is None:
         return parity, "no bias is planted: no group's share of positives can be lowered to a bound"
     names = ("bound", "beyond")
@@ -253,6 +256,14 @@ def _choose_ratios(low: float | None, high: float | None) -> PlantedBiases | Non
     if high is not None and high > 1:
         return [(high, 1 / high, False), (high / BEYOND, BEYOND / high, False)]
     return None
+
+
+def _choose_odds_ratios(low: float | None, high: float | None, rate: float) -> PlantedBiases | None:
+    """Return an odds ratio on the bound, and one beyond it, for a group with this rate."""
+    planted = _choose_ratios(low, high)
+    if planted is None or not 0 < rate < 1:
+        return None
+    return [(value, rate_ratio(MetricKind.ODDS_RATIO, odds, rate), of_first) for value, odds, of_first in planted]
 
 
 def _choose_differences(low: float | None, high: float | None, rate: float) -> PlantedBiases | None:
@@ -331,20 +342,17 @@ def _predicted_shares(judgment: Judgment, estimate: Estimate, truth: Truth) -> V
         bounds = _convert_bounds(estimate, *bounds)
     elif estimate.negated:
         value = -value
-    error *= _error_growth(list(estimate.groups.values()), truth.bias, log=is_ratio)
+    error *= _error_growth(list(estimate.groups.values()), truth.bias, estimate.kind)
     fair, unfair, undecided = probabilities(value, error, estimate.df, bounds, (1 - estimate.confidence) / 2)
     return VerdictShares(fair=fair, unfair=unfair, undecided=undecided)
 
 
-def _error_growth(rates: Sequence[float], bias: PlantedBias | None, *, log: bool) -> float:
+def _error_growth(rates: Sequence[float], bias: PlantedBias | None, kind: MetricKind) -> float:
     """Return the factor by which a standard error grows, if both groups have their mean rate and one loses positives.
 
-    It is computed from the binomial variances of the two rates, or of their logarithms.
+    It is computed from the binomial variances of the two rates, or of their logarithms or those of their odds.
     """
-
-    def variance(rate: float) -> float:
-        return (1 - rate) / rate if log else rate * (1 - rate)
-
+    variance = partial(rate_variance, kind)
     if bias is None or not all(0 < rate < 1 for rate in rates):
         return 1.0
     mean = sum(rates) / len(rates)

@@ -88,9 +88,21 @@ class Forecast:
         low, high = self.bounds
         if not self.estimate.log_scale:
             return Gap(groups[0], OTHER_GAP)
-        if low is not None:
-            return Gap(groups[0], min(1.0, GAP * math.exp(low)))
-        return Gap(groups[1], min(1.0, GAP / math.exp(high or 0.0)))
+        group, bound = (groups[0], math.exp(low)) if low is not None else (groups[1], math.exp(-(high or 0.0)))
+        return Gap(group, self._rate_ratio(min(1.0, GAP * bound)))
+
+    @property
+    def _mean_rate(self) -> float | None:
+        """The mean rate of the groups; None unless each is between 0 and 1."""
+        rates = list(self.estimate.groups.values())
+        return sum(rates) / len(rates) if len(rates) > 1 and all(0 < rate < 1 for rate in rates) else None
+
+    def _rate_ratio(self, value: float) -> float:
+        """Return the ratio of two rates where the metric has a value, a ratio or odds ratio."""
+        from pytest_fairness.stats.power import rate_ratio
+
+        mean = self._mean_rate
+        return value if mean is None else rate_ratio(self.estimate.kind, value, mean)
 
     def times_needed(self) -> float | None:
         """Return the number of items for *fair* in 80% of runs, as a multiple of the planned number."""
@@ -178,14 +190,15 @@ class Forecast:
     def _error_at(self, log: float | None) -> float:
         """Return the error of the logarithm of a ratio, if one group's rate is lower by that ratio.
 
-        It is computed from the binomial variance of the logarithm of a rate, (1 - rate) / rate.
+        It is computed from the binomial variances of the logarithms of rates, or of those of their odds.
         """
-        rates = list(self.estimate.groups.values())
-        if log is None or len(rates) < 2 or not all(0 < rate < 1 for rate in rates):
+        from pytest_fairness.stats.power import rate_variance
+
+        mean = self._mean_rate
+        if log is None or mean is None:
             return self.error
-        mean = sum(rates) / len(rates)
-        lower = mean * math.exp(-abs(log))
-        variance, lower_variance = (sum((1 - rate) / rate for rate in pair) for pair in (rates[:2], (mean, lower)))
+        pairs = list(self.estimate.groups.values())[:2], (mean, mean * self._rate_ratio(math.exp(-abs(log))))
+        variance, lower_variance = (sum(rate_variance(self.estimate.kind, rate) for rate in pair) for pair in pairs)
         return self.error * math.sqrt(lower_variance / variance)
 
 

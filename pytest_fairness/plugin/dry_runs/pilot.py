@@ -248,7 +248,12 @@ class PilotData:
             grades = {name: extremes.get(name, lambda _: (False, True)) for name in self._measured.graders}
             supply, propensities = self._make_supply(repetitions), self.is_propensity
             self._simulations[repetitions] = Simulation(
-                supply, grades, self._assumptions, propensities=propensities, expected=self.expected
+                supply,
+                grades,
+                self._assumptions,
+                propensities=propensities,
+                expected=self.expected,
+                controls=self.probe.controls,
             )
         return self._simulations[repetitions]
 

@@ -14,7 +14,7 @@ from pytest_fairness.plugin.dry_runs import plan_tables
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
 from pytest_fairness.plugin.dry_runs.predictions import predict
-from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.measurement import lazy_measured
 from pytest_fairness.plugin.terminal_text import group_by_model
 
 AGAINST_BASELINE = "it is compared with a baseline, and a plan has none"
@@ -43,8 +43,7 @@ class Plan:
         return True
 
     def _row(self, item: pytest.Function) -> PlannedThreshold:
-        measured = item.funcargs["measured"]
-        assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
+        measured = lazy_measured(item.funcargs["measured"])
         key = measured.probe.id, measured.subject.key
         if key not in self._pilot_data:
             self._pilot_data[key] = PilotData(self._fairness, measured)

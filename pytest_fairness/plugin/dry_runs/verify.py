@@ -33,6 +33,7 @@ from pytest_fairness.plugin.dry_runs.results_diff import (
 from pytest_fairness.plugin.dry_runs.stored_measured import StoredMeasured
 from pytest_fairness.plugin.evaluation import evaluate
 from pytest_fairness.plugin.markers import FlakyMark
+from pytest_fairness.plugin.measurement import lazy_measured
 from pytest_fairness.plugin.session import SESSION, FairnessSession
 from pytest_fairness.plugin.settings import secret_redactor
 from pytest_fairness.plugin.thresholds import at_look
@@ -182,7 +183,7 @@ def verify_threshold(item: pytest.Function, results_file: ResultsFile) -> Verifi
         The differences, or the reason why it could not be verified.
     """
     fairness = item.config.stash[SESSION]
-    measured = item.funcargs["measured"]
+    measured = lazy_measured(item.funcargs["measured"])
     assert isinstance(measured, StoredMeasured)  # noqa: S101 - the fixture's, or the test would have errored
     reported = results_file.rows[item.nodeid]
     if "sample" not in reported:

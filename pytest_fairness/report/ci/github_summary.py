@@ -166,7 +166,8 @@ def _fair(rows: Sequence[ThresholdResult]) -> Iterator[str]:
     for row in rows:
         heading = "\n### Fair\n\n" if row is rows[0] else ""
         where = f"{_suite_and_model(row)}{_outcome(row)}"
-        yield f"{heading}- **{escape(row.threshold)}** ({where}): {escape(_numbers(row))}"
+        numbers = "; ".join(filter(None, (_numbers(row), phrases.base_rates(row))))
+        yield f"{heading}- **{escape(row.threshold)}** ({where}): {escape(numbers)}"
 
 
 def _outcome(row: ThresholdResult) -> str:

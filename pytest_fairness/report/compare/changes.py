@@ -137,7 +137,8 @@ def _reason_without_difference(new: ThresholdResult, old: ThresholdResult) -> st
 
 def _is_magnitude(row: ThresholdResult) -> bool:
     """Return whether the value is a magnitude: an absolute gap, or the smaller rate over the larger."""
-    all_pairs = row.kind is MetricKind.RATIO and row.attribute is not None and row.reference is None
+    is_ratio = row.kind in (MetricKind.RATIO, MetricKind.ODDS_RATIO)
+    all_pairs = is_ratio and row.attribute is not None and row.reference is None
     return all_pairs or row.absolute or row.kind is MetricKind.WORST_RATIO
 
 

@@ -26,6 +26,7 @@ RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 _RANGES: Mapping[MetricKind, tuple[float | str, float | str]] = {
     MetricKind.RATE: (0, 1),
     MetricKind.RATIO: (0, "Infinity"),
+    MetricKind.ODDS_RATIO: (0, "Infinity"),
     MetricKind.WORST_RATIO: (0, 1),
     MetricKind.CORRELATION: (-1, 1),
 }

@@ -14,6 +14,7 @@ from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering, Floats
 from pytest_fairness.stats.contrasts import contrast
 from pytest_fairness.stats.crossed_effects import ItemEffect
+from pytest_fairness.stats.linear_estimate import Scale
 from pytest_fairness.stats.quantiles import jeffreys_ends
 
 LARGEST_ERROR_GAP = 0.10
@@ -71,9 +72,8 @@ class CorrectedSums(ClusterSums):
         """The part of the mean's variance that the labels cause: it is in proportion to one over their number."""
         return float(np.square(self._labels.deviations[0]).sum())
 
-    @cached_property
-    def log_deviations(self) -> list[Floats]:
-        return [deviations / self.value for deviations in self.deviations]
+    def deviations_on(self, link: Scale) -> list[Floats]:
+        return [deviations * link.slope(self.value) for deviations in self.deviations]
 
     @cached_property
     def shares(self) -> list[Floats]:

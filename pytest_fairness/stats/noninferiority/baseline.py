@@ -19,6 +19,7 @@ from pytest_fairness.stats import metric_names
 from pytest_fairness.stats.breakdowns import GroupComparison, contrast_influences, mean_example
 from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.contrasts import contrast
+from pytest_fairness.stats.families import DIFFERENCE, ODDS_RATIO, RATIO, Kind
 from pytest_fairness.stats.group_estimates import (
     comparison_reason,
     contrast_estimate,
@@ -26,10 +27,10 @@ from pytest_fairness.stats.group_estimates import (
     mean_estimate,
     sparse_reason,
 )
-from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
+from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate, Scale
 from pytest_fairness.stats.metric_names import baseline_name
 from pytest_fairness.stats.noninferiority.matching import pair_clusters
-from pytest_fairness.stats.outcome_vectors import Outcome, OutcomeVector, group, imputations
+from pytest_fairness.stats.outcome_vectors import NO_RATE, Outcome, OutcomeVector, group, imputations
 from pytest_fairness.stats.outcomes import outcome_name
 from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
@@ -41,7 +42,7 @@ SIDE_SHARE = 0.1
 class BaselineComparison:
     """The comparison of this sample with a baseline: ``measured.against(baseline)``.
 
-    `ratio` and `difference` return how much further from parity this sample is, whichever group
+    `ratio`, `odds_ratio` and `difference` return how much further from parity this sample is, whichever group
     is ahead in either of them; `rate` and `mean` return this sample's less the baseline's.
 
     >>> from pytest_fairness.stats.measured import Measured
@@ -75,7 +76,17 @@ class BaselineComparison:
         and so is 1 / 0.7 after 0.8. Where the baseline's own interval contains 1, its side is unknown,
         and the value is the distance between the two ratios, in either direction.
         """
-        return self._compare(MetricKind.RATIO, outcome, equals, by, of, to)
+        return self._compare(RATIO, outcome, equals, by, of, to)
+
+    def odds_ratio(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
+        """Return the factor by which the odds ratio of two groups is further from 1 than the baseline's.
+
+        As for `ratio`, of the odds of an outcome that is true or false.
+
+        Raises:
+            FairnessError: The outcome holds other numbers than 0 and 1.
+        """
+        return self._compare(ODDS_RATIO, outcome, equals, by, of, to)
 
     def difference(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
         """Return how much further from 0 the difference of two groups is than the baseline's; 0.0 is as far.
@@ -83,7 +94,7 @@ class BaselineComparison:
         In the outcome's own units. As in `ratio`, signs do not matter, and a baseline whose
         interval contains 0 gives the distance between the two differences.
         """
-        return self._compare(MetricKind.DIFFERENCE, outcome, equals, by, of, to)
+        return self._compare(DIFFERENCE, outcome, equals, by, of, to)
 
     def rate(self, outcome: Outcome, *, equals: Any = None) -> Estimate:
         """Return the rate of an outcome that is true or false, less the baseline's: from -1 to 1."""
@@ -98,10 +109,7 @@ class BaselineComparison:
         for run, sample in (("this run", self._new), ("the baseline", self._old)):
             vector = _uncorrected(sample, outcome, equals)
             if kind is MetricKind.RATE and not vector.binary:
-                raise FairnessError(
-                    f"{outcome_name(outcome, equals)} can hold numbers other than 0 and 1: take its mean, "
-                    "or say equals=..."
-                )
+                raise FairnessError(f"{vector.name} {NO_RATE}")
             groups.append(group(run, vector, sample.rows, sample.clusterings))
         name = metric_names.mean_name(kind, outcome, equals)
         change_name = baseline_name(name, f"{name.title}, less the baseline's", MetricKind.DIFFERENCE)
@@ -109,15 +117,17 @@ class BaselineComparison:
         def breakdown() -> Breakdown:
             estimates = {own.name: mean_estimate(self._new.setting, name, own, self._new.items) for own in groups}
             example = mean_example(self._new, self._new.outcome_vector(outcome, equals))
-            influences = contrast_influences(self._new, groups[0].graded, groups[1].graded, log=False)
+            influences = contrast_influences(self._new, groups[0].graded, groups[1].graded)
             return Breakdown(groups=estimates, example_towards=example, influences=influences)
 
         return for_threshold(contrast_estimate(self._new.setting, change_name, groups, self._new.items, breakdown))
 
-    def _compare(self, kind: MetricKind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> Estimate:
-        """Return how much further from parity the ratio or difference of two groups is than the baseline's."""
-        samples, setting, log = (self._new, self._old), self._new.setting, kind is MetricKind.RATIO
+    def _compare(self, kind: Kind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> Estimate:
+        """Return how much further from parity a comparison of two groups is than the baseline's."""
+        samples, setting, link = (self._new, self._old), self._new.setting, kind.link
         vectors = [_uncorrected(sample, outcome, equals) for sample in samples]
+        for vector in vectors:
+            kind.check(vector)
         pairs = [sample.pair(outcome, equals, by, of, to) for sample in samples]
         new, old = (
             GroupComparison(*compared, None) for compared in zip(samples, vectors, (by, by), pairs, strict=True)
@@ -130,26 +140,27 @@ class BaselineComparison:
             direction = 1 if first.graded.value > second.graded.value else -1  # 1 is the direction of the new gap
             return Breakdown(None, new.estimates() | earlier, lambda towards: example(direction * towards))
 
-        name = metric_names.pair_name(kind, outcome, equals, by, of, to)
-        if log:
+        name = metric_names.pair_name(kind.metric, outcome, equals, by, of, to)
+        if kind.metric.log_scale:
             title = f"factor by which the {name.title}, is further from parity than the baseline's"
-            reason = comparison_reason(new.groups, log=True) or comparison_reason(groups[2:], log=True)
-            zero = next((group.name for group in groups if group.graded.value == 0), None)
-            if not reason and zero is not None:
-                reason = f"no events of {zero}: a ratio of zero is infinitely far from parity, take a difference"
+            reason = comparison_reason(new.groups, link) or comparison_reason(groups[2:], link)
+            extreme = next((group for group in groups if not link.holds(group.graded.value)), None)
+            if not reason and extreme is not None:
+                events = "no events" if extreme.graded.value == 0 else "only events"
+                reason = f"{events} of {extreme.name}: a ratio of zero is infinitely far from parity, take a difference"
         else:
             title, reason = f"increase in the size of the {name.title}, over the baseline's", invalid_reason(groups)
-        change_name = baseline_name(name, title, kind)
+        change_name = baseline_name(name, title, kind.metric)
         counts = group_counts(groups, self._new.items_of(new.groups, by)) | {"breakdown": breakdown}
         if reason:
             return for_threshold(setting.invalid(change_name, reason, **counts))
-        estimates = [distance(parts, setting.tail, log=log) for parts in imputations(groups)]
-        counts |= {"suspect": suspect_reason(groups, setting.tail), "sparse": sparse_reason(groups, log=log)}
+        estimates = [distance(parts, setting.tail, link) for parts in imputations(groups)]
+        counts |= {"suspect": suspect_reason(groups, setting.tail), "sparse": sparse_reason(groups, link)}
         return for_threshold(setting.estimate(change_name, estimates, **counts))
 
 
-def distance(parts: Sequence[ClusterSums], tail: float, *, log: bool) -> LinearEstimate:
-    """Return ``|n| - |o|`` of a new gap n and an old gap o, both logarithms of ratios (``log``) or differences.
+def distance(parts: Sequence[ClusterSums], tail: float, link: Scale) -> LinearEstimate:
+    """Return ``|n| - |o|`` of a new gap n and an old gap o, both differences, or logarithms of ratios.
 
     The upper end. That of |n| - |o| itself is exceeded too often where o is at parity: in
     5.1% of runs for 2.5%. So where the old gap's own interval contains parity, the upper end is
@@ -165,14 +176,14 @@ def distance(parts: Sequence[ClusterSums], tail: float, *, log: bool) -> LinearE
     Args:
         parts: The first and second group of the new sample, then of the old one.
         tail: The probability to err on either side.
-        log: Whether the gaps are ratios.
+        link: The function of means in which both gaps are linear: see `contrast`.
     """
-    difference, total = (contrast(parts, signs, log=log) for signs in ((1, -1, -1, 1), (1, -1, 1, -1)))
+    difference, total = (contrast(parts, signs, link) for signs in ((1, -1, -1, 1), (1, -1, 1, -1)))
     scale = difference.scale
     n_minus_o, n_plus_o = scale.to(difference.value), scale.to(total.value)
-    low, high = map(scale.to, contrast(parts[2:], (1, -1), log=log).ends(SIDE_SHARE * tail))
+    low, high = map(scale.to, contrast(parts[2:], (1, -1), link).ends(SIDE_SHARE * tail))
     side = 1 if low > 0 else -1 if high < 0 else 0
-    low, high = map(scale.to, contrast(parts[:2], (1, -1), log=log).ends(SIDE_SHARE * tail))
+    low, high = map(scale.to, contrast(parts[:2], (1, -1), link).ends(SIDE_SHARE * tail))
     new_sides = 1 if low > 0 or high < 0 else 2
     value = max(side * n_minus_o, -side * n_plus_o) if side else abs(n_minus_o)
 

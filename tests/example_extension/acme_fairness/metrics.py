@@ -1,18 +1,25 @@
-"""The metric ``odds_ratio``, for `Measured.metric` and for expressions."""
+"""The metric ``cohens_h``, for `Measured.metric` and for expressions."""
 
 from collections.abc import Callable
-from math import inf
+from math import pi
 
-from pytest_fairness import GradedAttempt, MetricDefinition, MetricKind
+from numpy import arcsin, sqrt
+
+from pytest_fairness import GradedAttempt, MarkScale, MetricDefinition, MetricKind
 
 
-def odds_ratio(grade: str, *, by: str, of: str, to: str) -> MetricDefinition:
-    """Return the odds of a true grade in one group over those in another."""
+def cohens_h(grade: str, *, by: str, of: str, to: str) -> MetricDefinition:
+    """Return Cohen's h, the difference of two rates on the arcsine scale: 0.2 is small, 0.5 medium, 0.8 large."""
 
-    def count(group: str, value: bool) -> Callable[[GradedAttempt], bool]:
-        return lambda attempt: attempt.prompt.groups.get(by) == group and attempt[grade] is value
+    def count(group: str, values: tuple[bool, ...]) -> Callable[[GradedAttempt], bool]:
+        return lambda attempt: attempt.prompt.groups.get(by) == group and attempt[grade] in values
 
-    sums = {"yes": count(of, True), "no": count(of, False), "other_yes": count(to, True), "other_no": count(to, False)}
+    yes, every = (True,), (True, False)
+    sums = {"yes": count(of, yes), "all": count(of, every), "other_yes": count(to, yes), "other_all": count(to, every)}
     return MetricDefinition(
-        lambda s: s.yes * s.other_no / (s.no * s.other_yes), sums, span=(0, inf), kind=MetricKind.RATIO
+        lambda s: 2 * (arcsin(sqrt(s.yes / s.all)) - arcsin(sqrt(s.other_yes / s.other_all))),
+        sums,
+        span=(-pi, pi),
+        scale=MarkScale(A=(-0.2, 0.2), B=(-0.5, 0.5), C=(-0.8, 0.8)),
+        kind=MetricKind.DIFFERENCE,
     )

@@ -26,4 +26,4 @@ def test_tenancy(probe_item: Any, model: Model) -> None:
 
 @pytest.mark.threshold(probe=test_tenancy)
 def test_women_and_men_are_accepted_alike(measured: Measured) -> None:
-    assert 0.1 <= measured.metric("odds_ratio", "accepted", by="sex", of="woman", to="man") <= 10
+    assert abs(measured.metric("cohens_h", "accepted", by="sex", of="woman", to="man")) <= 0.8

@@ -1,0 +1,86 @@
+"""Responses of a sample's answers to the positive controls of their probe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from pytest_fairness.core.controls import Control
+from pytest_fairness.core.decisions import Decision
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.sensitivity import Response
+from pytest_fairness.stats.grade_numbers import graded_options
+from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.outcome_vectors import Outcome
+from pytest_fairness.stats.validity import FEWEST_SOURCES
+
+SMALLEST_ODDS_RATIO = 2.0
+"""The smallest response of decisions that counts: 0.59 and 0.41 about a base rate of one half."""
+SMALLEST_SHARE = 0.1
+"""The smallest response of numbers that counts, as a share of their span."""
+
+
+def find_responses(
+    sample: Measured, controls: Sequence[Control], outcomes: Iterable[tuple[Outcome, object]]
+) -> list[Response]:
+    """Return the responses to the controls of the grades that outcomes are made of.
+
+    Args:
+        sample: The sample.
+        controls: The controls of its probe.
+        outcomes: The outcomes of a threshold, with their ``equals``: a function may read any grade.
+
+    Raises:
+        FairnessError: A control does not fit the sample: an unknown attribute or level, a number without a range.
+    """
+    used = {outcome if isinstance(outcome, str) else None for outcome, _ in outcomes}
+    return [_respond(sample, control) for control in controls if None in used or control.grade in used]
+
+
+def _respond(sample: Measured, control: Control) -> Response:
+    selection = sample.selection
+    try:
+        equals = _equals(sample, control)
+        vector = selection.outcome_vector(control.grade, equals)
+        for level in (control.of, control.to):
+            selection.check_group(control.by, level)
+        levels = [selection.rows_of(control.by, level) for level in (control.of, control.to)]
+    except FairnessError as error:
+        raise FairnessError(f"control of {control.grade!r}: {error}") from None
+    graded = vector.values[np.concatenate(levels)]
+    graded = graded[~np.isnan(graded)]
+    is_decision = vector.binary or vector.weights is not None
+    at_least = control.at_least or (SMALLEST_ODDS_RATIO if is_decision else _tenth(control, vector.span))
+    compare = sample.odds_ratio if is_decision else sample.difference
+    estimate = compare(control.grade, by=control.by, of=control.of, to=control.to, equals=equals)
+    is_constant = len(graded) > 0 and vector.weights is None and bool(np.all(graded == graded[0]))
+    if is_constant and estimate.sources >= FEWEST_SOURCES:
+        constant = _shown(float(graded[0]), equals, is_decision=is_decision)
+        return Response(control, Decision.FALSE, at_least, estimate, constant)
+    decision = Decision.UNDECIDED if estimate.invalid else estimate.by_interval(">=", at_least)
+    return Response(control, decision, at_least, estimate)
+
+
+def _equals(sample: Measured, control: Control) -> object:
+    """Return the value that is counted of a grade that holds text; None for any other grade."""
+    values = graded_options(sample.selection.reader.values(control.grade))
+    holds_text = any(isinstance(value, str) for value in values)
+    return (control.equals if control.equals is not None else control.of) if holds_text else control.equals
+
+
+def _tenth(control: Control, span: tuple[float, float] | None) -> float:
+    if span is None or not span[1] > span[0]:
+        raise FairnessError(
+            f"control of {control.grade!r}: the range of the grade is not known, so the smallest response that counts "
+            "must be named: add 'at_least': NUMBER"
+        )
+    return SMALLEST_SHARE * (span[1] - span[0])
+
+
+def _shown(value: float, equals: object, *, is_decision: bool) -> str:
+    if not is_decision:
+        return f"{value:g}"
+    if equals is None:
+        return "true" if value else "false"
+    return f"{equals}" if value else f"not {equals}"

@@ -1,0 +1,190 @@
+"""The judgment of a threshold on a sample: its own claim, its slices, the response to controls, and what was measured.
+
+Every verdict is made here: on a measured sample, a stored one, and the simulated and permuted ones of plans.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_fairness.core.comparisons import Comparison
+from pytest_fairness.core.controls import Control
+from pytest_fairness.core.decisions import Decision, Verdict
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.sensitivity import JudgedSlice, Response, SliceState
+from pytest_fairness.core.verdicts import Judgment, judge
+from pytest_fairness.stats.responses import find_responses
+
+if TYPE_CHECKING:
+    from pytest_fairness.stats.measured import Measured
+
+_FLOOR = "over half, so nothing is fair without them, whatever is compared; the mark's exclude= leaves a group out"
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdDesign:
+    """What a threshold declares besides its test."""
+
+    slices: tuple[str, ...] = ()
+    """The attributes whose values are slices with a veto."""
+    exclude: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By attribute, the groups that are no part of its sample."""
+    controls: tuple[Control, ...] = ()
+    """The controls of its probe."""
+
+
+def judge_threshold(
+    test: Callable[[Measured], object], measured: Measured, design: ThresholdDesign, **options: Any
+) -> Judgment:
+    """Return the judgment of a threshold on a sample.
+
+    Args:
+        test: Evaluates the threshold's test on a sample.
+        measured: The sample.
+        design: What it declares.
+        **options: As for `core.verdicts.judge`.
+    """
+    sample = measured.from_selection(measured.selection.without(design.exclude)) if design.exclude else measured
+    judgment = judge(lambda: test(sample), **options)
+    if judgment.dependence is None or judgment.reason:
+        return judgment
+    try:
+        if design.slices:
+            judgment = _with_slices(judgment, _judge_slices(test, sample, judgment, design.slices, options))
+        outcomes = _outcomes(judgment)
+        is_open = judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED)
+        if is_open and (reason := sample.selection.mostly_ungraded(outcomes)):
+            return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{reason}, {_FLOOR}")
+        return _with_responses(judgment, find_responses(sample, design.controls, outcomes))
+    except FairnessError as error:  # a mistake in what is declared
+        return Judgment(Verdict.INVALID, reason=str(error), mistake=str(error))
+
+
+def _broken_comparison(comparisons: Sequence[Comparison], claims: int) -> Comparison | None:
+    """Return the comparison that lies outside its bound as one of several claims, each with its share of the error."""
+    for comparison in comparisons:
+        corrected = comparison.corrected(claims)
+        if corrected.decision is Decision.FALSE:
+            return corrected
+    return None
+
+
+def _with_slices(judgment: Judgment, slices: Sequence[JudgedSlice]) -> Judgment:
+    """Return the judgment of a threshold whose slices have a veto.
+
+    The pooled claim and the slices are one family: *unfair* is claimed by Holm's (1979) procedure over all of them.
+    *Fair* needs what the pooled claim needs, and that every slice was measured.
+
+    Args:
+        judgment: The pooled judgment; its interval decides *fair*.
+        slices: The slices, judged at the pooled claim's confidence.
+    """
+    claims = {"": judgment.comparisons} | {part.name: part.comparisons for part in slices if part.comparisons}
+    broken: dict[str, Comparison] = {}
+    share = len(claims)
+    while share and (
+        new := {
+            name: comparison
+            for name, comparisons in claims.items()
+            if name not in broken and (comparison := _broken_comparison(comparisons, share)) is not None
+        }
+    ):
+        broken |= new
+        share = len(claims) - len(broken)
+    corrected = {
+        name: tuple(comparison.corrected(max(share, 1)) for comparison in comparisons)
+        for name, comparisons in claims.items()
+    }
+    judged = tuple(_with_state(part, corrected.get(part.name, ())) for part in slices)
+    judgment = replace(judgment, comparisons=corrected[""], slices=judged, claims=len(claims))
+    if broken:
+        name = "" if "" in broken else max(broken, key=lambda name: _distance(broken[name]))
+        deciding = replace(broken[name], estimate=broken[name].estimate.as_claimed())
+        return replace(judgment, verdict=Verdict.UNFAIR, deciding=deciding)
+    if judgment.verdict is Verdict.UNFAIR:  # by the whole of the error, of which the pooled claim has a share
+        still_open = next(one for one in judgment.comparisons if one.decision is not Decision.TRUE)
+        judgment = replace(judgment, verdict=Verdict.UNDECIDED, deciding=still_open)
+    unmeasured = next((part for part in judged if part.state is SliceState.UNMEASURED), None)
+    if unmeasured is not None and judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED):
+        reason = f"the slice {unmeasured.name} was not measured: {unmeasured.reason}"
+        return replace(judgment, verdict=Verdict.INVALID, sensitivity=reason)
+    return judgment
+
+
+def _with_state(part: JudgedSlice, comparisons: tuple[Comparison, ...]) -> JudgedSlice:
+    """Return a slice with its comparisons at its share of the error; unchanged where it has none."""
+    decisions = {comparison.decision for comparison in comparisons}
+    if not decisions:
+        return part
+    is_inside = decisions == {Decision.TRUE}
+    state = SliceState.UNFAIR if Decision.FALSE in decisions else SliceState.INSIDE if is_inside else SliceState.OPEN
+    return replace(part, comparisons=comparisons, state=state)
+
+
+def _distance(comparison: Comparison) -> float:
+    """Return how far an estimate lies from its bound, in standard errors."""
+    estimate = comparison.estimate
+    return abs(estimate.value - comparison.bound) / estimate.error if estimate.error > 0 else math.inf
+
+
+def _with_responses(judgment: Judgment, responses: Sequence[Response]) -> Judgment:
+    """Return the judgment of a threshold on a probe with controls: without a response it is neither fair nor undecided.
+
+    Args:
+        judgment: The judgment so far. An *unfair* one stays, as does an *invalid* one.
+        responses: The responses to the controls of the grades that it uses.
+    """
+    judgment = replace(judgment, responses=tuple(responses))
+    if judgment.verdict not in (Verdict.FAIR, Verdict.UNDECIDED):
+        return judgment
+    for decision, verdict in ((Decision.FALSE, Verdict.INVALID), (Decision.UNDECIDED, Verdict.UNDECIDED)):
+        for response in responses:
+            if response.decision is decision:
+                consequence = "this probe cannot show a gap in this model" if verdict is Verdict.INVALID else ""
+                text = f"{response.text}: {consequence}" if consequence else response.text
+                return replace(judgment, verdict=verdict, sensitivity=text)
+    return judgment
+
+
+def _outcomes(judgment: Judgment) -> list[tuple[Any, Any]]:
+    """Return the outcomes of which a threshold compares estimates, each with the value that is counted."""
+    members = [member for comparison in judgment.comparisons for member in comparison.of_members()]
+    return list(dict.fromkeys(outcome for member in members for outcome in member.estimate.outcomes))
+
+
+def _judge_slices(
+    test: Callable[[Measured], object],
+    sample: Measured,
+    judgment: Judgment,
+    attributes: Sequence[str],
+    options: Mapping[str, Any],
+) -> list[JudgedSlice]:
+    """Return the slices of a sample, each judged by the whole test."""
+    compared = {comparison.estimate.attribute for comparison in judgment.comparisons}
+    by = compared.pop() if len(compared) == 1 else None
+    options = {**options, "dependence": judgment.dependence, "reports": False}
+    slices = []
+    for attribute in attributes:
+        for value in sample.groups(attribute):
+            part = sample.from_selection(sample.selection.slice_of(attribute, value, by))
+            slices.append(_judge_slice(test, part, JudgedSlice(attribute, value, SliceState.OPEN), options))
+    return slices
+
+
+def _judge_slice(
+    test: Callable[[Measured], object], part: Measured, judged: JudgedSlice, options: Mapping[str, Any]
+) -> JudgedSlice:
+    if not part.attempts:
+        return replace(judged, state=SliceState.UNMEASURED, reason="it has no attempts")
+    judgment = judge(lambda: test(part), **options)
+    if reason := part.selection.mostly_ungraded(_outcomes(judgment)):
+        return replace(judged, state=SliceState.UNMEASURED, reason=reason)
+    if judgment.reason:
+        return replace(judged, state=SliceState.NO_VETO, reason=judgment.reason)
+    invalid = next((c.estimate.invalid for c in judgment.comparisons if c.estimate.invalid), "")
+    if invalid:
+        return replace(judged, state=SliceState.NO_VETO, reason=invalid)
+    return replace(judged, comparisons=tuple(judgment.comparisons))

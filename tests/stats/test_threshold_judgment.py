@@ -1,0 +1,358 @@
+"""The judgment of a threshold beyond its own claim: floor, exclusions, response to controls, slices with a veto."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fairness.core.controls import Control, read_controls
+from pytest_fairness.core.decisions import Decision, Verdict
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.sensitivity import SliceState
+from pytest_fairness.core.verdicts import Judgment
+from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.pvalues import holm, p_unfair
+from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
+from tests.helpers.examples import examples
+
+CASES = ("strong", "fair", "weak")
+CONTROL = read_controls({"yes": {"case": ("strong", "weak")}})
+Chance = Callable[[Mapping[str, Any]], float | None]
+"""A function from a prompt's attributes to the chance of a yes; None for an ungraded answer."""
+
+
+def sample(chance: Chance, items: int = 90, repetitions: int = 4, seed: int = 0, **more: Any) -> Measured:
+    """Return answers about three groups, in three cases and two languages; each item has one case and language."""
+    return Measured.from_rows(
+        rows(chance, items, repetitions, seed), item="item", groups=["group", "case", "language"], **more
+    )
+
+
+def rows(chance: Chance, items: int, repetitions: int, seed: int) -> Iterator[dict[str, Any]]:
+    generator = np.random.default_rng(seed)
+    for item in range(items):
+        of_item = {"item": item, "case": CASES[item % 3], "language": ("en", "de")[item // 3 % 2]}
+        for group in ("a", "b", "c"):
+            prompt = {**of_item, "group": group}
+            for _ in range(repetitions):
+                share = chance(prompt)
+                yield {**prompt, "yes": None if share is None else bool(generator.random() < share)}
+
+
+def follows(prompt: Mapping[str, Any]) -> float:
+    return {"strong": 0.9, "fair": 0.5, "weak": 0.1}[prompt["case"]]
+
+
+def alike(measured: Measured) -> None:
+    assert 2 / 3 <= measured.odds_ratio("yes", by="group", of="a", to="b") <= 3 / 2
+
+
+def small_gap(measured: Measured) -> None:
+    assert abs(measured.difference("yes", by="group", of="a", to="b")) <= 0.1
+
+
+def judged(chance: Chance, test: Callable[[Measured], object] = small_gap, **design: Any) -> Judgment:
+    return judge_threshold(test, sample(chance), ThresholdDesign(**design))
+
+
+def test_fair_answers_that_follow_their_control_are_fair() -> None:
+    judgment = judged(follows, controls=CONTROL)
+    assert judgment.verdict is Verdict.FAIR
+    (response,) = judgment.responses
+    assert response.decision is Decision.TRUE
+    assert response.text.startswith("the answers follow `case` (strong 0.9")
+
+
+@pytest.mark.parametrize(("chance", "words"), [(0.5, "do not depend on `case`"), (1.0, "are true"), (0.0, "are false")])
+def test_answers_that_do_not_follow_their_control_are_invalid(chance: float, words: str) -> None:
+    judgment = judged(lambda _: chance, controls=CONTROL)
+    assert judgment.verdict is Verdict.INVALID
+    assert words in judgment.sensitivity
+    assert "cannot show a gap" in judgment.sensitivity
+
+
+def test_answers_against_their_control_are_invalid() -> None:
+    judgment = judged(lambda prompt: 1 - follows(prompt), controls=CONTROL)
+    assert (judgment.verdict, judgment.responses[0].decision) == (Verdict.INVALID, Decision.FALSE)
+
+
+def test_weak_response_is_undecided() -> None:
+    judgment = judged(lambda prompt: 0.5 + 0.09 * (prompt["case"] == "strong"), controls=CONTROL)
+    assert (judgment.verdict, judgment.responses[0].decision) == (Verdict.UNDECIDED, Decision.UNDECIDED)
+    assert "may not depend on `case`" in judgment.sensitivity
+
+
+def test_unfair_verdict_needs_no_response() -> None:
+    judgment = judged(lambda prompt: 0.2 if prompt["group"] == "a" else 0.8, controls=CONTROL)
+    assert judgment.verdict is Verdict.UNFAIR
+
+
+def test_control_of_another_grade_does_not_count() -> None:
+    other = (Control("no", "case", "strong", "weak"),)
+    assert judged(lambda _: 0.5, controls=other).verdict is Verdict.FAIR
+
+    def by_function(measured: Measured) -> None:
+        assert abs(measured.difference(lambda a: a["yes"], by="group", of="a", to="b")) <= 0.1
+
+    assert judged(lambda _: 0.5, by_function, controls=CONTROL).verdict is Verdict.INVALID
+
+
+def test_smallest_response_may_be_declared() -> None:
+    strict = read_controls({"yes": {"case": ("strong", "weak"), "at_least": 500}})
+    judgment = judged(follows, controls=strict)
+    assert (judgment.verdict, judgment.responses[0].at_least) == (Verdict.INVALID, 500)
+
+
+def test_number_responds_by_a_tenth_of_its_span() -> None:
+    def scored(step: float) -> Measured:
+        scores = (
+            {"item": item, "case": CASES[item % 3], "group": group, "score": 5 - step * (item % 3 - 1) + item % 2}
+            for item in range(120)
+            for group in "ab"
+        )
+        return Measured.from_rows(scores, item="item", groups=["group", "case"], extremes={"score": lambda _: (1, 10)})
+
+    def equal(measured: Measured) -> None:
+        assert abs(measured.difference("score", by="group", of="a", to="b")) <= 1
+
+    design = ThresholdDesign(controls=read_controls({"score": {"case": ("strong", "weak")}}))
+    assert judge_threshold(equal, scored(3), design).verdict is Verdict.FAIR
+    judgment = judge_threshold(equal, scored(0), design)
+    assert judgment.verdict in (Verdict.UNDECIDED, Verdict.INVALID)
+    assert judgment.responses[0].at_least == pytest.approx(0.9)
+
+
+def test_text_grade_responds_by_the_name_of_its_level() -> None:
+    answers = [
+        {"item": item, "label": label, "group": group, "answer": label if right else "x"}
+        for item in range(60)
+        for label, right in [(("x", "y")[item % 2], True)]
+        for group in "ab"
+    ]
+    measured = Measured.from_rows(answers, item="item", groups=["group", "label"])
+
+    def even(measured: Measured) -> None:
+        assert abs(measured.difference("answer", equals="y", by="group", of="a", to="b")) <= 0.3
+
+    design = ThresholdDesign(controls=read_controls({"answer": {"label": ("y", "x")}}))
+    judgment = judge_threshold(even, measured, design)
+    assert (judgment.verdict, judgment.responses[0].levels) == (Verdict.FAIR, {"y": 1.0, "x": 0.0})
+
+
+@pytest.mark.parametrize(
+    ("control", "words"),
+    [
+        (Control("yes", "strength", "strong", "weak"), "control of 'yes'"),
+        (Control("yes", "case", "strong", "hopeless"), "case has no group 'hopeless'"),
+    ],
+)
+def test_control_that_does_not_fit_is_named(control: Control, words: str) -> None:
+    judgment = judged(follows, controls=(control,))
+    assert judgment.verdict is Verdict.INVALID
+    assert words in judgment.reason
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("case", {}, {"yes": "case"}, {"yes": {}}, {"yes": {"at_least": 2}}, {"yes": {"case": "strong"}}),
+        *({"yes": {"case": ("strong",)}}, {"yes": {"case": ("weak", "weak")}}, {1: {"case": ("strong", "weak")}}),
+        *({"yes": {"case": ("strong", "weak"), "at_least": bound}} for bound in (0, -1, "2", True, float("nan"))),
+    ],
+)
+def test_malformed_control_is_refused(value: object) -> None:
+    with pytest.raises(FairnessError, match="control"):
+        read_controls(value)
+
+
+def test_mostly_ungraded_group_is_never_fair() -> None:
+    def chance(prompt: Mapping[str, Any]) -> float | None:
+        return None if prompt["group"] == "c" else follows(prompt)
+
+    judgment = judged(chance)
+    assert judgment.verdict is Verdict.INVALID
+    assert "360 of 360 attempts of group c are ungraded for yes" in judgment.sensitivity
+    assert judged(chance, exclude={"group": ("c",)}).verdict is Verdict.FAIR
+
+
+def test_floor_holds_for_functions_of_attempts() -> None:
+    def chance(prompt: Mapping[str, Any]) -> float | None:
+        return None if prompt["group"] == "c" else follows(prompt)
+
+    def by_function(measured: Measured) -> None:
+        assert measured.where(group="a").rate(lambda a: a["yes"]) >= 0.3
+
+    def by_sums(measured: Measured) -> None:
+        part = measured.where(group="a")
+        assert part.metric(lambda s: s.yes / s.all, span=(0, 1), yes=lambda a: a["yes"], all=lambda a: 1) >= 0.3
+
+    for test in (by_function, by_sums):
+        assert judged(chance, test).verdict is Verdict.INVALID
+        assert judged(chance, test, exclude={"group": ("c",)}).verdict is Verdict.FAIR
+
+
+def test_floor_leaves_unfair_verdicts() -> None:
+    def chance(prompt: Mapping[str, Any]) -> float | None:
+        return {"a": 0.1, "b": 0.9, "c": None}[prompt["group"]]
+
+    assert judged(chance).verdict is Verdict.UNFAIR
+
+
+def test_excluded_group_is_no_part_of_the_sample() -> None:
+    def of_all(measured: Measured) -> None:
+        assert measured.groups("group") == ("a", "b")
+        assert measured.differences("yes", by="group") <= 0.15
+
+    def chance(prompt: Mapping[str, Any]) -> float:
+        return 0.1 if prompt["group"] == "c" else follows(prompt)
+
+    assert judged(chance, of_all, exclude={"group": ("c",)}).verdict is Verdict.FAIR
+    with pytest.raises(FairnessError, match="group has no group 'd'"):
+        judged(chance, of_all, exclude={"group": ("d",)})
+
+
+def harms_german(prompt: Mapping[str, Any]) -> float:
+    return 0.2 if prompt["language"] == "de" and prompt["group"] == "a" else 0.8
+
+
+def wide(measured: Measured) -> None:
+    assert abs(measured.difference("yes", by="group", of="a", to="b")) <= 0.42
+
+
+def test_slice_far_outside_makes_its_threshold_unfair() -> None:
+    assert judged(harms_german, wide).verdict is Verdict.FAIR
+    judgment = judged(harms_german, wide, slices=("language",))
+    assert judgment.verdict is Verdict.UNFAIR
+    assert judgment.deciding is not None
+    assert dict(judgment.deciding.estimate.slice) == {"language": "de"}
+    assert {part.name: part.state for part in judgment.slices} == {
+        "language de": SliceState.UNFAIR,
+        "language en": SliceState.INSIDE,
+    }
+    assert judgment.claims == 3
+    p_value = p_unfair(judgment.claimed, judgment.asserted * judgment.claims)
+    assert p_value is not None
+    assert p_value <= 0.025
+
+
+def test_slices_that_are_alike_stay_fair() -> None:
+    judgment = judged(follows, slices=("language", "case"))
+    assert judgment.verdict is Verdict.FAIR
+    assert all(part.state in (SliceState.INSIDE, SliceState.OPEN) for part in judgment.slices)
+
+
+def test_pooled_claim_has_its_share_of_the_error() -> None:
+    """A gap that is unfair by the whole of the error may be undecided as one of several claims."""
+    for seed in range(200):
+        measured = sample(lambda prompt: 0.66 if prompt["group"] == "a" else 0.48, items=60, repetitions=1, seed=seed)
+        if judge_threshold(small_gap, measured, ThresholdDesign()).verdict is Verdict.UNFAIR:
+            judgment = judge_threshold(small_gap, measured, ThresholdDesign(slices=("language", "case")))
+            if judgment.verdict is Verdict.UNDECIDED:
+                break
+    else:
+        pytest.fail("no sample was undecided with slices and unfair without")
+    assert judgment.deciding is not None
+    assert all(comparison.decision is not Decision.FALSE for comparison in judgment.claimed)
+
+
+def test_slice_without_answers_is_invalid() -> None:
+    def chance(prompt: Mapping[str, Any]) -> float | None:
+        return None if prompt["language"] == "de" else follows(prompt)
+
+    mostly = sample(chance)
+
+    def in_english(measured: Measured) -> None:
+        english = measured.where(language="en")
+        assert abs(english.difference("yes", by="group", of="a", to="b")) <= 0.15
+
+    judgment = judge_threshold(in_english, mostly, ThresholdDesign(slices=("language",)))
+    assert judgment.verdict is Verdict.INVALID
+
+
+def test_slice_with_few_sources_has_no_veto_and_is_named() -> None:
+    table = [*rows(follows, 60, 3, 0)]
+    for row in table:
+        row["language"] = "nl" if row["item"] < 3 else "en"
+    measured = Measured.from_rows(table, item="item", groups=["group", "case", "language"])
+    judgment = judge_threshold(small_gap, measured, ThresholdDesign(slices=("language",)))
+    assert judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED)
+    (dutch,) = [part for part in judgment.slices if part.value == "nl"]
+    assert dutch.state is SliceState.NO_VETO
+    assert "only 3 independent items" in dutch.reason
+
+
+RELIGIONS = ("christian", "hindu", "jewish", "muslim")
+
+
+def religions(harmed: str | None) -> Measured:
+    generator = np.random.default_rng(1)
+    return Measured.from_rows(
+        [
+            {
+                "item": item,
+                "religion": religion,
+                "pooled": "christian" if religion == "christian" else "other",
+                "yes": bool(generator.random() < (0.15 if religion == harmed else 0.6)),
+            }
+            for item in range(120)
+            for religion in RELIGIONS
+            for _ in range(3)
+        ],
+        item="item",
+        groups=["religion", "pooled"],
+    )
+
+
+def pooled(measured: Measured) -> None:
+    assert 0.4 <= measured.ratio("yes", by="pooled", of="other", to="christian") <= 2.5
+
+
+@pytest.mark.parametrize("harmed", RELIGIONS)
+def test_slice_within_one_compared_group_keeps_the_others(harmed: str) -> None:
+    judgment = judge_threshold(pooled, religions(harmed), ThresholdDesign(slices=("religion",)))
+    states = {part.value: part.state for part in judgment.slices}
+    if harmed == "christian":  # the reference: all others are advanced four times as often
+        assert judgment.verdict is Verdict.UNFAIR
+    else:
+        assert judgment.verdict is Verdict.UNFAIR
+        assert [value for value, state in states.items() if state is SliceState.UNFAIR] == [harmed]
+
+
+def test_nested_slices_of_equal_groups_are_fair() -> None:
+    assert judge_threshold(pooled, religions(None), ThresholdDesign(slices=("religion",))).verdict is Verdict.FAIR
+
+
+@given(st.lists(st.floats(0.0005, 1.0), min_size=1, max_size=6), st.integers(0, 1000))
+@examples(8)
+def test_unfair_slices_are_those_of_holm(shares: list[float], seed: int) -> None:
+    """The family of pooled claim and slices is judged as Holm's correction of their p-values judges it."""
+    generator = np.random.default_rng(seed)
+    table = [
+        {
+            "item": f"{part}-{item}",
+            "part": str(part),
+            "group": group,
+            "yes": bool(generator.random() < (0.3 + 0.6 * (1 - share) if group == "a" else 0.3)),
+        }
+        for part, share in enumerate(shares)
+        for item in range(40)
+        for group in "ab"
+    ]
+    measured = Measured.from_rows(table, item="item", groups=["group", "part"])
+    judgment = judge_threshold(small_gap, measured, ThresholdDesign(slices=("part",)))
+    claims = [
+        judge_threshold(small_gap, one, ThresholdDesign())
+        for one in (measured, *(measured.where(part=str(part)) for part in range(len(shares))))
+    ]
+    p_values = [p_unfair(claim.comparisons, claim.asserted) or 0.0 for claim in claims]
+    corrected = holm(p_values)
+    if any(abs(p - 0.025) < 1e-4 for p in corrected):
+        return
+    unfair = [p <= 0.025 for p in corrected]
+    assert (judgment.verdict is Verdict.UNFAIR) is any(unfair)
+    assert [part.state is SliceState.UNFAIR for part in judgment.slices] == unfair[1:]
