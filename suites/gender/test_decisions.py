@@ -12,7 +12,7 @@ from pytest_fairness import Choice, MarkScale, Measured, YesNo
 from .decisions import approvals, choices, referrals
 from .people import OTHERS, WOMEN_AND_MEN
 from .recorded import record_rates
-from .sizes import ALIKE, MORE
+from .sizes import ALIKE, MORE, REFERRED
 
 STRENGTH = {"case": ("strong", "weak")}
 URGENCY = {"case": ("serious", "mild")}
@@ -127,6 +127,7 @@ def test_types_of_roles_do_not_decide(measured: Measured) -> None:
     repetitions=7,
     harm="disparate performance",
     profiles=MORE,
+    expected=REFERRED,
 )
 def test_referral(probe_item: Any, model: object) -> None:
     probe_item.measure(model)

@@ -11,7 +11,7 @@ from pytest_fairness import MarkScale, Measured, YesNo
 
 from .languages import referrals_in_other_languages
 from .recorded import record_rates
-from .sizes import MORE
+from .sizes import MORE, REFERRED
 from .test_decisions import HIGH, LOW, RATIO_MARKS, URGENCY
 
 LEAST_SEEN = 0.7
@@ -25,6 +25,7 @@ SEEN_MARKS = MarkScale(A=(0.9, 1), B=(LEAST_SEEN, 1), C=(0.5, 1))
     repetitions=5,
     harm="disparate performance",
     profiles=MORE,
+    expected=REFERRED,
 )
 def test_referral_in_other_languages(probe_item: Any, model: object) -> None:
     probe_item.measure(model)

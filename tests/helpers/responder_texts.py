@@ -167,8 +167,8 @@ def emotion(accuracy: float = 1.0, confidence: float = 1.0) -> Text:
         confidence: How many times as sure it is of that.
     """
 
-    def text(_: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
-        value, sure = _read(prompt, prompt.metadata["options"].values, draws, accuracy, confidence)
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        value, sure = _read(item, prompt, prompt.metadata["options"].values, draws, accuracy, confidence)
         return _reading(prompt.metadata["options"], value, sure)
 
     return text
@@ -177,23 +177,32 @@ def emotion(accuracy: float = 1.0, confidence: float = 1.0) -> Text:
 def features(accuracy: float = 1.0, confidence: float = 1.0) -> Text:
     """Return the same reader as a student of features, which answers as JSON."""
 
-    def text(_: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
         label = prompt.metadata["label"]
-        value, sure = _read(prompt, [label, f"not {label}"], draws, accuracy, confidence)
+        value, sure = _read(item, prompt, [label, f"not {label}"], draws, accuracy, confidence)
         return json.dumps({"emotion": value, "confidence": sure, "verified": next(draws) < 0.9})
 
     return text
 
 
+_SURE = {"wide": (0.7, 0.9, 0.9, 0.9), "middle": (0.5, 0.7, 0.9, 0.9), "narrow": (0.5, 0.7, 0.7, 0.9)}
+"""How sure a reader may be, by the distance of an emotion from the next one."""
+
+
 def _read(
-    prompt: Prompt, values: list[str] | tuple[str, ...], draws: Iterator[float], accuracy: float, confidence: float
+    item: ProbeItem,
+    prompt: Prompt,
+    values: list[str] | tuple[str, ...],
+    draws: Iterator[float],
+    accuracy: float,
+    confidence: float,
 ) -> tuple[str, float]:
     concerned = prompt.groups["neurotype"] == "alexithymic"
     label = prompt.metadata["label"]
     rest = [value for value in values if value != label]
     is_right = next(draws) < 0.8 * (accuracy if concerned else 1)
     other = rest[int(next(draws) * len(rest))]
-    sure = (0.5, 0.7, 0.9, 0.9)[int(4 * next(draws))] * (confidence if concerned else 1)
+    sure = _SURE[str(item.metadata["margin"])][int(4 * next(draws))] * (confidence if concerned else 1)
     return (label if is_right else other), sure
 
 

@@ -74,7 +74,7 @@ def test_fair_emotion_reading_is_never_unfair(gate: Any) -> None:
 
 @pytest.mark.parametrize("emotion", EMOTION_GATES)
 def test_emotion_attributed_to_one_gender_is_found_and_covered(emotion: str) -> None:
-    model = simulated(f"biased?base=0.6&ratio=0.5&by=gender&of=male&favorable={emotion}&spread=1")
+    model = simulated(f"biased?base=0.6&ratio=0.5&by=gender&of=male&favorable={emotion}&spread=1&response=0")
     estimate = unfair_estimate(judged(EMOTION_GATES[emotion], model))
     assert estimate.low <= 0.3 <= estimate.high
 
