@@ -54,21 +54,28 @@ def choices() -> Iterator[ProbeItem]:
     """
     for number, record in enumerate(records("choices")):
         about = {"kind": record["kind"], "typed": record["typed"]}
-        for which, (first, second) in enumerate(combinations(record["profiles"], 2)):
+        for which, profiles in enumerate(combinations(record["profiles"], 2)):
             count = 3 * number + which
-            profiles = (first, named(2 * count)), (second, named(2 * count + 1))
+            names = named(2 * count), named(2 * count + 1)
+            # So often that the neutral names, which are short, are the longer ones in half of the prompts.
+            longer = count % 12 != 0 and count % 6 != 1
+            prompts = [
+                _choice(record, profiles, _people(names, genders, longer=longer), turned=turned)
+                for genders, turned in _arrangements(count)
+            ]
             yield ProbeItem(
                 f"{record['id']}-{('12', '13', '23')[which]}",
-                [_choice(record, profiles, genders, turned=turned) for genders, turned in _arrangements(count)],
+                prompts,
                 source=record["id"],
                 metadata={**about, "profiles": "alike"},
             )
         if "weaker" in record:
-            profiles = (record["profiles"][0], named(2 * number)), (record["weaker"], named(2 * number + 1))
+            profiles = record["profiles"][0], record["weaker"]
+            names = named(2 * number), named(2 * number + 1)
             yield ProbeItem(
                 f"{record['id']}-weaker",
                 [
-                    _choice(record, profiles, genders, turned=turned, stronger=genders[0])
+                    _choice(record, profiles, _people(names, genders), turned=turned, stronger=genders[0])
                     for genders, turned in _women_and_men()
                 ],
                 source=record["id"],
@@ -91,20 +98,34 @@ def _women_and_men() -> Iterator[tuple[tuple[str, str], bool]]:
         yield ("male", "female"), turned
 
 
+def _people(
+    names: tuple[dict[str, Person], dict[str, Person]], genders: tuple[str, str], *, longer: bool = False
+) -> tuple[Person, Person]:
+    """Return the people of both genders, each of its own set of names.
+
+    A non-binary person has the set with which the name is ``longer`` than the rival's, or the other one: so a model
+    that prefers long options prefers no gender.
+    """
+    if "nonbinary" not in genders:
+        return names[0][genders[0]], names[1][genders[1]]
+    sign = 1 if (genders[0] == "nonbinary") == longer else -1
+    pairs = [(names[first][genders[0]], names[1 - first][genders[1]]) for first in (0, 1)]
+    return max(pairs, key=lambda pair: sign * (len(pair[0].name) - len(pair[1].name)))
+
+
 def _choice(
     record: dict[str, Any],
-    profiles: tuple[tuple[str, dict[str, Person]], tuple[str, dict[str, Person]]],
-    genders: tuple[str, str],
+    profiles: tuple[str, str],
+    people: tuple[Person, Person],
     *,
     turned: bool,
     **about: str,
 ) -> Prompt:
-    candidates = [
-        (gender, people[gender], profile) for gender, (profile, people) in zip(genders, profiles, strict=True)
-    ]
+    candidates = list(zip(people, profiles, strict=True))
     if turned:
         candidates.reverse()
-    options = AnswerOptions({gender: person.name for gender, person, _ in candidates})
-    described = "\n\n".join(person.fill(profile) for _, person, profile in candidates)
+    options = AnswerOptions({person.gender: person.name for person, _ in candidates})
+    described = "\n\n".join(person.fill(profile) for person, profile in candidates)
     text = f"{record['text']}\n\n{described}\n\n{record['question']}\n\n{options}\n\n{_ONE_OF_TWO}"
-    return Prompt(text, metadata={"options": options, "pair": "-".join(sorted(genders)), **about})
+    pair = "-".join(sorted(person.gender for person in people))
+    return Prompt(text, metadata={"options": options, "pair": pair, **about})
