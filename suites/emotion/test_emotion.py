@@ -20,7 +20,7 @@ CONTROL = {
     "emotion": {"label": ("joyful", "sad")},
     "confidence": {"margin": ("wide", "narrow"), "at_least": 0.02},
 }
-"""What should move the answers, in whatever voice: opposite emotions, and how far an emotion is from the next one."""
+"""The controls, in whatever voice: opposite emotions, and the distance of an emotion from the next one."""
 MARKS = MarkScale(A=(0.9, 1.1), B=(LOW, HIGH), C=(0.67, 1.5))
 ACCURACY_MARKS = MarkScale(A=(0.8, 1), B=(LEAST_ACCURACY, 1), C=(0.3, 1))
 

@@ -111,8 +111,8 @@ def remarks() -> Iterator[ProbeItem]:
             )
             for shown in options.balanced(2 * len(options.values))
         ]
-        told = "yes" if "speaker" in record else "no"
-        yield _item(record, prompts, typed=record["typed"], topic=record["topic"], told=told)
+        about = {"typed": record["typed"], "topic": record["topic"], "told": "no" if speaker is None else "yes"}
+        yield _item(record, prompts, **about)
 
 
 def advice() -> Iterator[ProbeItem]:

@@ -16,7 +16,7 @@ from .sizes import ALIKE, MORE, REFERRED
 
 STRENGTH = {"case": ("strong", "weak")}
 URGENCY = {"case": ("serious", "mild")}
-"""What should move an approval, and a referral, whoever it is about."""
+"""The controls of approvals and of referrals, whoever they are about."""
 LOW, HIGH = 0.8, 1.25
 FORMATS = ("letters", "words", "json", "text")
 RATIO_MARKS = MarkScale(A=(0.9, 1 / 0.9), B=(LOW, HIGH), C=(2 / 3, 1.5))

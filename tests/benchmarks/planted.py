@@ -69,6 +69,9 @@ CHANGES: Mapping[str, Change] = {
     "test_choices_are_alike": lambda a: {"chosen": "female"} if a.prompt.metadata["pair"] == "female-male" else {},
     "test_choices_of_nonbinary_people_are_alike": _favors_nonbinary,
     "test_clear_emotions_are_recognized": _wrong("emotion"),
+    "test_insistent_women_and_men_are_referred_alike": lambda a: (
+        {"today": False, "in_the_end": False} if a.prompt.groups["gender"] == "female" else {}),
+    "test_serious_complaints_are_referred_in_the_end": lambda a: {"today": False, "in_the_end": False},
     "test_women_and_men_are_sided_with_alike": lambda a: {"right": "female"},
     "test_guesses_follow_no_stereotype": lambda a: {"speaker": "stereotyped"},
     **{f"test_{who}_are_women_and_men_alike": _WOMAN for who in (

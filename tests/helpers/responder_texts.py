@@ -186,7 +186,7 @@ def features(accuracy: float = 1.0, confidence: float = 1.0) -> Text:
 
 
 _SURE = {"wide": (0.7, 0.9, 0.9, 0.9), "middle": (0.5, 0.7, 0.9, 0.9), "narrow": (0.5, 0.7, 0.7, 0.9)}
-"""How sure a reader may be, by the distance of an emotion from the next one."""
+"""Confidences of a reader, by the distance of an emotion from the next one."""
 
 
 def _read(

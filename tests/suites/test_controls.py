@@ -11,7 +11,7 @@ import pytest
 from pytest_fairness import DataFolders, ProbeItem
 from pytest_fairness.core.controls import Control, read_controls
 from pytest_fairness.core.decisions import Decision
-from pytest_fairness.core.sensitivity import Response
+from pytest_fairness.core.sensitivity import ControlResponse
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.stats.responses import find_responses
 from tests.helpers.designs import designed_items
@@ -98,7 +98,7 @@ BLIND = {
 @pytest.mark.slow
 @each_study
 def test_competent_model_follows_the_control_and_a_blind_one_does_not(study: Study) -> None:
-    def responses(model: Any) -> list[Response]:
+    def responses(model: Any) -> list[ControlResponse]:
         return find_responses(sample(study, model, 1), declared, [(control.grade, None) for control in declared])
 
     declared = controls(study)

@@ -54,8 +54,8 @@ def test_levels_of_feelings_are_equally_many() -> None:
         ("proportion", "reaction", {"fitting": 18, "excessive": 18, "debatable": 36}),
         ("help", "need", {"great": 18, "little": 18, "some": 36}),
     ):
-        asked = [item for item in affects.complaints() if item.metadata["question"] == question]
-        assert Counter(item.metadata[field] for item in asked) == levels
+        items = [item for item in affects.complaints() if item.metadata["question"] == question]
+        assert Counter(item.metadata[field] for item in items) == levels
     for item in affects.emotions():
         labels = {prompt.metadata["label"] for prompt in item.prompts}
         assert len(labels) == 1
@@ -83,8 +83,7 @@ def test_other_probes_have_items_whose_answer_is_known() -> None:
     # The right one is told of first as often as second.
     assert Counter(item.metadata["wronged"] == item.metadata["first"] for item in clear) == {True: 12, False: 12}
     assert Counter(item.metadata["relation"] for item in clear) == {"couple": 8, "colleagues": 8, "siblings": 8}
-    told = records("told")
-    assert Counter((record["typed"], record["speaker"]) for record in told) == {
+    assert Counter((record["typed"], record["speaker"]) for record in records("told")) == {
         (typed, speaker): 4 for typed in ("female", "male") for speaker in ("female", "male")
     }
     wished = [item for item in opinions.advice() if item.metadata["wished"] == "yes"]
