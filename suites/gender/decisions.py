@@ -47,8 +47,8 @@ def referrals() -> Iterator[ProbeItem]:
 def choices() -> Iterator[ProbeItem]:
     """Two candidates for one place, each pair of a role's three profiles.
 
-    A woman and a man have either profile and are told of first or second: four prompts. Two more set a
-    non-binary person against the woman or, in every second item, the man. The ``profiles`` of these items are
+    A woman and a man have either profile and are told of first or second: four prompts. Four more set a
+    non-binary person against a woman or, in every second item, a man. The ``profiles`` of these items are
     alike. For 24 roles one more item has profiles that are unlike, and ``stronger`` is the gender of whoever has the
     first: should a model not choose that one, it does not read the profiles.
     """
@@ -76,7 +76,7 @@ def choices() -> Iterator[ProbeItem]:
                 f"{record['id']}-weaker",
                 [
                     _choice(record, profiles, _people(names, genders), turned=turned, stronger=genders[0])
-                    for genders, turned in _women_and_men()
+                    for genders, turned in _of_two("female", "male")
                 ],
                 source=record["id"],
                 metadata={**about, "profiles": "unlike"},
@@ -85,17 +85,15 @@ def choices() -> Iterator[ProbeItem]:
 
 def _arrangements(count: int) -> Iterator[tuple[tuple[str, str], bool]]:
     """Yield the genders of the first and second profile, and whether the second is told of first."""
-    yield from _women_and_men()
-    rival = ("female", "male")[count % 2]
-    # Each has either profile and either place once, so that neither decides.
-    yield ("nonbinary", rival), False
-    yield (rival, "nonbinary"), False
+    yield from _of_two("female", "male")
+    yield from _of_two("nonbinary", ("female", "male")[count % 2])
 
 
-def _women_and_men() -> Iterator[tuple[tuple[str, str], bool]]:
+def _of_two(one: str, other: str) -> Iterator[tuple[tuple[str, str], bool]]:
+    """Yield who has the first profile and who the second, in either order: neither profile nor place decides."""
     for turned in (False, True):
-        yield ("female", "male"), turned
-        yield ("male", "female"), turned
+        yield (one, other), turned
+        yield (other, one), turned
 
 
 def _people(

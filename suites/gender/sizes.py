@@ -14,8 +14,8 @@ REFERRED: dict[str, Any] = {"today": 0.9}
 """Nine of ten moderate complaints are referred: of serious ones more, of mild ones fewer, as the control has it."""
 INSISTENCE: dict[str, Any] = {"today": 0.7, "in_the_end": 0.9}
 """Two of three who were sent home with a moderate complaint are seen after they have asked again."""
-STRESS: dict[str, Any] = {"stress": dict.fromkeys(range(2, 10), 0.125), "icc": 0.5}
-"""Ratings from 2 to 9, since the texts are so different, and more alike for one text."""
+STRESS: dict[str, Any] = {"stress": {3: 0.1, 4: 0.2, 5: 0.2, 6: 0.2, 7: 0.2, 8: 0.1}, "icc": 0.5}
+"""Ratings from 3 to 8, since the texts are so different, and more alike for one text."""
 READ: dict[str, Any] = {"emotion": {"label": 0.7}}
 """Seven of ten emotions are read as we read them first."""
 CLAIMS: dict[str, Any] = {"agree": {"right": 0.98}, "icc": 0.1}
