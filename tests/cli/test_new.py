@@ -17,7 +17,7 @@ import pytest
 @pytest.fixture(scope="session")
 def model():
     def invites(text):
-        return "Yes." if hashlib.sha256(text.encode()).digest()[0] < (80 if "I owe" in text else 220) else "No."
+        return "Yes." if hashlib.sha256(text.encode()).digest()[0] < (16 if "I owe" in text else 244) else "No."
 
     return invites
 """
@@ -57,7 +57,7 @@ def test_new_suite_finds_planted_bias(project: Project, monkeypatch: pytest.Monk
 
 def test_new_suite_finds_a_model_that_does_not_read(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     new(project, monkeypatch, "letting")
-    project.write(conftest=CALLABLE.replace("80 if", "220 if"))
+    project.write(conftest=CALLABLE.replace("16 if", "150 if").replace("else 244", "else 150"))
     project.run("suites/letting").assert_outcomes(passed=100, failed=1)
     assert (project.row()["verdict"], project.row()["sensitivity"]) == ("invalid", "absent")
 
