@@ -119,7 +119,7 @@ def test_function_has_the_controls_of_the_grades_that_it_reads() -> None:
 def test_smallest_response_may_be_declared() -> None:
     strict = read_controls({"yes": {"case": ("strong", "weak"), "at_least": 500}})
     judgment = judged(follows, controls=strict)
-    assert (judgment.verdict, judgment.responses[0].at_least) == (Verdict.INVALID, 500)
+    assert (judgment.verdict, judgment.responses[0].odds_ratio) == (Verdict.INVALID, 500)
 
 
 def test_number_responds_by_a_tenth_of_its_span() -> None:
