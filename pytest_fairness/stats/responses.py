@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.controls import Control
 from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError, did_you_mean
@@ -24,8 +23,6 @@ SMALLEST_ODDS_RATIO = 2.0
 """The smallest response of decisions that counts, an odds ratio: 0.59 and 0.41 about a base rate of one half."""
 SMALLEST_SHARE = 0.1
 """The smallest response of numbers that counts, as a share of their span."""
-_PROBED = 50
-"""Attempts on which a function is called to find the grades that it reads."""
 
 
 def find_responses(
@@ -50,40 +47,8 @@ def find_responses(
             raise FairnessError(
                 f"control: there is no grade {control.grade!r}; {did_you_mean(control.grade, known_grades)}"
             )
-    used = {grade for outcome, _ in outcomes for grade in _grades_read(sample, outcome)}
+    used = {grade for outcome, _ in outcomes for grade in sample.selection.grades_read(outcome)}
     return [_respond(sample, control, claims) for control in controls if not used or control.grade in used]
-
-
-def _grades_read(sample: Measured, outcome: Outcome) -> set[str]:
-    """Return the names of the grades that an outcome reads."""
-    if isinstance(outcome, str):
-        return {outcome}
-    rows = sample.selection.rows
-    read: set[str] = set()
-    for row in rows[:: max(1, len(rows) // _PROBED)].tolist():
-        attempt = sample.selection.columns.attempts[row]
-        try:
-            outcome(replace(attempt, grades=_NotedGrades(attempt.grades, read)))
-        except Exception:  # noqa: BLE001, S112 - of the user's function, or ungraded
-            continue
-    return read
-
-
-class _NotedGrades(Mapping[str, Grade]):
-    """The grades of an attempt, which adds the names of those that are read to a set."""
-
-    def __init__(self, grades: Mapping[str, Grade], read: set[str]) -> None:
-        self._grades, self._read = grades, read
-
-    def __getitem__(self, name: str) -> Grade:
-        self._read.add(name)
-        return self._grades[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._grades)
-
-    def __len__(self) -> int:
-        return len(self._grades)
 
 
 def _respond(sample: Measured, control: Control, claims: int) -> ControlResponse:

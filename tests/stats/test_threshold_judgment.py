@@ -206,7 +206,10 @@ def test_floor_holds_for_functions_of_attempts() -> None:
         part = measured.where(group="a")
         assert part.metric(lambda s: s.yes / s.all, span=(0, 1), yes=lambda a: a["yes"], all=lambda a: 1) >= 0.3
 
-    for test in (by_function, by_sums):
+    def by_default(measured: Measured) -> None:
+        assert measured.where(group="a").rate(lambda a: a.grades["yes"].ungraded is None and a["yes"]) >= 0.3
+
+    for test in (by_function, by_sums, by_default):
         assert judged(chance, test).verdict is Verdict.INVALID
         assert judged(chance, test, exclude={"group": ("c",)}).verdict is Verdict.FAIR
 
