@@ -99,8 +99,8 @@ def explanation(judgment: Judgment) -> str:
     estimate = judgment.deciding.estimate
     subject = format_subject(estimate)
     if judgment.sensitivity:
-        numbers = estimate.text([c.bound for c in judgment.about_deciding])
-        return f"{verdict}: {judgment.sensitivity}; {subject}: {numbers}"
+        numbers = "" if estimate.invalid else f": {estimate.text([c.bound for c in judgment.about_deciding])}"
+        return f"{verdict}: {judgment.sensitivity}; {subject}{numbers}"
     if judgment.verdict is Verdict.INVALID and (estimate.invalid or estimate.suspect):
         return f"{verdict}: {estimate.invalid or estimate.suspect}; {subject}"
     numbers = estimate.text([c.bound for c in judgment.about_deciding])

@@ -21,7 +21,7 @@ NO_GAP = "this probe cannot show a gap in this model"
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class ControlResponse:
     """The response of a sample's answers to one control."""
 
     control: Control
@@ -45,7 +45,7 @@ class Response:
     def text(self) -> str:
         """One sentence with the numbers of both levels.
 
-        >>> Response(Control("advance", "case", "strong", "weak"), Decision.FALSE, 2.0, constant="true").text
+        >>> ControlResponse(Control("advance", "case", "strong", "weak"), Decision.FALSE, 2.0, constant="true").text
         'all answers to strong and weak alike are true: they cannot follow `case`'
         """
         control = self.control
@@ -82,7 +82,7 @@ class JudgedSlice:
     value: str
     state: SliceState
     comparisons: Sequence[Comparison] = ()
-    """As the whole test compares, each as it must hold."""
+    """The comparisons of the whole test, each as it must hold."""
     reason: str = ""
     """The reason that it has no veto, or was not measured."""
 

@@ -19,7 +19,7 @@ from pytest_fairness.core.serialization import OPTIONAL, JsonRecord
 
 if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
-    from pytest_fairness.core.sensitivity import JudgedSlice, Response
+    from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice
 
 TRYOUT = "try-out"
 """The identity of a run that is none of a threshold's looks: its sample was too small."""
@@ -104,7 +104,7 @@ class ResponseResult(JsonRecord):
     """One sentence with the numbers."""
 
     @classmethod
-    def of_response(cls, response: Response) -> Self:
+    def of_response(cls, response: ControlResponse) -> Self:
         """Return the result of a response."""
         control, estimate = response.control, response.estimate
         numbers = {} if estimate is None else {"low": finite(estimate.low), "high": finite(estimate.high)}

@@ -23,7 +23,7 @@ from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.overrides import BoundsOverride
-from pytest_fairness.core.sensitivity import JudgedSlice, Response, SliceState
+from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice, SliceState
 
 NOTHING_COMPARED = "nothing was compared: assert an estimate of `measured` against a number"
 
@@ -47,8 +47,8 @@ class Judgment:
     asserted: int = 1
     """The number of metrics that the test asserts: a claim of unfairness has its share of the error."""
     sensitivity: str = ""
-    """Why answers inside the bounds are not fair: they do not respond to a control, or a slice was not measured."""
-    responses: tuple[Response, ...] = ()
+    """The reason that answers inside the bounds are not fair: no response to a control, or an unmeasured slice."""
+    responses: tuple[ControlResponse, ...] = ()
     """The responses to the probe's controls."""
     slices: tuple[JudgedSlice, ...] = ()
     """The declared slices of its sample, each with a veto."""

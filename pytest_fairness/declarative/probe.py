@@ -189,10 +189,10 @@ def _control(document: LocatedValue, vocabulary: ProbeVocabulary) -> frozenset[s
 
 def _values_of(name: str, node: LocatedValue, vocabulary: ProbeVocabulary) -> Collection[str]:
     """Return the values of an attribute of items or prompts. Raises `DeclarationError` for an unknown one."""
-    known = {**vocabulary.others, **vocabulary.groups}
-    if name not in known:
-        raise node.key_error(f"no item or prompt has {name!r}; {did_you_mean(name, known)}")
-    return known[name]
+    attributes = {**vocabulary.others, **vocabulary.groups}
+    if name not in attributes:
+        raise node.key_error(f"no item or prompt has {name!r}; {did_you_mean(name, attributes)}")
+    return attributes[name]
 
 
 def _thresholds(
@@ -239,10 +239,10 @@ def _slices_and_exclusions(node: LocatedValue, vocabulary: ProbeVocabulary) -> d
     """
     marks: dict[str, Any] = {}
     if slices := node.get("slices"):
+        attributes = {**vocabulary.others, **vocabulary.groups}
         for name in slices.value:
-            if name.text not in {**vocabulary.others, **vocabulary.groups}:
-                known = {**vocabulary.others, **vocabulary.groups}
-                raise name.error(f"no item or prompt has {name.text!r}; {did_you_mean(name.text, known)}")
+            if name.text not in attributes:
+                raise name.error(f"no item or prompt has {name.text!r}; {did_you_mean(name.text, attributes)}")
         marks["slices"] = tuple(name.text for name in slices.value)
     if exclude := node.get("exclude"):
         for by, groups in exclude.value.items():

@@ -55,7 +55,7 @@ _PUBLIC = (
         "attempts",
     ),
 )
-"""What a test may use of `measured`, for messages."""
+"""The attributes of `measured` that a test may use, for messages."""
 SMALLEST_SHARE = 0.25
 """The share of a probe's items, or of its attempts, below which a sample is a try-out."""
 

@@ -67,7 +67,7 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
     estimate = judgment.deciding.estimate
     # A look may spend only its share of the error, so its p-values are scaled up by that share.
     shares = {name: look.tail / tail for name, tail in (("fair", look.own_tail), ("unfair", look.strict_tail))}
-    return ThresholdResult.of(
+    result = ThresholdResult.of(
         estimate,
         **common_fields,
         comparisons=[
@@ -81,6 +81,8 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
         p_fair=_scale_p_value(p_fair(judgment.comparisons), shares["fair"]),
         **_breakdown_fields(item, judgment, measured.probe, estimate),
     )
+    # A value that could not have been another one is no grade of the model.
+    return replace(result, mark=None) if judgment.sensitivity else result
 
 
 def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> dict[str, Any]:

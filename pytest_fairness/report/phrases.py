@@ -291,7 +291,9 @@ def slices(row: ThresholdResult) -> str:
     for part in row.slices:
         by_state.setdefault(part.state, []).append(part)
     texts = [f"{numbers_of(row.pooled)} over all slices"] if row.pooled else []
-    unfair = [part for part in by_state.get("unfair", []) if not (row.pooled and part.slice.items() <= row.slice.items())]
+    unfair = [
+        part for part in by_state.get("unfair", []) if not (row.pooled and part.slice.items() <= row.slice.items())
+    ]
     if unfair:
         named = ", ".join(f"{slice_name(part)} {numbers_of(part)}" for part in unfair)
         texts.append(f"unfair slice{'s' * (len(unfair) > 1)}: {named}")

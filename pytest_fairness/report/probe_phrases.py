@@ -48,7 +48,10 @@ def probe_lines(probes: Sequence[ProbeResult]) -> list[ProbeLine]:
     labels = probe_labels(probes)
     lines = [
         *(ProbeLine(f"{label}: {finding(probe)}", "absent") for probe, label in _having(probes, labels, "absent")),
-        *(ProbeLine(f"{label}: {finding(probe)}", "not shown") for probe, label in _having(probes, labels, "not shown")),
+        *(
+            ProbeLine(f"{label}: {finding(probe)}", "not shown")
+            for probe, label in _having(probes, labels, "not shown")
+        ),
         *(
             ProbeLine(f"{label}: {'; '.join(probe.remarks)}", "remark")
             for probe, label in zip(probes, labels, strict=True)

@@ -18,7 +18,7 @@ from pytest_fairness.core.formatting import counted, one_line
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.probe_results import FormatResult, GradeResult, ProbeResult
 from pytest_fairness.core.propensities import Propensities
-from pytest_fairness.core.sensitivity import Response
+from pytest_fairness.core.sensitivity import ControlResponse
 from pytest_fairness.core.threshold_results import ResponseResult
 from pytest_fairness.stats.grade_numbers import PLAIN_TYPES
 from pytest_fairness.stats.measured import Measured
@@ -78,7 +78,7 @@ def find_probe_result(
     )
 
 
-def _sensitivity(controls: Sequence[Control], responses: Sequence[Response]) -> str:
+def _sensitivity(controls: Sequence[Control], responses: Sequence[ControlResponse]) -> str:
     if not controls:
         return "no control"
     decisions = {response.decision for response in responses}
@@ -145,7 +145,7 @@ def _unread(formats: Mapping[str, FormatResult]) -> Iterator[str]:
 
 
 def _alike(
-    attempts: Sequence[GradedAttempt], grades: Mapping[str, Sequence[Any]], responses: Sequence[Response]
+    attempts: Sequence[GradedAttempt], grades: Mapping[str, Sequence[Any]], responses: Sequence[ControlResponse]
 ) -> Iterator[str]:
     """Yield that all answers, or all their grades, are the same."""
     if any(isinstance(value, Propensities) for values in grades.values() for value in values[:1]):

@@ -9,7 +9,7 @@ import numpy as np
 from pytest_fairness.core.controls import Control
 from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.sensitivity import Response
+from pytest_fairness.core.sensitivity import ControlResponse
 from pytest_fairness.stats.grade_numbers import graded_options
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcome_vectors import Outcome
@@ -22,23 +22,24 @@ SMALLEST_SHARE = 0.1
 
 
 def find_responses(
-    sample: Measured, controls: Sequence[Control], outcomes: Iterable[tuple[Outcome, object]]
-) -> list[Response]:
+    sample: Measured, controls: Sequence[Control], outcomes: Iterable[tuple[Outcome, object]], claims: int = 1
+) -> list[ControlResponse]:
     """Return the responses to the controls of the grades that outcomes are made of.
 
     Args:
         sample: The sample.
         controls: The controls of its probe.
         outcomes: The outcomes of a threshold, with their ``equals``: a function may read any grade.
+        claims: The number of samples that are asked alike, which share the error of the claim that there is none.
 
     Raises:
         FairnessError: A control does not fit the sample: an unknown attribute or level, a number without a range.
     """
     used = {outcome if isinstance(outcome, str) else None for outcome, _ in outcomes}
-    return [_respond(sample, control) for control in controls if None in used or control.grade in used]
+    return [_respond(sample, control, claims) for control in controls if None in used or control.grade in used]
 
 
-def _respond(sample: Measured, control: Control) -> Response:
+def _respond(sample: Measured, control: Control, claims: int) -> ControlResponse:
     selection = sample.selection
     try:
         equals = _equals(sample, control)
@@ -57,9 +58,9 @@ def _respond(sample: Measured, control: Control) -> Response:
     is_constant = len(graded) > 0 and vector.weights is None and bool(np.all(graded == graded[0]))
     if is_constant and estimate.sources >= FEWEST_SOURCES:
         constant = _shown(float(graded[0]), equals, is_decision=is_decision)
-        return Response(control, Decision.FALSE, at_least, estimate, constant)
-    decision = Decision.UNDECIDED if estimate.invalid else estimate.by_interval(">=", at_least)
-    return Response(control, decision, at_least, estimate)
+        return ControlResponse(control, Decision.FALSE, at_least, estimate, constant)
+    decision = Decision.UNDECIDED if estimate.invalid else estimate.corrected(claims).by_interval(">=", at_least)
+    return ControlResponse(control, decision, at_least, estimate)
 
 
 def _equals(sample: Measured, control: Control) -> object:

@@ -14,8 +14,8 @@ from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.controls import Control
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.sensitivity import NO_GAP, JudgedSlice, Response, SliceState
-from pytest_fairness.core.verdicts import Judgment, judge
+from pytest_fairness.core.sensitivity import NO_GAP, ControlResponse, JudgedSlice, SliceState
+from pytest_fairness.core.verdicts import Judgment, growth_to_decide, judge
 from pytest_fairness.stats.responses import find_responses
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ _FLOOR = "over half, so nothing is fair without them, whatever is compared; the 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdDesign:
-    """What a threshold declares besides its test."""
+    """The declarations of a threshold besides its test."""
 
     slices: tuple[str, ...] = ()
     """The attributes whose values are slices with a veto."""
     exclude: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By attribute, the groups that are no part of its sample."""
+    """The groups that are no part of its sample, by attribute."""
     controls: tuple[Control, ...] = ()
     """The controls of its probe."""
 
@@ -58,7 +58,8 @@ def judge_threshold(
         is_open = judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED)
         if is_open and (reason := sample.selection.mostly_ungraded(outcomes)):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{reason}, {_FLOOR}")
-        return _with_responses(judgment, find_responses(sample, design.controls, outcomes))
+        judgment = _with_responses(judgment, find_responses(sample, design.controls, outcomes))
+        return _with_responses_of_slices(judgment, sample, design, outcomes) if design.controls else judgment
     except FairnessError as error:  # a mistake in what is declared
         return Judgment(Verdict.INVALID, reason=str(error), mistake=str(error))
 
@@ -130,7 +131,7 @@ def _distance(comparison: Comparison) -> float:
     return abs(estimate.value - comparison.bound) / estimate.error if estimate.error > 0 else math.inf
 
 
-def _with_responses(judgment: Judgment, responses: Sequence[Response]) -> Judgment:
+def _with_responses(judgment: Judgment, responses: Sequence[ControlResponse]) -> Judgment:
     """Return the judgment of a threshold on a probe with controls: without a response it is neither fair nor undecided.
 
     Args:
@@ -138,14 +139,49 @@ def _with_responses(judgment: Judgment, responses: Sequence[Response]) -> Judgme
         responses: The responses to the controls of the grades that it uses.
     """
     judgment = replace(judgment, responses=tuple(responses))
+    if judgment.verdict is Verdict.INVALID and not judgment.sensitivity:
+        # Answers that are all alike have no odds ratio either: that they are alike says more.
+        return replace(judgment, sensitivity=next((response.text for response in responses if response.constant), ""))
     if judgment.verdict not in (Verdict.FAIR, Verdict.UNDECIDED):
         return judgment
-    for decision, verdict in ((Decision.FALSE, Verdict.INVALID), (Decision.UNDECIDED, Verdict.UNDECIDED)):
-        for response in responses:
-            if response.decision is decision:
-                consequence = NO_GAP if verdict is Verdict.INVALID else ""
-                text = f"{response.text}: {consequence}" if consequence else response.text
-                return replace(judgment, verdict=verdict, sensitivity=text)
+    for response in responses:
+        if response.decision is Decision.FALSE:
+            return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{response.text}: {NO_GAP}")
+    for response in responses:
+        if response.decision is Decision.UNDECIDED:
+            text = "; ".join(filter(None, (response.text, _needed(response))))
+            return replace(judgment, verdict=Verdict.UNDECIDED, sensitivity=text)
+    return judgment
+
+
+def _needed(response: ControlResponse) -> str:
+    """Return the number of items or sources that would show a response; empty where none would."""
+    estimate = response.estimate
+    if estimate is None or estimate.invalid:
+        return ""
+    growth = growth_to_decide(estimate, [response.at_least], 1.0)
+    now, unit = (estimate.sources, "sources") if 0 < estimate.sources < estimate.items else (estimate.items, "items")
+    return "" if growth is None else f"needs about {math.ceil(now * growth):,} {unit} (has {now:,}) for 80% power"
+
+
+def _with_responses_of_slices(
+    judgment: Judgment, sample: Measured, design: ThresholdDesign, outcomes: Sequence[tuple[Any, Any]]
+) -> Judgment:
+    """Return the judgment of a threshold whose slices must respond to the controls as well, where that is known."""
+    if judgment.verdict not in (Verdict.FAIR, Verdict.UNDECIDED):
+        return judgment
+    for part in judgment.slices:
+        of_slice = sample.where(**{part.by: part.value})
+        # The levels of a control may be the slices, or stand in some of them only.
+        controls = [
+            control
+            for control in design.controls
+            if part.comparisons and {control.of, control.to} <= set(of_slice.groups(control.by))
+        ]
+        for response in find_responses(of_slice, controls, outcomes, len(judgment.slices)):
+            if response.decision is Decision.FALSE:
+                text = f"{replace(response, slice=(part.by, part.value)).text}: {NO_GAP}"
+                return replace(judgment, verdict=Verdict.INVALID, sensitivity=text)
     return judgment
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -247,7 +248,7 @@ def test_slices_that_are_alike_stay_fair() -> None:
 
 
 def test_pooled_claim_has_its_share_of_the_error() -> None:
-    """A gap that is unfair by the whole of the error may be undecided as one of several claims."""
+    """Check that a gap which is unfair by the whole of the error may be undecided as one of several claims."""
     for seed in range(200):
         measured = sample(lambda prompt: 0.66 if prompt["group"] == "a" else 0.48, items=60, repetitions=1, seed=seed)
         if judge_threshold(small_gap, measured, ThresholdDesign()).verdict is Verdict.UNFAIR:
@@ -258,6 +259,31 @@ def test_pooled_claim_has_its_share_of_the_error() -> None:
         pytest.fail("no sample was undecided with slices and unfair without")
     assert judgment.deciding is not None
     assert all(comparison.decision is not Decision.FALSE for comparison in judgment.claimed)
+
+
+def test_slice_that_does_not_respond_is_invalid() -> None:
+    def chance(prompt: Mapping[str, Any]) -> float:
+        return 0.5 if prompt["language"] == "de" else follows(prompt)
+
+    assert judged(chance, controls=CONTROL).verdict is Verdict.FAIR
+    judgment = judged(chance, controls=CONTROL, slices=("language",))
+    assert judgment.verdict is Verdict.INVALID
+    assert "do not depend on `case` where language is de" in judgment.sensitivity
+    alike_in_german = judged(
+        lambda prompt: 1.0 if prompt["language"] == "de" else follows(prompt), controls=CONTROL, slices=("language",)
+    )
+    assert alike_in_german.verdict is Verdict.INVALID
+    assert "are true where language is de" in alike_in_german.sensitivity
+
+
+def test_slices_by_the_control_itself_are_no_matter() -> None:
+    assert judged(follows, controls=CONTROL, slices=("case",)).verdict is Verdict.FAIR
+
+
+def test_weak_response_says_what_would_show_it() -> None:
+    judgment = judged(lambda prompt: 0.5 + 0.14 * (prompt["case"] == "strong"), controls=CONTROL)
+    assert judgment.verdict is Verdict.UNDECIDED
+    assert re.search(r"needs about [\d,]+ items \(has 60\) for 80% power", judgment.sensitivity)
 
 
 def test_slice_without_answers_is_invalid() -> None:
@@ -330,7 +356,7 @@ def test_nested_slices_of_equal_groups_are_fair() -> None:
 @given(st.lists(st.floats(0.0005, 1.0), min_size=1, max_size=6), st.integers(0, 1000))
 @examples(8)
 def test_unfair_slices_are_those_of_holm(shares: list[float], seed: int) -> None:
-    """The family of pooled claim and slices is judged as Holm's correction of their p-values judges it."""
+    """Check the family of pooled claim and slices against Holm's correction of their p-values."""
     generator = np.random.default_rng(seed)
     table = [
         {
