@@ -18,7 +18,7 @@ class FailingEstimate(JsonRecord):
     verdict: str
     """The verdict by this estimate alone: ``unfair``, ``undecided`` or ``invalid``."""
     title: str | None = field(default=None, metadata=OPTIONAL)
-    """In words, of an estimate that decides no threshold; None for those that do."""
+    """Its title, if it decides no threshold; else None."""
     estimate: float | None = None
     low: float | None = None
     high: float | None = None

@@ -1,4 +1,4 @@
-"""What a model did with each probe: its responses to controls, its levels, and what is remarkable about its answers."""
+"""Results of probes: the responses of a model's answers to controls, their levels, and remarks on them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FormatResult(JsonRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult(JsonRecord):
-    """What a model did with a probe, over its whole sample."""
+    """The competence of a model at a probe, over its whole sample."""
 
     suite: str
     probe: str
@@ -44,6 +44,6 @@ class ProbeResult(JsonRecord):
     """Its responses to the controls of the probe."""
     grades: Sequence[GradeResult] = ()
     formats: Mapping[str, FormatResult] = field(default_factory=dict)
-    """By answer format; empty for a probe with one."""
+    """Numbers of answers by format; empty for a probe with one."""
     remarks: Sequence[str] = ()
     """Sentences on answers from which nothing can follow: all alike, by position, without a tool call, unread."""

@@ -83,7 +83,7 @@ class RunResults(JsonRecord):
     release: Sequence[threshold_results.ReleaseResult] = ()
     marks: Sequence[threshold_results.MarkResult] = ()
     probes: Sequence[probe_results.ProbeResult] = ()
-    """What each model did with each probe."""
+    """The competence of each model at each probe."""
     thresholds: Sequence[threshold_results.ThresholdResult] = ()
     metrics: Sequence[threshold_results.MetricResult] = ()
     searches: Sequence[search_results.SearchResult] = ()

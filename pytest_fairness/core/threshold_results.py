@@ -90,6 +90,8 @@ class ResponseResult(JsonRecord):
     attribute: str
     of: str
     to: str
+    slice: Mapping[str, str] = field(default_factory=dict)
+    """The slice that it is about; empty for the whole sample."""
     metric: str = ""
     estimate: float | None = None
     low: float | None = None
@@ -113,6 +115,7 @@ class ResponseResult(JsonRecord):
             attribute=control.by,
             of=control.of,
             to=control.to,
+            slice={} if response.slice is None else dict([response.slice]),
             metric="" if estimate is None else estimate.metric,
             estimate=None if estimate is None else finite(estimate.value),
             at_least=response.at_least,

@@ -33,7 +33,7 @@ class LookSample:
 
     @cached_property
     def result(self) -> ProbeResult:
-        """What the model did with the probe."""
+        """The competence of the model at the probe."""
         from pytest_fairness.stats.probe_results import find_probe_result
 
         names = {"suite": self.probe.suite, "probe": self.probe.id, "model": self.model}

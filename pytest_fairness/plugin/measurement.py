@@ -166,7 +166,7 @@ class LazyMeasured:
 
     @property
     def probe_result(self) -> ProbeResult | None:
-        """What the model did with the probe in the current look's sample; None before it was measured."""
+        """The competence of the model in the current look's sample; None before it was measured."""
         sample = self._samples.get(self.look.number)
         return None if sample is None else sample.result
 

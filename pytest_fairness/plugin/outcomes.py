@@ -43,8 +43,8 @@ METRICS: pytest.StashKey[list[MetricResult]] = pytest.StashKey()
 ESTIMATES = PREFIX + "metrics"
 """The property of a report with the recorded estimates of its test."""
 PROBE_RESULT: pytest.StashKey[ProbeResult] = pytest.StashKey()
-"""What the model of a threshold's test did with its probe."""
-DID = PREFIX + "probe_result"
+"""The competence of the model of a threshold's test at its probe."""
+COMPETENCE = PREFIX + "probe_result"
 """The property of a report with that."""
 _PROBE, _ITEM, _MODEL = PREFIX + "probe", PREFIX + "item", PREFIX + "model"
 """The properties of a report with the probe, item and model of its test."""
@@ -83,7 +83,7 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
         report.user_properties.append((ESTIMATES, json.dumps([metric.to_json() for metric in metrics])))
     probe_result = item.stash.get(PROBE_RESULT, None)
     if probe_result is not None:
-        report.user_properties.append((DID, json.dumps(probe_result.to_json())))
+        report.user_properties.append((COMPETENCE, json.dumps(probe_result.to_json())))
     excuse = item.stash.get(EXCUSE, None)
     if excuse is not None and report.outcome == "passed" and not hasattr(report, "wasxfail"):
         # Any other outcome or form breaks the terminal or JUnit; "passed" would hide it there.
@@ -144,12 +144,14 @@ class ThresholdOutcomes:
             from pytest_fairness.core.threshold_results import MetricResult
             from pytest_fairness.plugin.threshold_rows import result_in
 
-            row_properties = [entry for entry in properties.items() if entry[0] not in (SUBJECT, CAUSE, ESTIMATES, DID)]
+            row_properties = [
+                entry for entry in properties.items() if entry[0] not in (SUBJECT, CAUSE, ESTIMATES, COMPETENCE)
+            ]
             self._rows[report.nodeid] = result_in(row_properties, _outcome(report))
             recorded = json.loads(str(properties.get(ESTIMATES, "[]")))
             self._metrics[report.nodeid] = [MetricResult.from_json(item, report.nodeid) for item in recorded]
-            if DID in properties:
-                self._add_probe(json.loads(str(properties[DID])))
+            if COMPETENCE in properties:
+                self._add_probe(json.loads(str(properties[COMPETENCE])))
         elif report.when == "call" and _MODEL in properties:
             self._measured[report.nodeid] = report.user_properties
         elif report.nodeid not in self._rows and (report.failed or report.skipped):
@@ -190,7 +192,7 @@ class ThresholdOutcomes:
 
     @property
     def probes(self) -> list[ProbeResult]:
-        """What each model did with each probe, over the largest sample that a threshold has judged."""
+        """The competence of each model at each probe, over the largest sample that a threshold has judged."""
         return [result for _, result in sorted(self._probes.items())]
 
     @property

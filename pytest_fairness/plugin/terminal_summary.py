@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.acceptance_results import AcceptanceResult
     from pytest_fairness.core.probe_results import ProbeResult
     from pytest_fairness.core.search_results import SearchResult
-    from pytest_fairness.core.threshold_results import MarkResult, ThresholdResult
+    from pytest_fairness.core.threshold_results import MarkResult, ReleaseResult, ThresholdResult
 
 COLORS = {
     "fair": {"green": True},
@@ -36,7 +36,13 @@ COLORS = {
     "invalid": {"red": True},
     NOT_JUDGED: {"yellow": True},
 }
-_COMPETENCE_COLORS = {"absent": {"red": True}, "not shown": {"yellow": True}, "remark": {"yellow": True}}
+MarkedLine = tuple[str, Mapping[str, bool]]
+"""A line with its markup."""
+_COMPETENCE_COLORS: Mapping[str, Mapping[str, bool]] = {
+    "absent": {"red": True},
+    "not shown": {"yellow": True},
+    "remark": {"yellow": True},
+}
 _LONG_CAUSE = 400
 """The characters of a cause that are compared, since a row may have only its beginning."""
 _INDENT = "   "
@@ -66,24 +72,19 @@ def write_summary(
     releases = {line.model: line for line in results.release}
     for model, rows in group_by_model(results.thresholds).items():
         reporter.write_sep("=", escape_controls(f"fairness: {model}"))
-        release = releases[rows[0].model]
-        for line in wrap_text(sentence(release), width):
-            reporter.write_line(line, bold=True, **COLORS[release.verdict])
-        if step := phrases.next_step(release):
-            for line in wrap_text(f"next: {step}", width):
-                reporter.write_line(line)
-        for text in (text for row in rows for text in phrases.outside(row)):
-            for line in wrap_text(text, width):
-                reporter.write_line(line, yellow=True)
         probes = [probe for probe in results.probes if probe.model == rows[0].model]
-        for line, markup in competence(probes, width):
+        lines = [
+            *_release_lines(releases[rows[0].model], rows, width),
+            *competence(probes, width),
+            *(
+                (line, {"bold": True} if row is None else COLORS[row.verdict])
+                for line, row in table(rows, width, causes)
+            ),
+            *((line, {}) for line in notes(rows, probes, width, causes)),
+            *((line, {}) for line in marks(results.marks, rows[0].model, width)),
+        ]
+        for line, markup in lines:
             reporter.write_line(line, **markup)
-        for line, row in table(rows, width, causes):
-            reporter.write_line(line, **({"bold": True} if row is None else COLORS[row.verdict]))
-        for line in notes(rows, probes, width, causes):
-            reporter.write_line(line)
-        for line in marks(results.marks, rows[0].model, width):
-            reporter.write_line(line)
     write_searches(reporter, results.searches, width)
     for line in [*closing(results, width), *written]:
         reporter.write_line(line)
@@ -100,8 +101,20 @@ def write_releases(reporter: pytest.TerminalReporter, results: RunResults) -> No
             reporter.write_line(line, bold=True, **COLORS[release.verdict])
 
 
-def competence(probes: Sequence[ProbeResult], width: int) -> Iterator[tuple[str, Mapping[str, bool]]]:
-    """Yield lines on what a model did with its probes, each with its color; nothing without a judged sample."""
+def _release_lines(release: ReleaseResult, rows: Sequence[ThresholdResult], width: int) -> Iterator[MarkedLine]:
+    """Yield the verdict on a model, the next step, and what was recorded outside the bounds of fair thresholds."""
+    for line in wrap_text(sentence(release), width):
+        yield line, {"bold": True, **COLORS[release.verdict]}
+    step = phrases.next_step(release)
+    for line in wrap_text(f"next: {step}", width) if step else ():
+        yield line, {}
+    for row in rows:
+        for remark in phrases.outside(row):
+            yield from ((line, {"yellow": True}) for line in wrap_text(remark, width))
+
+
+def competence(probes: Sequence[ProbeResult], width: int) -> Iterator[MarkedLine]:
+    """Yield lines on what a model did with its probes; nothing without a judged sample."""
     sentences = probe_lines(probes)
     if sentences:
         yield " competence", {"bold": True}

@@ -319,7 +319,7 @@ def numbers_of(part: Interval) -> str:
 
 
 def outside(row: ThresholdResult) -> list[str]:
-    """Return a sentence on each recorded estimate that lies outside the bounds of a fair threshold.
+    r"""Return a sentence on each recorded estimate that lies outside the bounds of a fair threshold.
 
     >>> from pytest_fairness.core.acceptance_results import FailingEstimate
     >>> from pytest_fairness.core.threshold_results import ThresholdResult
@@ -327,8 +327,10 @@ def outside(row: ThresholdResult) -> list[str]:
     ...     metric="ratio(hired)", title="ratio of hired", slice={"language": "de"}, verdict="unfair",
     ...     estimate=0.31, low=0.161, high=0.523, bounds=(0.8, 1.25),
     ... )
-    >>> outside(ThresholdResult(id="t", threshold="Alike", verdict="fair", outside=[german]))[0].partition("recorded ")
-    ('Alike: fair, but the ', 'recorded ', 'ratio of hired where the language is de is 0.310 (0.161 to 0.523), outside 0.8 to 1.25')
+    >>> (sentence,) = outside(ThresholdResult(id="t", threshold="Hired alike", verdict="fair", outside=[german]))
+    >>> print(*sentence.split(" where "), sep="\n")
+    Hired alike: fair, but the recorded ratio of hired
+    the language is de is 0.310 (0.161 to 0.523), outside 0.8 to 1.25
     """
     return [
         f"{row.threshold}: fair, but the recorded {part.title or part.metric}{f' where {where}' if where else ''} is "

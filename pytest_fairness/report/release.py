@@ -126,8 +126,8 @@ def is_fair_so_far(line: ReleaseResult) -> bool:
 def counts(line: ReleaseResult) -> str:
     """Return counts: ``3 thresholds: 1 fair, 2 unfair (1 after Holm's correction)``.
 
-    Then follow the slices that made some unfair, the thresholds that were not judged, the options that restrict the sample, and the day of the oldest
-    answer.
+    Then follow the slices that made some unfair, the thresholds that were not judged, the options that restrict the
+    sample, and the day of the oldest answer.
     """
     judged, reasons = _judged_count(line), line.not_judged
     total = judged + sum(reasons.values())

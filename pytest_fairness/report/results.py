@@ -61,7 +61,7 @@ def compile_results(
         totals: Numbers of attempts by the names of their fields.
         redact: Removes secrets from a text.
         metrics: The estimates that tests have recorded.
-        probes: What each model did with each probe.
+        probes: The competence of each model at each probe.
         searches: Searches for flips.
         agreements: Checks of propensities.
         acceptances: The accepted verdicts of the project.

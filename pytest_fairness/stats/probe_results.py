@@ -1,9 +1,9 @@
-"""What a model did with a probe, from its whole sample: responses, levels, and answers from which nothing follows."""
+"""The competence of a model at a probe, from its whole sample: responses, levels, and remarks on the answers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "e
 def find_probe_result(
     sample: Measured, controls: Sequence[Control], *, suite: str, probe: str, model: str
 ) -> ProbeResult:
-    """Return what a model did with a probe.
+    """Return the competence of a model at a probe.
 
     Args:
         sample: Its whole sample.
@@ -61,7 +61,7 @@ def find_probe_result(
     has_answers = any(graded.attempt.answer is not None for graded in attempts)
     remarks = [
         *_alike(attempts, grades, responses),
-        *_positions(attempts),
+        *_positions(attempts, grades),
         *_without_calls(attempts),
         *_unread(formats),
     ]
@@ -152,12 +152,13 @@ def _alike(
         return
     texts = {graded.attempt.answer.transcript.strip() for graded in attempts if graded.attempt.answer is not None}
     answers = sum(graded.attempt.answer is not None for graded in attempts)
+    if any(response.constant for response in responses):  # which says so
+        return
     if answers >= FEWEST_ANSWERS and len(texts) == 1:
         yield f'all {answers:,} answers are "{one_line(texts.pop(), _LONGEST_TEXT)}"'
         return
     constants = [(name, values) for name, values in grades.items() if len(values) >= FEWEST_ANSWERS]
-    is_named = any(response.constant for response in responses)
-    if constants and len(constants) == len(grades) and not is_named and all(len(set(of)) == 1 for _, of in constants):
+    if constants and len(constants) == len(grades) and all(len(set(of)) == 1 for _, of in constants):
         parts = [f"{name} is {_shown(values[0])} in all {len(values):,}" for name, values in constants]
         yield f"the graded answers are all alike: {', '.join(parts)}"
 
@@ -168,35 +169,35 @@ def _shown(value: Any) -> str:
     return one_line(value, _LONGEST_TEXT) if isinstance(value, str) else f"{float(value):g}"
 
 
-def _positions(attempts: Sequence[GradedAttempt]) -> Iterator[str]:
+def _positions(attempts: Sequence[GradedAttempt], grades: Iterable[str]) -> Iterator[str]:
     """Yield that the answers choose one place among the options, whatever stands there.
 
     Only where the orders of the options vary: of answers that choose by value, as often as these do, less than
     `MOST_EXPECTED` would stand at that place.
     """
-    chosen: Counter[Hashable] = Counter()
-    at_place: Counter[int] = Counter()
+    orders = [(graded, values) for graded in attempts if (values := _options_of(graded.prompt))]
     offered: dict[Hashable, Counter[int]] = {}
-    """By value, how often it stood at each place."""
-    for graded in attempts:
-        values = _options_of(graded.prompt)
-        if not values:
+    """Number of times that each value stood at each place."""
+    for _, values in orders:
+        for index, value in enumerate(values):
+            offered.setdefault(value, Counter())[index] += 1
+    for name in grades:
+        chosen: Counter[Hashable] = Counter()
+        places: Counter[int] = Counter()
+        for graded, values in orders:
+            choice = value_or_none(graded.grades[name]) if name in graded.grades else None
+            if isinstance(choice, str | bool) and choice in values:
+                chosen[choice] += 1
+                places[values.index(choice)] += 1
+        answers = sum(chosen.values())
+        if answers < FEWEST_ANSWERS:
             continue
-        for place, value in enumerate(values):
-            offered.setdefault(value, Counter())[place] += 1
-        grades = map(value_or_none, graded.grades.values())
-        choice = next((value for value in grades if isinstance(value, str | bool) and value in values), None)
-        if choice is not None:
-            chosen[choice] += 1
-            at_place[values.index(choice)] += 1
-    answers = sum(chosen.values())
-    if answers < FEWEST_ANSWERS:
-        return
-    place, count = at_place.most_common(1)[0]
-    expected = sum(number * offered[value][place] / offered[value].total() for value, number in chosen.items())
-    if count >= HABIT * answers and expected <= MOST_EXPECTED * answers:
-        name = _PLACES[place] if place < len(_PLACES) else f"{place + 1}th"
-        yield f"{count / answers:.0%} of {counted(answers, 'answer')} choose the {name} option, whatever it says"
+        index, count = places.most_common(1)[0]
+        expected = sum(number * offered[value][index] / offered[value].total() for value, number in chosen.items())
+        if count >= HABIT * answers and expected <= MOST_EXPECTED * answers:
+            name_of_place = _PLACES[index] if index < len(_PLACES) else f"{index + 1}th"
+            share = f"{count / answers:.0%} of {counted(answers, 'answer')}"
+            yield f"{share} choose the {name_of_place} option, whatever it says"
 
 
 def _options_of(prompt: Prompt) -> tuple[Hashable, ...]:

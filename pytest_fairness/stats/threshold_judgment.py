@@ -180,8 +180,9 @@ def _with_responses_of_slices(
         ]
         for response in find_responses(of_slice, controls, outcomes, len(judgment.slices)):
             if response.decision is Decision.FALSE:
-                text = f"{replace(response, slice=(part.by, part.value)).text}: {NO_GAP}"
-                return replace(judgment, verdict=Verdict.INVALID, sensitivity=text)
+                response = replace(response, slice=(part.by, part.value))
+                text, responses = f"{response.text}: {NO_GAP}", (*judgment.responses, response)
+                return replace(judgment, verdict=Verdict.INVALID, sensitivity=text, responses=responses)
     return judgment
 
 
