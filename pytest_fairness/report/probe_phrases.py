@@ -23,14 +23,20 @@ class ProbeLine:
     state: str
     """``shown``, ``not shown``, ``absent`` or ``no control``, as of a probe; ``remark`` for any other sentence."""
 
+    @property
+    def is_alarm(self) -> bool:
+        """Whether nothing can be fair by the answers that it is about."""
+        return self.state == "absent"
+
 
 def probe_lines(probes: Sequence[ProbeResult]) -> list[ProbeLine]:
     """Return sentences on what one model did with its probes, the worst first.
 
-    Probes whose answers follow their controls share one; so do those without a control.
+    Probes whose answers follow their controls share one; so do those without a control. Of a probe without any graded
+    answer there is nothing to tell.
 
-    >>> from pytest_fairness.core.probe_results import ProbeResult
-    >>> names = {"suite": "hiring", "model": "m", "attempts": 400}
+    >>> from pytest_fairness.core.probe_results import GradeResult, ProbeResult
+    >>> names = {"suite": "hiring", "model": "m", "attempts": 400, "grades": [GradeResult(grade="advance", graded=400)]}
     >>> case = {"grade": "advance", "attribute": "case", "of": "strong", "to": "weak"}
     >>> good = ResponseResult(**case, levels={"strong": 0.9, "weak": 0.2}, decision="true")
     >>> bad = ResponseResult(**case, decision="false", text="the answers do not depend on `case`")
@@ -45,6 +51,7 @@ def probe_lines(probes: Sequence[ProbeResult]) -> list[ProbeLine]:
     answers follow what should move them: offer (strong 0.90, weak 0.20)
     sensitivity not shown, as no control is declared: letter
     """
+    probes = [probe for probe in probes if probe.remarks or any(grade.graded for grade in probe.grades)]
     labels = probe_labels(probes)
     lines = [
         *(ProbeLine(f"{label}: {finding(probe)}", "absent") for probe, label in _having(probes, labels, "absent")),
@@ -97,8 +104,12 @@ def probe_labels(probes: Sequence[ProbeResult]) -> list[str]:
 
 def levels_of(response: ResponseResult) -> str:
     """Return the rate or mean at both levels of a control: ``strong 0.93, weak 0.21``."""
-    values = response.levels.items()
-    return ", ".join(f"{name} {'unknown' if value is None else number(value, 2)}" for name, value in values)
+    return ", ".join(f"{name} {level_text(value)}" for name, value in response.levels.items())
+
+
+def level_text(value: float | None, digits: int = 2) -> str:
+    """Return a rate or mean with that many decimals."""
+    return "unknown" if value is None else number(value, digits)
 
 
 def _levels(probe: ProbeResult) -> str:

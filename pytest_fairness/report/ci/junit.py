@@ -18,7 +18,7 @@ def suite_properties(results: RunResults) -> list[tuple[str, str]]:
     """Return the properties of the whole file, from a results file: texts as they are, everything else as JSON.
 
     ``fairness_run`` is the run's id, ``fairness_verdict`` the worst verdict of a release
-    (absent where no threshold is known), ``fairness_release`` and ``fairness_marks`` are the
+    (absent where no threshold is known), ``fairness_release``, ``fairness_marks`` and ``fairness_probes`` are the
     lists of those names in the results file, ``fairness_not_judged`` the reasons by test.
     """
     content = results.to_json()
@@ -26,7 +26,7 @@ def suite_properties(results: RunResults) -> list[tuple[str, str]]:
     worst = [verdict for verdict in ("unfair", "invalid", "undecided", "fair") if verdict in verdicts]
     properties = [("run", results.run.id)]
     properties += [("verdict", worst[0])] if worst else []
-    properties += [(name, json.dumps(content[name])) for name in ("release", "marks")]
+    properties += [(name, json.dumps(content[name])) for name in ("release", "marks", "probes")]
     reasons = {row.id: reason_of(row) for row in results.thresholds if row.verdict == NOT_JUDGED}
     properties += [("not_judged", json.dumps(reasons))] if reasons else []
     return [(PREFIX + name, value) for name, value in properties]

@@ -14,6 +14,7 @@ from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.html.attempts import pack_attempts
+from pytest_fairness.report.html.probe_section import ProbeSection, probe_section
 from pytest_fairness.report.html.rendering import render
 from pytest_fairness.report.provenance import provenance_facts
 from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, is_fair_so_far, rank, reason_of
@@ -55,11 +56,16 @@ def page_of(view: View) -> dict[str, Any]:
     names = short_names([line.model for line in results.release])
     articles = _articles(ordered, names) if ordered else []
     cards = _cards(view.cards) if view.cards else {}
+    outside = {
+        line.model: [text for row in results.thresholds if row.model == line.model for text in phrases.outside(row)]
+        for line in results.release
+    }
     return {
         "run": results.run,
         "packed": pack_attempts(view.samples, results),
         "page": {
-            "models": [_model(line, names[line.model]) for line in results.release],
+            "models": [_model(line, names[line.model], outside[line.model]) for line in results.release],
+            "probes": probe_section(results.probes, names) if results.probes else ProbeSection(),
             "simulated": phrases.SIMULATED if any(map(phrases.is_simulated, names)) else "",
             "grid": _grid(results),
             "unfair": [section for section in articles if section.row.verdict == "unfair"],
@@ -180,7 +186,7 @@ def _search(row: SearchResult) -> dict[str, Any]:
     return {"texts": texts, **{name: escape_controls(text) for name, text in fields.items()}}
 
 
-def _model(line: ReleaseResult, name: str) -> dict[str, Any]:
+def _model(line: ReleaseResult, name: str, outside: Sequence[str]) -> dict[str, Any]:
     parameters = line.model.removeprefix(name).removeprefix("?").replace("&", ", ")
     so_far = "fair so far: " if is_fair_so_far(line) else ""
     return {
@@ -189,6 +195,7 @@ def _model(line: ReleaseResult, name: str) -> dict[str, Any]:
         "release": line,
         "counts": f"{so_far}{counts(line)}",
         "next": phrases.next_step(line),
+        "outside": outside,
     }
 
 

@@ -1,0 +1,115 @@
+"""The section of a report's page on what the models did with each probe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pytest_fairness.core.formatting import counted
+from pytest_fairness.core.probe_results import FormatResult, GradeResult, ProbeResult
+from pytest_fairness.core.threshold_results import ResponseResult
+from pytest_fairness.report.phrases import numbers_of
+from pytest_fairness.report.probe_phrases import ProbeLine, level_text, probe_labels, probe_lines
+
+STATES = {"true": ("fair", "follow"), "false": ("invalid", "do not follow")}
+"""The look of a verdict, and the words, for the decision on a response."""
+_UNKNOWN = ("undecided", "may not follow")
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseLine:
+    """One response: a row of the table."""
+
+    probe: str
+    model: str
+    answers: int
+    control: str
+    """The grade, and the attribute that should move it."""
+    high: tuple[str, str]
+    """The level at which it should be higher, and its rate or mean there."""
+    low: tuple[str, str]
+    numbers: str
+    at_least: str
+    look: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class LevelLine:
+    """One grade of a probe: a row of the folded table."""
+
+    probe: str
+    model: str
+    grade: str
+    level: str
+    graded: int
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeSection:
+    """The section: a table of responses, sentences below it, and folded levels."""
+
+    responses: Sequence[ResponseLine] = ()
+    remarks: Sequence[tuple[str, ProbeLine]] = ()
+    """The model, where there are several, and the sentence."""
+    levels: Sequence[LevelLine] = ()
+    formats: Sequence[tuple[str, str, Mapping[str, FormatResult]]] = field(default_factory=tuple)
+    """Probe, model and the answers by format."""
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self.responses or self.remarks or self.levels)
+
+
+def probe_section(probes: Sequence[ProbeResult], names: Mapping[str, str]) -> ProbeSection:
+    """Return the section on what the models did with their probes, the worst responses first.
+
+    Args:
+        probes: The results of probes.
+        names: The names of the models on the page.
+    """
+    labeled = list(zip(probes, probe_labels(probes), strict=True))
+    models = list(dict.fromkeys(probe.model for probe in probes))
+    remarks = [
+        (names[model] if len(models) > 1 else "", line)
+        for model in models
+        for line in probe_lines([probe for probe in probes if probe.model == model])
+        if line.state != "shown"
+    ]
+    responses = [
+        _response(probe, label, names[probe.model], response)
+        for probe, label in labeled
+        for response in probe.responses
+    ]
+    order = [*(look for look, _ in (STATES["false"], _UNKNOWN, STATES["true"]))]
+    return ProbeSection(
+        sorted(responses, key=lambda line: order.index(line.look)),
+        remarks,
+        [line for probe, label in labeled for line in _levels(probe, label, names[probe.model])],
+        [(label, names[probe.model], probe.formats) for probe, label in labeled if probe.formats],
+    )
+
+
+def _response(probe: ProbeResult, label: str, model: str, response: ResponseResult) -> ResponseLine:
+    look, state = STATES.get(response.decision, _UNKNOWN)
+    high, low = ((level, level_text(response.levels.get(level))) for level in (response.of, response.to))
+    numbers = numbers_of(response) if response.estimate is not None else "unknown"
+    control = f"{response.grade} by {response.attribute}"
+    return ResponseLine(
+        label, model, probe.attempts, control, high, low, numbers, f"{response.at_least:g}", look, state
+    )
+
+
+def _levels(probe: ProbeResult, label: str, model: str) -> Iterator[LevelLine]:
+    for grade in probe.grades:
+        yield LevelLine(label, model, grade.grade, _level(grade), grade.graded, probe.attempts)
+
+
+def _level(grade: GradeResult) -> str:
+    if grade.mean is not None:
+        return level_text(grade.mean, 3)
+    if grade.shares:
+        return ", ".join(f"{value} {share:.1%}" for value, share in grade.shares.items())
+    return counted(0, "graded answer") if not grade.graded else "many values"
