@@ -174,6 +174,8 @@ def table(
 
 def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
     """Yield the details of one threshold: its comparison, counts, needs, looks and remarks."""
+    if row.verdict == "invalid" and row.sensitivity == "absent":
+        yield f"no response, see {phrases.probe_name(row.probe)}"
     if row.verdict in ("unfair", "undecided"):
         yield "; ".join(filter(None, (format_subject(row), phrases.tallies(row))))
     elif row.verdict == "fair" and (rates := phrases.base_rates(row)):

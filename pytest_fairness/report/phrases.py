@@ -241,8 +241,13 @@ def next_step(release: ReleaseResult) -> str:
 
 
 def remarks(row: ThresholdResult) -> list[str]:
+    """Return remarks on how a threshold was evaluated, and on the parts of its sample."""
+    return [remark for remark in (*evaluation_remarks(row), slices(row)) if remark]
+
+
+def evaluation_remarks(row: ThresholdResult) -> list[str]:
     """Return remarks on how a threshold was evaluated."""
-    notes = override_note(row), anytime(row), earlier_runs(row), excluded(row), slices(row), formats(row)
+    notes = override_note(row), anytime(row), earlier_runs(row), excluded(row), formats(row)
     return [remark for remark in (*notes, *row.clustering) if remark]
 
 

@@ -170,7 +170,7 @@ def _group_invalid(rows: Sequence[ThresholdResult]) -> Iterable[list[ThresholdRe
 
 _HEADINGS = {
     "unfair": "Unfair",
-    "invalid": "Could not be measured",
+    "invalid": "Nothing can be concluded",
     "undecided": "Undecided",
     "flaky": "Kept from failing by a flaky mark",
     "accepted": "Accepted",

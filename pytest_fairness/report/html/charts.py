@@ -39,6 +39,7 @@ from pytest_fairness.report.html.glyphs import (
     stroke,
 )
 from pytest_fairness.report.html.svg import element, lines_of, width_of
+from pytest_fairness.report.phrases import slice_name
 
 _MOST_RUNS = 30
 _NAMES = 136
@@ -98,11 +99,28 @@ def slices_chart(slices: Sequence[MetricResult], key: str, prefix: str) -> Marku
 
 def declared_slices_chart(row: ThresholdResult, prefix: str) -> Markup:
     """Return the declared slices of a threshold on its bounds, unfair ones crossed, and the estimate over all."""
-    lines = [Line(", ".join(part.slice.values()), part, is_unfair=part.state == "unfair") for part in row.slices]
-    whole = row.pooled or (row if row.estimate is not None else None)
-    lines += [Line("all slices", whole)] if whole is not None else []
-    title = f"slices: {row.title}"
-    return lines_chart(title, lines, prefix, row.bounds, parity=row.parity, log=is_log([row]))
+    lines = [
+        Line(name, part, is_unfair=part.state == "unfair")
+        for name, part in slices_worst_first(row)
+        if part.estimate is not None
+    ]
+    bounds, log = row.bounds, is_log([row])
+    return lines_chart(f"slices: {row.title}", lines, prefix, bounds, parity=row.parity, log=log, by_value=False)
+
+
+_SLICES = ("unfair", "unmeasured", "no veto", "open", "inside")
+"""The states of slices, in the order in which they matter."""
+
+
+def slices_worst_first(row: ThresholdResult) -> list[tuple[str, SliceResult]]:
+    """Return the estimate over all slices of a threshold, and its slices by name, unfair ones first."""
+    decisions = {comparison.decision for comparison in row.comparisons}
+    state = "unfair" if "false" in decisions else "inside" if decisions == {"true"} else "open"
+    own = SliceResult(slice=row.slice, state=state, estimate=row.estimate, low=row.low, high=row.high)
+    is_alone = len({name for part in row.slices for name in part.slice}) == 1
+    parts = sorted(row.slices, key=lambda part: (_SLICES.index(part.state), part.estimate or 0.0))
+    names = [", ".join(part.slice.values()) if is_alone else slice_name(part) for part in parts]
+    return [("all slices", row.pooled or own), *zip(names, parts, strict=True)]
 
 
 def lines_chart(
@@ -113,12 +131,15 @@ def lines_chart(
     *,
     parity: float | None = None,
     log: bool = False,
+    by_value: bool = True,
 ) -> Markup:
     """Return a chart with a line for each name: its value and interval, lowest first, unmeasured ones last.
 
-    ``parity`` is the value at which groups are alike, if there is one.
+    Without ``by_value`` the lines keep their order. ``parity`` is the value at which groups are alike, if there is one.
     """
-    lines = sorted(lines, key=lambda line: (line.row.estimate is None, line.row.estimate or 0.0))
+    lines = list(lines)
+    if by_value:
+        lines.sort(key=lambda line: (line.row.estimate is None, line.row.estimate or 0.0))
     rows = [line.row for line in lines if line.row.estimate is not None]
     if not rows:
         return Markup()

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from markupsafe import Markup
 
 from pytest_fairness.core.formatting import counted
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.probe_results import FormatResult, GradeResult, ProbeResult
+from pytest_fairness.core.sensitivity import NO_GAP
 from pytest_fairness.core.threshold_results import ResponseResult
+from pytest_fairness.report.html.svg import element
 from pytest_fairness.report.phrases import numbers_of
 from pytest_fairness.report.probe_phrases import ProbeLine, level_text, probe_labels, probe_lines
 
@@ -23,15 +28,16 @@ class ResponseLine:
     probe: str
     model: str
     answers: int
-    control: str
-    """The grade, and the attribute that should move it."""
-    high: tuple[str, str]
-    """The level at which it should be higher, and its rate or mean there."""
-    low: tuple[str, str]
+    grade: str
+    attribute: str
+    """The attribute that should move the grade."""
+    bars: Markup
+    """The rate or mean at both levels, the one that should be higher first."""
     numbers: str
     at_least: str
     look: str
     state: str
+    consequence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ def probe_section(probes: Sequence[ProbeResult], names: Mapping[str, str]) -> Pr
     remarks = [
         (names[model] if len(models) > 1 else "", line)
         for model in models
-        for line in probe_lines([probe for probe in probes if probe.model == model])
+        for line in probe_lines([_without_numbers(probe) for probe in probes if probe.model == model])
         if line.state != "shown"
     ]
     responses = [
@@ -92,14 +98,47 @@ def probe_section(probes: Sequence[ProbeResult], names: Mapping[str, str]) -> Pr
     )
 
 
+def _without_numbers(probe: ProbeResult) -> ProbeResult:
+    """Return a probe without the sentences whose numbers the table has."""
+    told = [response for response in probe.responses if response.estimate is None or response.constant]
+    state = probe.sensitivity if told or not probe.responses else "shown"
+    return replace(probe, responses=told, sensitivity=state)
+
+
 def _response(probe: ProbeResult, label: str, model: str, response: ResponseResult) -> ResponseLine:
     look, state = STATES.get(response.decision, _UNKNOWN)
-    high, low = ((level, level_text(response.levels.get(level))) for level in (response.of, response.to))
-    numbers = numbers_of(response) if response.estimate is not None else "unknown"
-    control = f"{response.grade} by {response.attribute}"
+    kind = response.kind.noun
     return ResponseLine(
-        label, model, probe.attempts, control, high, low, numbers, f"{response.at_least:g}", look, state
+        label,
+        model,
+        probe.attempts,
+        response.grade,
+        response.attribute,
+        _bars(response),
+        f"{kind} {numbers_of(response)}" if response.estimate is not None else "not known",
+        f"{response.at_least:g}",
+        look,
+        state,
+        NO_GAP if response.decision == "false" else "",
     )
+
+
+def _bars(response: ResponseResult) -> Markup:
+    """Return the rate or mean at both levels as two bars from 0, with the numbers beside them."""
+    values = [response.levels.get(level) for level in (response.of, response.to)]
+    largest = 1.0 if response.kind is MetricKind.ODDS_RATIO else max((abs(value or 0.0) for value in values), default=0)
+    texts = [f"{level} {level_text(value)}" for level, value in zip((response.of, response.to), values, strict=True)]
+    scene = []
+    for number, (text, value) in enumerate(zip(texts, values, strict=True)):
+        top = 30.0 * number
+        scene += [
+            element("text", text, x=0, y=top + 11),
+            element("rect", x=0, y=top + 15, width=200, height=7, class_="track"),
+            element(
+                "rect", x=0, y=top + 15, width=200 * max(value or 0.0, 0.0) / (largest or 1.0), height=7, class_="bar"
+            ),
+        ]
+    return element("svg", element("title", ", ".join(texts)), *scene, viewBox="0 0 200 54", role="img", class_="bars")
 
 
 def _levels(probe: ProbeResult, label: str, model: str) -> Iterator[LevelLine]:

@@ -25,6 +25,7 @@ from pytest_fairness.report.html.charts import (
     groups_chart,
     history_chart,
     slices_chart,
+    slices_worst_first,
     threshold_chart,
 )
 from pytest_fairness.report.release import NOT_JUDGED, reason_of
@@ -90,7 +91,7 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         model,
         statement(row),
         phrases.tallies(row),
-        ". ".join([*phrases.remarks(row), *_decision(row)]),
+        ". ".join([*phrases.evaluation_remarks(row), *_decision(row)]),
         row.advice,
         row.message.removeprefix("invalid: "),
         row.special_outcome,
@@ -101,7 +102,7 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         [_group(name, group) for name, group in sorted(by_group.items(), key=_rank)],
         [_group(name, group) for name, group in sorted(row.formats.by_format.items())] if row.formats else [],
         "" if row.formats is None or row.formats.p_value is None else f"{row.formats.p_value:.2g}",
-        [_slice(part) for part in _unfair_first(row)],
+        [_slice(name, part) for name, part in slices_worst_first(row)] if row.slices else [],
         f"By {_attributes(row)}, each with a veto",
         declared_slices_chart(row, f"{anchor}-declared") if row.slices else Markup(""),
         slices_chart(threshold.slices, key, f"{anchor}-slices") if _shows_recorded(threshold, key) else Markup(""),
@@ -119,23 +120,15 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
     )
 
 
-def _unfair_first(row: ThresholdResult) -> list[SliceResult]:
-    order = {state: rank for rank, state in enumerate(_SLICES)}
-    whole = [] if row.pooled is None else [row.pooled]
-    return [*whole, *sorted(row.slices, key=lambda part: (order.get(part.state, len(order)), part.estimate or 0.0))]
-
-
-_SLICES = ("unfair", "unmeasured", "no veto", "open", "inside")
-"""The states of slices, in the order in which they matter."""
 _STATES = {"open": "crosses a bound", "inside": "inside the bounds", "unmeasured": "not measured"}
 """The states in words, where these are others."""
 
 
-def _slice(part: SliceResult) -> dict[str, str]:
+def _slice(name: str, part: SliceResult) -> dict[str, str]:
     value, low, high = figures(part)
     is_known = part.estimate is not None
     return {
-        "name": phrases.slice_name(part) or "all slices",
+        "name": name,
         "value": value if is_known else "-",
         "interval": f"{low} to {high}" if is_known else "-",
         "state": _STATES.get(part.state, part.state),
