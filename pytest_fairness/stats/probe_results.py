@@ -60,9 +60,9 @@ def find_probe_result(
     formats = _read_by_format(attempts)
     has_answers = any(graded.attempt.answer is not None for graded in attempts)
     remarks = [
+        *_without_calls(attempts),
         *_alike(attempts, grades, responses),
         *_positions(attempts, grades),
-        *_without_calls(attempts),
         *_unread(formats),
     ]
     return ProbeResult(

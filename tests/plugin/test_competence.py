@@ -1,4 +1,4 @@
-"""What a model did with each probe, and slices with a veto: terminal, results file, JUnit, serial and with workers."""
+"""The competence of a model at each probe, and slices with a veto: in the terminal, results file and JUnit."""
 
 from __future__ import annotations
 

@@ -113,9 +113,9 @@ def test_choices_by_value_are_not_remarked(attempts: list[GradedAttempt]) -> Non
 
 @given(st.integers(0, 2), st.lists(st.booleans(), min_size=60, max_size=60))
 @examples(20)
-def test_position_is_remarked_from_nine_tenths_on(place: int, read: list[bool]) -> None:
+def test_position_is_remarked_from_nine_tenths_on(position: int, read: list[bool]) -> None:
     """Ungraded answers count for neither side; answers at the place are all remarked, if there are ten."""
-    result = find(choices(lambda number, options: options.values[place] if read[number] else None))
+    result = find(choices(lambda number, options: options.values[position] if read[number] else None))
     is_named = any("whatever it says" in remark for remark in result.remarks)
     assert is_named == (sum(read) >= FEWEST_ANSWERS and len({number for number in range(60) if read[number]}) > 1)
 

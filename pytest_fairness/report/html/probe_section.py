@@ -100,9 +100,9 @@ def probe_section(probes: Sequence[ProbeResult], names: Mapping[str, str]) -> Pr
 
 def _without_numbers(probe: ProbeResult) -> ProbeResult:
     """Return a probe without the sentences whose numbers the table has."""
-    told = [response for response in probe.responses if response.estimate is None or response.constant]
-    state = probe.sensitivity if told or not probe.responses else "shown"
-    return replace(probe, responses=told, sensitivity=state)
+    without_row = [response for response in probe.responses if response.estimate is None or response.constant]
+    state = probe.sensitivity if without_row or not probe.responses else "shown"
+    return replace(probe, responses=without_row, sensitivity=state)
 
 
 def _response(probe: ProbeResult, label: str, model: str, response: ResponseResult) -> ResponseLine:
