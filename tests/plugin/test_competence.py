@@ -328,10 +328,10 @@ def test_comparison_and_history_name_the_slice(project: Project, capsys: pytest.
     files = [str(project.path / f"{name}.json") for name in ("fair", "harm")]
     assert main(["compare", *files]) == 0
     compared = " ".join(capsys.readouterr().out.split())
-    assert re.search(
+    assert (
         "worse: hiring: Women and men are hired alike: verdict fair to unfair where the language is Dutch; "
-        "not compared: decided by language Dutch, in the reference by all slices", compared
-    )  # fmt: skip
+        "mark B to D; not compared: decided by language Dutch, in the reference by all slices"
+    ) in compared
     assert "unfair: language Dutch" in compared
     main(["history", store])
     told = capsys.readouterr().out
