@@ -7,15 +7,18 @@ ICH E10, section 1.5).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, short_repr
+from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_objects import is_number
 
 OPTIONS = ("equals", "at_least")
 """Keys of a control that are no attributes."""
+LEVELS = "control_levels"
+"""The metadata of a prompt that holds the level of each control, for models that follow controls."""
 _FORM = "write control={'grade': {'attribute': ('higher level', 'lower level')}}"
 
 
@@ -34,6 +37,31 @@ class Control:
     """The value that is counted, for a grade that holds text; None: the name of the higher level."""
     at_least: float | None = None
     """The smallest response that counts: an odds ratio for decisions, a difference for numbers; None: the default."""
+
+
+def with_levels(items: Iterable[ProbeItem], controls: Sequence[Control]) -> list[ProbeItem]:
+    """Return the items with the level of each control in the metadata of their prompts, as simulated models need them.
+
+    >>> item = ProbeItem("cook", [Prompt("Hire her?")], metadata={"case": "weak"})
+    >>> (item,) = with_levels([item], read_controls({"advance": {"case": ("strong", "weak")}}))
+    >>> item.prompts[0].metadata["control_levels"]
+    [{'of': 'strong', 'to': 'weak', 'equals': None, 'value': 'weak'}]
+
+    Args:
+        items: The items of a probe.
+        controls: The probe's controls; a prompt without an attribute has no level of it.
+    """
+
+    def leveled(item: ProbeItem, prompt: Prompt) -> Prompt:
+        attributes = {**item.metadata, **prompt.metadata, **prompt.groups}
+        levels = [
+            {"of": control.of, "to": control.to, "equals": control.equals, "value": str(attributes[control.by])}
+            for control in controls
+            if control.by in attributes
+        ]
+        return replace(prompt, metadata={**prompt.metadata, LEVELS: levels}) if levels else prompt
+
+    return [replace(item, prompts=[leveled(item, prompt) for prompt in item.prompts]) for item in items]
 
 
 def read_controls(value: object) -> tuple[Control, ...]:

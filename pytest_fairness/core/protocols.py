@@ -26,6 +26,8 @@ class Model(Protocol):
     - ``remark(prompts)``: a method that returns a line to print above the tests, or nothing, for the prompts of a run.
     - ``calls_tools``: if true, the model is sent prompts with tools (``prompt.tools``), and returns its calls as
       ``actions`` of the answer.
+    - ``follows_controls``: if true, its prompts have the levels of the probe's controls in their metadata
+      (`core.controls.LEVELS`), as a simulated model needs them.
     - ``refuses_results``: the reason that it cannot be sent results of calls that are not its own.
     """
 

@@ -51,23 +51,32 @@ def item_identity(prompt: Prompt) -> str:
     return " ".join(sorted(words - group_words - _PRONOUNS))
 
 
-def item_probability(mean: float, spread: float, quantile: float) -> float:
+def item_probability(mean: float, spread: float, quantile: float, response: float = 0.0, level: float = 0.0) -> float:
     """Return the probability of one item, such that the mean over all items is exactly ``mean``.
+
+    With a response the mean is exact where a third of the items has each of the levels 1, 0 and -1.
 
     Args:
         mean: The mean probability over items.
         spread: The standard deviation over items of the logit, which is normally distributed.
         quantile: The item's position in that distribution, from 0 to 1.
+        response: The difference in logits between the levels 1 and -1 of a control.
+        level: The item's level.
 
     >>> item_probability(0.3, 0, 0.9)
     0.3
+    >>> [round(item_probability(0.5, 0, 0.9, response=4, level=level), 3) for level in (1, 0, -1)]
+    [0.881, 0.5, 0.119]
     """
-    if spread == 0 or mean in (0.0, 1.0):
+    if (spread == 0 and response == 0) or mean in (0.0, 1.0):
         return mean
+    logit = _mean_logit(mean, spread, response) + response / 2 * level
+    if spread == 0:
+        return _logistic(logit)
     from statistics import NormalDist
 
     deviation = NormalDist().inv_cdf(min(max(quantile, 1e-12), 1 - 1e-12))
-    return _logistic(_mean_logit(mean, spread) + spread * deviation)
+    return _logistic(logit + spread * deviation)
 
 
 def shift_logit(share: float, logits: float) -> float:
@@ -88,14 +97,16 @@ def _grid() -> list[float]:
 
 
 @lru_cache(maxsize=256)
-def _mean_logit(mean: float, spread: float) -> float:
-    """Return the mean logit at which the mean probability over items is ``mean``, by bisection."""
-    grid = _grid()
+def _mean_logit(mean: float, spread: float, response: float) -> float:
+    """Return the logit at which the mean probability over items and levels is ``mean``, by bisection."""
+    deviations = [spread * deviation for deviation in _grid()] if spread else [0.0]
+    if response:
+        deviations = [deviation + shift for deviation in deviations for shift in (-response / 2, 0.0, response / 2)]
     logit = math.log(mean / (1 - mean))
-    low, high = logit - spread**2 - 1, logit + spread**2 + 1
+    low, high = logit - spread**2 - response - 1, logit + spread**2 + response + 1
     for _ in range(60):
         middle = (low + high) / 2
-        if sum(_logistic(middle + spread * deviation) for deviation in grid) / len(grid) < mean:
+        if sum(_logistic(middle + deviation) for deviation in deviations) / len(deviations) < mean:
             low = middle
         else:
             high = middle

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.choices import AnswerOptions
+from pytest_fairness.core.controls import LEVELS
 from pytest_fairness.core.errors import FairnessError, PermanentError, did_you_mean
 from pytest_fairness.core.event_loops import sleep
 from pytest_fairness.core.finish_reasons import STOP, TOOL_CALLS
@@ -36,6 +39,7 @@ _KINDS: dict[str, parameters.Kind] = {
     "of": parameters.text,
     "favorable": parameters.text,
     "spread": parameters.number(0, 10),
+    "response": parameters.number(0, 20),
     "bias": _SHARE,
     "accuracy": _SHARE,
     "refusal": _SHARE,
@@ -66,6 +70,13 @@ class SimulatedModel:
     first by the alphabet; a prompt without ``metadata["options"]`` is taken as a question of yes or no.
     ``spread`` (0) is the standard deviation over items, in logits, of that probability; the
     mean over items stays exact. Prompts of one item share its difficulty (see `item_identity`).
+
+    Where the probe declares a control, answers follow it: ``response`` (4) is the difference in logits between its
+    higher and its lower level, so that 0 plants a model that does not read. It moves the value that the control counts,
+    if the prompt offers it, else the option ``metadata["target"]``, else the favorable answer; of tools also the
+    numbers in a call. Where the levels are options themselves, the option that the attribute names is taken more often
+    (less often, if the control counts its lower level). Over items of which a third has each of a higher, a middle and
+    a lower level, the probability of a favorable answer stays exact.
 
     Where the options' values are "stereotyped", "other" and "unknown", the share ``accuracy`` (1) of answers
     is ``metadata["label"]``; the others guess, and the share ``bias`` (0.5) of guesses matches the
@@ -101,6 +112,7 @@ class SimulatedModel:
 
     local = True
     calls_tools = True
+    follows_controls = True
 
     def __init__(self, name: ModelName, context: ModelContext) -> None:  # noqa: ARG002
         given = parameters.read(name, _KINDS)
@@ -111,6 +123,7 @@ class SimulatedModel:
         self._of: str | None = given.get("of")
         self._favorable = [value.strip() for value in given.get("favorable", "yes").split(",")]
         self._spread: float = given.get("spread", 0.0)
+        self._response: float = given.get("response", 4.0)
         self._bias: float = given.get("bias", 0.5)
         self._accuracy: float = given.get("accuracy", 1.0)
         self._refusal: float = given.get("refusal", 0.0)
@@ -253,7 +266,7 @@ class SimulatedModel:
         scale = _SCALE.findall(prompt.text)[-1:] if "whole number" in prompt.text else []
         if reply != "questions" and not scale:
             return None
-        _, share = self._favored(prompt, ("yes", "no"))
+        share = next(iter(self._probabilities(prompt, ("yes", "no")).values()))
         if reply == "questions":
             return simulated_phrases.questions(2 + round(6 * (share + decision - 0.5) / 2 + 1.5))
         low, high = map(int, scale[0])
@@ -285,23 +298,26 @@ class SimulatedModel:
         if self._habit and len(choices) > 1 and habit_draw < self._habit_share:
             habit_value = habitual_option(self._habit, AnswerOptions({name: name for name in choices}), prompt.text)
         name = waiting[0] if waiting else habit_value or self._pick(prompt, choices, decision, other)
+        level = self._moves(prompt, choices)[None]
         drawn = {
-            key: self._argument(prompt, rule, next(draws)) for key, rule in tools[name].parameters["properties"].items()
+            key: self._argument(prompt, rule, next(draws), level)
+            for key, rule in tools[name].parameters["properties"].items()
         }
         call = ToolCall(name, drawn)
         if garbage_draw < self._garbage:
             call = ToolCall(name, call.arguments_text[:-1])
         return (simulated_phrases.before_call(wording) if noise_draw < self._noise else ""), [call]
 
-    def _argument(self, prompt: Prompt, rule: Any, draw: float) -> Any:
-        """Return the value of one argument by its schema."""
+    def _argument(self, prompt: Prompt, rule: Any, draw: float, level: int) -> Any:
+        """Return the value of one argument by its schema; numbers follow the level of a control."""
         rule = rule if isinstance(rule, dict) else {}
         if rule.get("enum"):
             return rule["enum"][int(draw * len(rule["enum"]))]
         kind = rule.get("type")
         if kind in ("number", "integer"):
             low, high = rule.get("minimum", 0), rule.get("maximum", 100)
-            number = (low + draw * (high - low)) * (self._amount_ratio if self._is_about_group(prompt) else 1)
+            height = shift_logit(draw, self._response / 2 * level)
+            number = (low + height * (high - low)) * (self._amount_ratio if self._is_about_group(prompt) else 1)
             return round(number) if kind == "integer" else round(number, 2)
         return {"boolean": draw < 0.5, "array": [], "object": {}}.get(kind, "drawn by a simulation")
 
@@ -322,8 +338,7 @@ class SimulatedModel:
                 value: self._accuracy * (value == label) + (1 - self._accuracy) * guesses.get(value, 0.0)
                 for value in values
             }
-        favorable, share = self._favored(prompt, values)
-        return {value: share if value == favorable else (1 - share) / (len(values) - 1) for value in values}
+        return self._probabilities(prompt, values)
 
     def _judge(self, prompt: Prompt, options: AnswerOptions | None, decision: float, other: float) -> str:
         raised = decision < self._flags[prompt.metadata["asked"]]
@@ -335,19 +350,44 @@ class SimulatedModel:
         return f"{options.labels[options.values.index(value)]}. {options.texts[value]}"
 
     def _pick(self, prompt: Prompt, values: tuple[str, ...], decision: float, other: float) -> str:
-        favorable, share = self._favored(prompt, values)
-        if decision < share:
+        favorable, *rest = (shares := self._probabilities(prompt, values))
+        if decision < shares[favorable]:
             return favorable
-        rest = sorted(value for value in values if value != favorable)
-        return rest[int(other * len(rest))]
+        remaining = other * sum(shares[value] for value in rest)
+        for value in rest:
+            remaining -= shares[value]
+            if remaining < 0:
+                return value
+        return rest[-1]
 
-    def _favored(self, prompt: Prompt, values: tuple[str, ...]) -> tuple[str, float]:
-        """Return the favorable value and its probability."""
-        favorable = next((value for value in (*self._favorable, "yes") if value in values), min(values))
+    def _probabilities(self, prompt: Prompt, values: tuple[str, ...]) -> dict[str, float]:
+        """Return the probability of each value: of the favorable one first, of the others by the alphabet."""
+        moves = self._moves(prompt, values)
+        about = [value for value in moves if value is not None]
+        favorable = next((value for value in (*self._favorable, *about, "yes") if value in values), min(values))
         if len(values) == 1:
-            return favorable, 1.0
+            return {favorable: 1.0}
         share = self._base * (self._ratio if self._is_about_group(prompt) else 1)
-        return favorable, self._shift_by_format(prompt, self._item_share(prompt, share))
+        if levels := [moves.pop(value) for value in (favorable, None) if value in moves]:
+            share = self._item_share(prompt, share, self._response, sum(levels))
+        else:
+            share = self._item_share(prompt, share)
+        share = self._shift_by_format(prompt, share)
+        rest = sorted(value for value in values if value != favorable)
+        shares = {favorable: share} | dict.fromkeys(rest, (1 - share) / len(rest))
+        if not moves:
+            return shares
+        weights = {value: one * math.exp(self._response / 2 * moves.get(value, 0)) for value, one in shares.items()}
+        total = sum(weights.values())
+        return {value: weight / total for value, weight in weights.items()}
+
+    def _moves(self, prompt: Prompt, values: Sequence[str]) -> defaultdict[str | None, int]:
+        """Return by how many half responses controls move each value; None stands for the favorable one."""
+        moves: defaultdict[str | None, int] = defaultdict(int)
+        for control in prompt.metadata.get(LEVELS, ()) if self._response else ():
+            option, level = _effect(control, values, prompt.metadata.get("target"))
+            moves[option] += level
+        return moves
 
     def _shift_by_format(self, prompt: Prompt, share: float) -> float:
         """Return a probability, moved by the answer format."""
@@ -374,10 +414,10 @@ class SimulatedModel:
         matching, opposite = ("stereotyped", "other") if polarity == "neg" else ("other", "stereotyped")
         return str(label), matching, opposite
 
-    def _item_share(self, prompt: Prompt, share: float) -> float:
+    def _item_share(self, prompt: Prompt, share: float, response: float = 0.0, level: int = 0) -> float:
         if not self._spread:
-            return share
-        return _item_share(share, self._spread, self._seed, item_identity(prompt))
+            return item_probability(share, 0.0, 0.5, response, level)
+        return _item_share(share, self._spread, self._seed, item_identity(prompt), response, level)
 
     def _refusal_rate(self, prompt: Prompt) -> float:
         return self._refusal + (self._refusal_gap if self._is_about_group(prompt) else 0)
@@ -390,8 +430,17 @@ class SimulatedModel:
 
 
 @lru_cache(maxsize=4096)
-def _item_share(share: float, spread: float, seed: int, item: str) -> float:
-    return item_probability(share, spread, next(uniforms(seed, "item", item)))
+def _item_share(share: float, spread: float, seed: int, item: str, response: float, level: int) -> float:
+    return item_probability(share, spread, next(uniforms(seed, "item", item)), response, level)
+
+
+def _effect(control: Mapping[str, Any], values: Sequence[str], target: object) -> tuple[str | None, int]:
+    """Return the value that a control moves, None for the favorable one, and whether up (1) or down (-1)."""
+    of, to, equals, value = (control[name] for name in ("of", "to", "equals", "value"))
+    if of in values and to in values and equals in (None, of, to):  # the attribute names an option
+        return value, -1 if equals == to else 1
+    counted = next((option for named in (equals, target) for option in values if option == named), None)
+    return counted, (value == of) - (value == to)
 
 
 def _read(prompt: Prompt) -> tuple[str, int]:

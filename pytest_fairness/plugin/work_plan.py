@@ -8,6 +8,7 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from pytest_fairness.core.controls import with_levels
 from pytest_fairness.plugin.backend import Backend
 from pytest_fairness.plugin.compat import WorkerQueue
 from pytest_fairness.plugin.identity import ItemParameter, SampleParameter
@@ -192,6 +193,8 @@ class WorkPlan:
         """Return a new sample of any items of a probe on one model."""
         from pytest_fairness.engine.probe_sample import ProbeSample
 
+        if probe.controls and getattr(model, "follows_controls", False):
+            items = with_levels(items, probe.controls)
         engine = self._backend.engine
         return ProbeSample(
             items, model, repetitions, engine, self.first_probe_repetition(probe, model), self.first_repetition

@@ -93,7 +93,9 @@ class Columns:
         if alike := look_alikes(prompts.values()):
             wordings = (alike.get(id(attempt.prompt), (number,)) for number, attempt in enumerate(attempts))
             observed.append(_clustering(wordings))
-        self.items = _merge(self.item_ids(), observed)
+        self.own_items = self.item_ids()
+        """The item of each attempt by its id, whatever answers items share."""
+        self.items = _merge(self.own_items, observed)
         """The item of each attempt; items that share an answer, or the wording of a prompt, are one."""
         sources_of_items = _clustering(_cluster(attempt.item, by_source=by_source) for attempt in attempts)
         self.sources = _merge(sources_of_items, observed)
@@ -125,7 +127,7 @@ class Columns:
     ) -> Columns:
         """Return a sample from arrays with one entry per attempt, for simulations."""
         columns = cls(())
-        columns.items = columns.sources = _clustering(items)
+        columns.items = columns.own_items = columns.sources = _clustering(items)
         columns.count = len(columns.items.codes)
         columns.arrays = {name: np.asarray(values, dtype=np.float64) for name, values in grades.items()}
         columns._attributes = {name: _attribute(values) for name, values in attributes.items()}

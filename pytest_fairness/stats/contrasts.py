@@ -68,7 +68,8 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
         return LinearEstimate(value, [np.zeros(1)], [math.inf], clusters, scale, (0.0, math.inf), exact=exact)
     deviations = [part.deviations_on(link) for part in parts]
     influences = [_signed_sum([own[k] for own in deviations], signs) for k in range(len(deviations[0]))]
-    variances = [part.variance * link.slope(part.value) ** 2 for part in parts]
+    slopes = [link.slope(part.value) for part in parts]
+    variances = [part.variance * slope * slope for part, slope in zip(parts, slopes, strict=True)]
     dfs = [_degrees([part.shares[k] for part in parts], variances) for k in range(len(influences))]
     if single and parts[0].effective <= clusters:  # the attempts of a cluster inform no more than one of them
         exact = partial(exact_ends, value, parts[0].trials)

@@ -58,7 +58,7 @@ def find_pair_example(
     """
     if columns.prompts is None or not columns.attempts:
         return None
-    items, ids = columns.item_ids().codes, _ids(columns)
+    items, ids = columns.own_items.codes, _ids(columns)
     first, second = (_tallies(vector, group_rows, items) for group_rows in rows)
     attempts = np.bincount(items[np.concatenate(rows)], minlength=len(ids))
     lower_end = _newcombe if vector.binary else _welch
@@ -111,7 +111,7 @@ def find_example(
     graded = ~np.isnan(values[:, 0])
     if columns.prompts is None or not columns.attempts or not graded.any():
         return None
-    items, prompts, ids = columns.item_ids().codes[rows], columns.prompts.codes[rows], _ids(columns)
+    items, prompts, ids = columns.own_items.codes[rows], columns.prompts.codes[rows], _ids(columns)
     effects = _effects(functional, values[graded], items[graded], towards)
     if not max(effects.values()) > 0:
         return None
@@ -123,7 +123,7 @@ def find_example(
     effects.pop(ABSENT, None)
     shown = rows[inside & (prompts == max(effects, key=effects.__getitem__))]
     if of_items:
-        shown = np.flatnonzero(columns.item_ids().codes == best)
+        shown = np.flatnonzero(columns.own_items.codes == best)
     outcomes = values[:, 0] if vector is None else vector.values[rows]
     return ExampleResult(item=ids[best], sides=[_side(columns, "", outcomes[inside], shown, vector)])
 

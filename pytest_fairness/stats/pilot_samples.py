@@ -65,6 +65,7 @@ class SourcePool:
         columns.sources = Clustering(copy_codes, len(sources))
         columns.prompts = Clustering(prompt_codes, len(prompts))
         columns.items = _within_copies(copy_codes, self.columns.items[rows])
+        columns.own_items = _within_copies(copy_codes, self.columns.own_items[rows])
         if self.columns.answers is not None:
             columns.answers = _within_copies(copy_codes, self.columns.answers[rows])
         if regrade is not None:

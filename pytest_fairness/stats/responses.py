@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_fairness.core.controls import Control
 from pytest_fairness.core.decisions import Decision
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.sensitivity import ControlResponse
 from pytest_fairness.stats.grade_numbers import graded_options
 from pytest_fairness.stats.measured import Measured
@@ -35,6 +35,12 @@ def find_responses(
     Raises:
         FairnessError: A control does not fit the sample: an unknown attribute or level, a number without a range.
     """
+    known_grades = sample.selection.columns.known_grades
+    for control in controls:
+        if known_grades and control.grade not in known_grades:
+            raise FairnessError(
+                f"control: there is no grade {control.grade!r}; {did_you_mean(control.grade, known_grades)}"
+            )
     used = {outcome if isinstance(outcome, str) else None for outcome, _ in outcomes}
     return [_respond(sample, control, claims) for control in controls if None in used or control.grade in used]
 

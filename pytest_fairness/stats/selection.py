@@ -322,7 +322,11 @@ class Selection:
         if (id(vector), by) not in self._grouped:
             nested = len(self.clusterings) > 1 and is_nested(self.clusterings[1], attribute.codes, self.rows)
             effects = (
-                estimate_item_effects(vector.values, self.rows, attribute.codes, self.clusterings) if nested else None
+                estimate_item_effects(
+                    vector.values, self.rows, attribute.codes, self.clusterings, self.columns.own_items
+                )
+                if nested
+                else None
             )
             # Stored with its vector: the id of a collected one could become that of another.
             self._grouped[id(vector), by] = vector, effects, {}

@@ -2,6 +2,7 @@
 
     python tests/benchmarks/estimators.py --runs 500
     python tests/benchmarks/estimators.py --estimators mean,ratio --shapes rare --clusters 8,25 --runs 2000
+    python tests/benchmarks/estimators.py --estimators odds-ratio,crossed-odds-ratio --shapes scarce,frequent,certain
     python tests/benchmarks/estimators.py --cells "metric dense 25 x 20, rate rare 5 x 1" --seed 1
     python tests/benchmarks/estimators.py --json before.json
     python tests/benchmarks/estimators.py --against before.json
@@ -54,6 +55,9 @@ CLAIMED = 0.5
 EFFECT = 0.8
 """The mean of the group that fares worse, over that of the other."""
 
+ODDS = 2 / 3
+"""The odds of the group that fares worse, over those of the other."""
+
 OLD = 0.9
 """The same ratio in a baseline."""
 
@@ -65,6 +69,11 @@ ALIKE = 0.3
 
 FAMILY = (EFFECT, 1.0, 1.0, 1.0, 1.0)
 """The means of five groups, over that of the best."""
+
+NAMES = 12
+"""Names of each group, drawn for every cluster."""
+BY_NAME = 0.1
+"""The share of the normal variable's variance that the attempts of a name have in common."""
 
 LABELS = 200
 """A human's labels of other texts, half of them of events, by which a judge is corrected."""
@@ -163,6 +172,14 @@ SHAPES = {
 }
 
 
+MORE_SHAPES = {
+    "scarce": Shape(Steps({1.0: 0.01}), Steps({1.0: 0.01})),
+    "frequent": Shape(Steps({1.0: 0.95}), Steps({1.0: 0.95})),
+    "certain": Shape(Steps({1.0: 0.99}), Steps({1.0: 0.99})),
+}
+"""Events of other base rates, which are drawn where they are named."""
+
+
 @dataclass(frozen=True)
 class Cell:
     """One design; its truth is the bound."""
@@ -185,7 +202,11 @@ class Cell:
             ValueError: The text names no cell.
         """
         match = re.fullmatch(r"(\S+)\s+(\S+)\s+(\d+)\s*x\s*(\d+)", label.strip())
-        if match is None or match[1] not in {**ESTIMATORS, **MORE_ESTIMATORS} or match[2] not in SHAPES:
+        if (
+            match is None
+            or match[1] not in {**ESTIMATORS, **MORE_ESTIMATORS}
+            or match[2] not in {**SHAPES, **MORE_SHAPES}
+        ):
             raise ValueError(f"{label!r} is no cell: write ESTIMATOR SHAPE CLUSTERS x ATTEMPTS, as in the table")
         return cls(match[1], match[2], int(match[3]), int(match[4]))
 
@@ -195,7 +216,7 @@ class Sampler:
 
     def __init__(self, cell: Cell, seed: int) -> None:
         self.cell = cell
-        self.shape = SHAPES[cell.shape]
+        self.shape = {**SHAPES, **MORE_SHAPES}[cell.shape]
         self.generator = np.random.default_rng([seed, zlib.crc32(cell.label.encode())])
         self._columns: dict[tuple[int, bool], Columns] = {}
 
@@ -270,6 +291,43 @@ def of_pair(kind: str, method: str, *, paired: bool = True) -> Callable[[Sampler
         return estimate
 
     return draw
+
+
+def of_odds(*, paired: bool = True) -> Callable[[Sampler], Estimate]:
+    """Return what draws an odds ratio of two groups' events."""
+
+    def draw(sampler: Sampler) -> Estimate:
+        marginals = _apart_in_odds(sampler.shape)
+        grades = sampler.grades(marginals)
+        if not paired:
+            grades[:, 1:] = sampler.grades(marginals[1:])
+        return sampler.measured({"grade": grades}, paired=paired).odds_ratio("grade", by="group", of="g0", to="g1")
+
+    return draw
+
+
+def of_crossed_odds(sampler: Sampler) -> Estimate:
+    """Draw an odds ratio of events under names of either group, each name once in a cluster."""
+    cell, generator = sampler.cell, sampler.generator
+    attempts = min(cell.attempts, NAMES)
+    names = generator.random((cell.clusters, 2, NAMES)).argsort(axis=2)[:, :, :attempts] + [[[0], [NAMES]]]
+    of_names = generator.standard_normal(2 * NAMES)[names]
+    normal = sampler.normal(sampler.shared(), 2)[:, :, :attempts]
+    normal = math.sqrt(1 - BY_NAME) * normal + math.sqrt(BY_NAME) * of_names
+    marginals = _apart_in_odds(sampler.shape)
+    groups = [marginal.of(normal[:, column]) for column, marginal in enumerate(marginals)]
+    grades = np.stack(groups, axis=1) * sampler.full()
+    cluster, group, _ = np.indices(grades.shape).reshape(3, -1)
+    attributes = {"group": [f"g{number}" for number in group.tolist()], "name": list(map(str, names.ravel().tolist()))}
+    columns = Columns.from_arrays(cluster.tolist(), {"grade": grades.ravel()}, attributes, crossed="name")
+    return Measured.from_columns(columns).odds_ratio("grade", by="group", of="g0", to="g1")
+
+
+def _apart_in_odds(shape: Shape) -> tuple[Marginal, Marginal]:
+    """Return distributions of events whose odds, over all clusters, are `ODDS` apart."""
+    rate = _event(shape)
+    odds = ODDS * rate / (1 - rate)
+    return shape.event.scaled(odds / (1 + odds) / rate), shape.event
 
 
 def of_correlation(sampler: Sampler) -> Estimate:
@@ -351,6 +409,7 @@ ESTIMATORS = {
     "mean": Estimator(_number, of_mean),
     "difference": Estimator(lambda shape: (EFFECT - 1) * _event(shape), of_pair("event", "difference")),
     "ratio": Estimator(lambda shape: EFFECT, of_pair("event", "ratio"), log=True),
+    "odds-ratio": Estimator(lambda shape: ODDS, of_odds(), log=True),
     "correlation": Estimator(true_correlation, of_correlation),
     "metric": Estimator(lambda shape: _number(shape) / 2, of_metric),
     "worst": Estimator(lambda shape: min(FAMILY), of_worst, log=True),
@@ -366,6 +425,8 @@ MORE_ESTIMATORS = {
         lambda shape: (EFFECT - 1) * _event(shape), of_pair("event", "difference", paired=False)
     ),
     "unpaired-ratio": Estimator(lambda shape: EFFECT, of_pair("event", "ratio", paired=False), log=True),
+    "unpaired-odds-ratio": Estimator(lambda shape: ODDS, of_odds(paired=False), log=True),
+    "crossed-odds-ratio": Estimator(lambda shape: ODDS, of_crossed_odds, log=True),
 }
 """Those that are run where they are named."""
 
@@ -511,10 +572,13 @@ def main() -> None:
         "--estimators",
         type=names,
         default=list(ESTIMATORS),
-        help=f"of {', '.join(estimators)} (default: the first nine)",
+        help=f"of {', '.join(estimators)} (default: the first ten)",
     )
     parser.add_argument(
-        "--shapes", type=partial(_names, SHAPES), default=list(SHAPES), help=f"of {', '.join(SHAPES)} (default: all)"
+        "--shapes",
+        type=partial(_names, {**SHAPES, **MORE_SHAPES}),
+        default=list(SHAPES),
+        help=f"of {', '.join({**SHAPES, **MORE_SHAPES})} (default: the first four)",
     )
     parser.add_argument("--clusters", type=_numbers, default=CLUSTERS, help="default: 5,8,12,25,100")
     parser.add_argument("--attempts", type=_numbers, default=ATTEMPTS, help="of a cluster and group; default: 1,5,20")

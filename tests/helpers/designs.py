@@ -8,12 +8,13 @@ from typing import Any
 
 from pytest_fairness import Formats, ProbeItem
 from pytest_fairness.core.answer_formats import VARIANT
+from pytest_fairness.core.controls import read_controls, with_levels
 from pytest_fairness.core.tools import read_tools, tools_message
 
 
 def designed_items(arguments: Mapping[str, Any], **values: Any) -> list[ProbeItem]:
-    """Return the items of a probe's arguments, with its tools or formats; ``values`` are those of a run."""
-    items = list(arguments["items"](**values))
+    """Return the items of a probe's arguments, with its controls, tools or formats; ``values`` are those of a run."""
+    items = with_levels(arguments["items"](**values), read_controls(arguments.get("control")))
     if "tools" in arguments:
         message = tools_message(read_tools(arguments["tools"]))
         return [

@@ -141,3 +141,23 @@ def test_few_names_that_differ_make_no_claim() -> None:
     assert estimate.differing == pytest.approx(2.0)
     assert "make all of its error" in estimate.open
     assert LinearEstimate(0.5, [by_source * 100, by_name, np.zeros(400)], [59.0, 38.0, 399.0], 60).open == ""
+
+
+@pytest.mark.parametrize("kind", ["difference", "ratio", "odds_ratio"])
+def test_items_of_one_source_may_differ_without_widening_the_interval(kind: str) -> None:
+    """Check that strong and weak cases of one source are no effect of the names that stand in them."""
+    generator = np.random.default_rng(3)
+    rows = [
+        {"item": item, "source": item // 4, "group": group, "name": f"{group}{name}", "yes": generator.random() < rate}
+        for item in range(120)
+        for rate in [(0.95, 0.05)[item % 2]]
+        for group in "ab"
+        for name in generator.permutation(30)[:2]
+        for _ in range(3)
+    ]
+
+    def error(crossed: str | None) -> float:
+        measured = Measured.from_rows(rows, item="item", source="source", groups=["group", "name"], crossed=crossed)
+        return float(getattr(measured, kind)("yes", by="group", of="a", to="b").error)
+
+    assert error(None) * 0.99 <= error("name") <= error(None) * 1.5

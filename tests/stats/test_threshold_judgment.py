@@ -94,8 +94,10 @@ def test_unfair_verdict_needs_no_response() -> None:
 
 
 def test_control_of_another_grade_does_not_count() -> None:
-    other = (Control("no", "case", "strong", "weak"),)
-    assert judged(lambda _: 0.5, controls=other).verdict is Verdict.FAIR
+    table = [row | {"other": True} for row in rows(lambda _: 0.5, 90, 4, 0)]
+    measured = Measured.from_rows(table, item="item", groups=["group", "case", "language"])
+    other = (Control("other", "case", "strong", "weak"),)
+    assert judge_threshold(small_gap, measured, ThresholdDesign(controls=other)).verdict is Verdict.FAIR
 
     def by_function(measured: Measured) -> None:
         assert abs(measured.difference(lambda a: a["yes"], by="group", of="a", to="b")) <= 0.1
@@ -149,6 +151,7 @@ def test_text_grade_responds_by_the_name_of_its_level() -> None:
     ("control", "words"),
     [
         (Control("yes", "strength", "strong", "weak"), "control of 'yes'"),
+        (Control("yess", "case", "strong", "weak"), "there is no grade 'yess'; did you mean 'yes'"),
         (Control("yes", "case", "strong", "hopeless"), "case has no group 'hopeless'"),
     ],
 )
