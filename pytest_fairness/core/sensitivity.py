@@ -16,9 +16,6 @@ from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import number
 
-NO_GAP = "this probe cannot show a gap in this model"
-"""The consequence of answers that do not follow a control."""
-
 
 @dataclass(frozen=True, slots=True)
 class ControlResponse:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from pytest_fairness.core.controls import NO_GAP
 from pytest_fairness.core.formatting import counted, number
-from pytest_fairness.core.probe_results import ProbeResult
-from pytest_fairness.core.sensitivity import NO_GAP
-from pytest_fairness.core.threshold_results import ResponseResult
 from pytest_fairness.report.phrases import probe_name
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.probe_results import ProbeResult
+    from pytest_fairness.core.threshold_results import ResponseResult
 
 _MOST_LEVELS = 3
 """The most probes of one sentence with their levels; of more, names only."""
@@ -36,6 +39,7 @@ def probe_lines(probes: Sequence[ProbeResult]) -> list[ProbeLine]:
     answer there is nothing to tell.
 
     >>> from pytest_fairness.core.probe_results import GradeResult, ProbeResult
+    >>> from pytest_fairness.core.threshold_results import ResponseResult
     >>> names = {"suite": "hiring", "model": "m", "attempts": 400, "grades": [GradeResult(grade="advance", graded=400)]}
     >>> case = {"grade": "advance", "attribute": "case", "of": "strong", "to": "weak"}
     >>> good = ResponseResult(**case, levels={"strong": 0.9, "weak": 0.2}, decision="true")
@@ -93,6 +97,7 @@ def finding(probe: ProbeResult) -> str:
 def probe_labels(probes: Sequence[ProbeResult]) -> list[str]:
     """Return the names of probes, with their suites where there are several.
 
+    >>> from pytest_fairness.core.probe_results import ProbeResult
     >>> names = {"model": "m", "attempts": 1, "sensitivity": "shown"}
     >>> probes = [ProbeResult(suite=suite, probe=f"{suite}.py::test_offer", **names) for suite in ("hiring", "own")]
     >>> probe_labels(probes), probe_labels(probes[:1])

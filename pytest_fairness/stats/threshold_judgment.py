@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.comparisons import Comparison
-from pytest_fairness.core.controls import Control
+from pytest_fairness.core.controls import NO_GAP, Control
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.sensitivity import NO_GAP, ControlResponse, JudgedSlice, SliceState
+from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice, SliceState
 from pytest_fairness.core.verdicts import Judgment, growth_to_decide, judge
 from pytest_fairness.stats.responses import find_responses
 

@@ -14,7 +14,6 @@ from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.html.attempts import pack_attempts
-from pytest_fairness.report.html.probe_section import ProbeSection, probe_section
 from pytest_fairness.report.html.rendering import render
 from pytest_fairness.report.provenance import provenance_facts
 from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, is_fair_so_far, rank, reason_of
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult
     from pytest_fairness.report.html.cards import Card
     from pytest_fairness.report.html.direction_table import DirectionTable
+    from pytest_fairness.report.html.probe_section import ProbeSection
     from pytest_fairness.report.html.threshold_section import ThresholdSection
     from pytest_fairness.report.threshold_view import ThresholdView
     from pytest_fairness.report.view import View
@@ -65,7 +65,7 @@ def page_of(view: View) -> dict[str, Any]:
         "packed": pack_attempts(view.samples, results),
         "page": {
             "models": [_model(line, names[line.model], outside[line.model]) for line in results.release],
-            "probes": probe_section(results.probes, names) if results.probes else ProbeSection(),
+            "probes": _probes(results, names) if results.probes else None,
             "simulated": phrases.SIMULATED if any(map(phrases.is_simulated, names)) else "",
             "grid": _grid(results),
             "unfair": [section for section in articles if section.row.verdict == "unfair"],
@@ -98,6 +98,12 @@ def _articles(thresholds: Sequence[ThresholdView], names: Mapping[str, str]) -> 
     return [
         article(threshold, names[threshold.row.model], f"t{number}") for number, threshold in enumerate(thresholds, 1)
     ]
+
+
+def _probes(results: RunResults, names: Mapping[str, str]) -> ProbeSection:
+    from pytest_fairness.report.html.probe_section import probe_section
+
+    return probe_section(results.probes, names)
 
 
 def _cards(texts: Mapping[str, str]) -> dict[str, Card]:

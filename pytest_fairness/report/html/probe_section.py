@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup
 
+from pytest_fairness.core.controls import NO_GAP
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.probe_results import FormatResult, GradeResult, ProbeResult
-from pytest_fairness.core.sensitivity import NO_GAP
 from pytest_fairness.core.threshold_results import ResponseResult
 from pytest_fairness.report.html.svg import element
 from pytest_fairness.report.phrases import numbers_of
@@ -62,11 +62,6 @@ class ProbeSection:
     levels: Sequence[LevelLine] = ()
     formats: Sequence[tuple[str, str, Mapping[str, FormatResult]]] = field(default_factory=tuple)
     """Probe, model and the answers by format."""
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether there is anything to show."""
-        return bool(self.responses or self.remarks or self.levels)
 
 
 def probe_section(probes: Sequence[ProbeResult], names: Mapping[str, str]) -> ProbeSection:
