@@ -165,12 +165,18 @@ def override_note(row: ThresholdResult) -> str:
     >>> from pytest_fairness.core.threshold_results import LooksResult, OverrideResult, ThresholdResult
     >>> override_note(ThresholdResult(id="t", own={"bounds": OverrideResult(set=[0.7, 1.4], instead_of=[0.8, 1.2])}))
     'overridden in pyproject.toml: bounds 0.7 to 1.4 (suite: 0.8 to 1.2)'
+    >>> override_note(ThresholdResult(id="t", own={"slices": OverrideResult(set=[], instead_of=["language"])}))
+    'overridden in pyproject.toml: slices none (suite: language)'
     """
     overrides = row.own
     parts = []
     if bounds := overrides.get("bounds"):
         now, suite = span_text(bounds.set), span_text(bounds.instead_of)
         parts.append(f"bounds {now} (suite: {suite})")
+    if own_slices := overrides.get("slices"):
+        parts.append(
+            f"slices {', '.join(own_slices.set) or 'none'} (suite: {', '.join(own_slices.instead_of) or 'none'})"
+        )
     if "scale" in overrides:
         parts.append("the scale of marks")
     if repetitions := overrides.get("repetitions"):

@@ -114,7 +114,7 @@ def _response(probe: ProbeResult, label: str, model: str, response: ResponseResu
         f"{response.at_least:g}",
         look,
         state,
-        NO_GAP if response.decision == "false" else "",
+        NO_GAP if response.decision == "false" and not response.constant else "",
     )
 
 
