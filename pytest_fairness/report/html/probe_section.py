@@ -18,7 +18,7 @@ from pytest_fairness.report.probe_phrases import ProbeLine, level_text, probe_la
 
 STATES = {"true": ("fair", "follow"), "false": ("invalid", "do not follow")}
 """The look of a verdict, and the words, for the decision on a response."""
-_UNKNOWN = ("undecided", "may not follow")
+_UNDECIDED = ("undecided", "may not follow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def probe_section(probes: Sequence[ProbeResult], names: Mapping[str, str]) -> Pr
         for probe, label in labeled
         for response in probe.responses
     ]
-    order = [*(look for look, _ in (STATES["false"], _UNKNOWN, STATES["true"]))]
+    order = [*(look for look, _ in (STATES["false"], _UNDECIDED, STATES["true"]))]
     return ProbeSection(
         sorted(responses, key=lambda line: order.index(line.look)),
         remarks,
@@ -101,7 +101,9 @@ def _without_numbers(probe: ProbeResult) -> ProbeResult:
 
 
 def _response(probe: ProbeResult, label: str, model: str, response: ResponseResult) -> ResponseLine:
-    look, state = STATES.get(response.decision, _UNKNOWN)
+    look, state = STATES.get(response.decision, _UNDECIDED)
+    if response.estimate is None and not response.constant:
+        state = "not known"
     kind = response.kind.noun
     return ResponseLine(
         label,
