@@ -63,6 +63,7 @@ def find_probe_result(
         *_without_calls(attempts),
         *_alike(attempts, grades, responses),
         *_positions(attempts, grades),
+        *_ungraded(attempts),
         *_unread(formats),
     ]
     return ProbeResult(
@@ -137,11 +138,31 @@ def _read_by_format(attempts: Sequence[GradedAttempt]) -> dict[str, FormatResult
 
 
 def _unread(formats: Mapping[str, FormatResult]) -> Iterator[str]:
-    """Yield the share that was read in each format, where one is read less than a threshold needs."""
-    if any(part.graded < (1 - MOST_UNREAD) * part.attempts for part in formats.values()):
-        worst_first = sorted(formats.items(), key=lambda entry: entry[1].graded / entry[1].attempts)
-        parts = (f"{kind} {part.graded:,} of {part.attempts:,}" for kind, part in worst_first)
-        yield f"answers read by format: {', '.join(parts)}"
+    """Yield the share that was read in each format, where one is read less than a threshold needs, and the way out."""
+    if not any(part.graded < (1 - MOST_UNREAD) * part.attempts for part in formats.values()):
+        return
+    worst_first = sorted(formats.items(), key=lambda entry: entry[1].graded / entry[1].attempts)
+    parts = (f"{kind} {part.graded:,} of {part.attempts:,}" for kind, part in worst_first)
+    best, of_best = worst_first[-1]
+    is_enough = of_best.graded >= (1 - MOST_UNREAD) * of_best.attempts
+    way_out = f" (--fairness-where=format={best} measures that one alone)" if is_enough else ""
+    yield f"answers read by format: {', '.join(parts)}{way_out}"
+
+
+def _ungraded(attempts: Sequence[GradedAttempt]) -> Iterator[str]:
+    """Yield the reasons of ungraded answers, where these are more than a threshold allows and have several reasons.
+
+    A message of a threshold names the most frequent one. Answers that are cut off have a way out of their own.
+    """
+    reasons = [{grade.ungraded for grade in graded.grades.values() if grade.ungraded} for graded in attempts]
+    counts = Counter(reason for of_attempt in reasons for reason in of_attempt)
+    ungraded = sum(map(bool, reasons))
+    if ungraded <= MOST_UNREAD * len(attempts) or not (len(counts) > 1 or "truncated" in counts):
+        return
+    parts = [
+        f"{count:,} {reason}{' (raise max_tokens)' * (reason == 'truncated')}" for reason, count in counts.most_common()
+    ]
+    yield f"{ungraded:,} of {counted(len(attempts), 'answer')} are ungraded: {', '.join(parts)}"
 
 
 def _alike(

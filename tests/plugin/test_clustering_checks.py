@@ -76,7 +76,7 @@ def test_rate_without_variation_names_no_clusters(project: Project) -> None:
 
 @pytest.mark.parametrize("chances", ["(1.0,)", "(0.0, 1.0)"], ids=["all yes", "by template alone"])
 def test_answers_without_a_gap_in_any_cluster_name_no_clusters(project: Project, chances: str) -> None:
-    """Both groups get the same answers: the ratio is 1 in every cluster, and has no error but that of its width."""
+    """Give both groups the same answers: the ratio is 1 in every cluster, and has no error but that of its width."""
     same = APPLICATION.replace("(0.1, 0.5, 0.9)", chances).replace(" + text.split()[-1]", "")
     ratio = project_sources.threshold(f"assert 0.5 <= {project_sources.RATIO} <= 2", name="test_ratio")
     project.write_suite(ratio, GAP, conftest=same, people=ITEMS.format(source="None"))

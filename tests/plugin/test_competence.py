@@ -334,9 +334,9 @@ def test_comparison_and_history_name_the_slice(project: Project, capsys: pytest.
     ) in compared
     assert "unfair: language Dutch" in compared
     main(["history", store])
-    told = capsys.readouterr().out
-    assert max(map(len, told.splitlines())) <= 80
-    text = " ".join(told.split())
+    history = capsys.readouterr().out
+    assert max(map(len, history.splitlines())) <= 80
+    text = " ".join(history.split())
     assert "unfair where the language is Dutch" in text
     assert "decided by language Dutch (before: all slices)" in text
 

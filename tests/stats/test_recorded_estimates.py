@@ -117,7 +117,7 @@ def test_claims_are_those_of_holm(seed: int, rate: float) -> None:
 
 @pytest.mark.slow
 def test_values_on_the_bound_are_named_in_at_most_one_of_forty_thresholds() -> None:
-    """All six slices lie on the bound: the least favorable truth (2.5% of 300 samples, and two errors, are 13)."""
+    """Put all six slices on the bound, the least favorable truth: 2.5% of 300 samples, and two errors, are 13."""
     on_bound = dict.fromkeys(LANGUAGES[:3], 0.2) | dict.fromkeys(LANGUAGES[3:], 0.8)
     false_claims = 0
     for seed in range(300):
