@@ -93,13 +93,13 @@ class ResponseResult(JsonRecord):
     slice: Mapping[str, str] = field(default_factory=dict)
     """The slice that it is about; empty for the whole sample."""
     metric: str = ""
-    kind: MetricKind = MetricKind.CUSTOM
-    """``odds_ratio`` for a decision, ``difference`` for a number."""
     estimate: float | None = None
     low: float | None = None
     high: float | None = None
-    at_least: float = 0.0
-    """The smallest response that counts."""
+    at_least: float | None = None
+    """The smallest response that counts, in the units of the estimate."""
+    odds_ratio: float | None = None
+    """The odds ratio of decisions that this amounts to, at their rates; None for a grade that holds numbers."""
     constant: str = ""
     """The one value of all answers at both levels; empty where they differ."""
     levels: Mapping[str, float | None] = field(default_factory=dict)
@@ -121,9 +121,9 @@ class ResponseResult(JsonRecord):
             to=control.to,
             slice={} if response.slice is None else dict([response.slice]),
             metric="" if estimate is None else estimate.metric,
-            kind=MetricKind.CUSTOM if estimate is None else estimate.kind,
             estimate=None if estimate is None else finite(estimate.value),
-            at_least=response.at_least,
+            at_least=finite(response.at_least),
+            odds_ratio=response.odds_ratio,
             constant=response.constant,
             levels={level: finite(value) for level, value in response.levels.items()},
             decision=response.decision.value,

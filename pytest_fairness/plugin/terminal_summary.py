@@ -208,7 +208,7 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
 def notes(
     rows: Sequence[ThresholdResult], probes: Sequence[ProbeResult], width: int, causes: CauseCounts
 ) -> Iterator[str]:
-    """Yield lines that several thresholds share: needs, responders, judges, reasons without a section of their own.
+    """Yield lines that several thresholds share: needs, responders, judges, levels, reasons without a section.
 
     A probe whose answers do not follow its controls was named above, and is why its thresholds are invalid.
     """
@@ -223,7 +223,7 @@ def notes(
             reasons.setdefault(row.message.removeprefix("invalid: "), []).append(row.threshold)
     for reason, names in reasons.items():
         yield from wrap_text(f"{'; '.join(names)}: {reason}", width)
-    for remark in (*phrases.responders(rows), *phrases.judges(rows)):
+    for remark in (*phrases.responders(rows), *phrases.judges(rows), *phrases.levels(rows)):
         yield from wrap_text(remark, width)
     if unselected := [row.threshold for row in rows if _is_not_selected(row)]:
         remainder = f" and {len(unselected) - _MOST_NAMES} more" if len(unselected) > _MOST_NAMES else ""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.probe_results import FormatResult, GradeResult, ProbeResult
 from pytest_fairness.core.threshold_results import ResponseResult
 from pytest_fairness.report.html.page import page, write_page
@@ -20,12 +19,12 @@ from tests.helpers.accessibility import check_accessibility
 if TYPE_CHECKING:
     from tests.report.conftest import OpenPage
 
-CASE: dict[str, Any] = {"grade": "hired", "attribute": "case", "of": "strong", "to": "weak", "at_least": 2.0}
+CASE: dict[str, Any] = {"grade": "hired", "attribute": "case", "of": "strong", "to": "weak", "at_least": 0.17}
 
 
 def response(decision: str, **changes: Any) -> ResponseResult:
     """Return the response of a decision to the strength of its case."""
-    numbers: dict[str, Any] = {"kind": MetricKind.ODDS_RATIO, "estimate": 1.1, "low": 0.8, "high": 1.4}
+    numbers: dict[str, Any] = {"odds_ratio": 2.0, "estimate": 0.02, "low": -0.03, "high": 0.07}
     levels = {"strong": 0.51, "weak": 0.49}
     return ResponseResult(**(CASE | numbers | {"levels": levels, "decision": decision, "text": "a sentence"} | changes))
 
@@ -59,7 +58,7 @@ ALL = [
     probe("call", "absent", response("false")),
     probe("letter", "not shown", response("undecided"), remarks=['all 400 answers are "A"']),
     probe("offer", "shown", response("true", levels={"strong": 0.9, "weak": 0.2})),
-    probe("rating", "absent", response("false", kind=MetricKind.DIFFERENCE, constant="7", text="all 9 answers are 7")),
+    probe("rating", "absent", response("false", odds_ratio=None, constant="7", text="all 9 answers are 7")),
     probe("own", "no control", formats={"json": FormatResult(attempts=9, graded=0)}),
 ]
 
@@ -71,7 +70,7 @@ def test_page_begins_with_the_probes(open_page: OpenPage, tmp_path: Path) -> Non
     texts = [" ".join(text.split()) for text in rows.all_inner_texts()]
     assert [text.split()[0] for text in texts] == ["call", "rating", "letter", "offer"]
     assert "do not follow this probe cannot show a gap in this model" in texts[0]
-    assert "odds ratio 1.100 (0.800 to 1.400) at least 2 counts" in texts[0]
+    assert "difference 0.020 (-0.030 to 0.070) at least 0.17 counts, an odds ratio of 2" in texts[0]
     assert [title.text_content() for title in opened.locator("svg.bars > title").all()][:1] == [
         "strong 0.51, weak 0.49"
     ]

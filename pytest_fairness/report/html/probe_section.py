@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from pytest_fairness.core.controls import NO_GAP
 from pytest_fairness.core.formatting import counted
-from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.probe_results import FormatResult, GradeResult, ProbeResult
 from pytest_fairness.core.threshold_results import ResponseResult
 from pytest_fairness.report.html.svg import element
@@ -104,7 +103,6 @@ def _response(probe: ProbeResult, label: str, model: str, response: ResponseResu
     look, state = STATES.get(response.decision, _UNDECIDED)
     if response.estimate is None and not response.constant:
         state = "not known"
-    kind = response.kind.noun
     return ResponseLine(
         label,
         model,
@@ -112,18 +110,26 @@ def _response(probe: ProbeResult, label: str, model: str, response: ResponseResu
         response.grade,
         response.attribute,
         _bars(response),
-        f"{kind} {numbers_of(response)}" if response.estimate is not None else "not known",
-        f"{response.at_least:g}",
+        f"difference {numbers_of(response)}" if response.estimate is not None else "not known",
+        _smallest(response),
         look,
         state,
         NO_GAP if response.decision == "false" and not response.constant else "",
     )
 
 
+def _smallest(response: ResponseResult) -> str:
+    """Return the smallest response that counts, for decisions with its odds ratio; empty where none is known."""
+    if response.at_least is None:
+        return ""
+    odds_ratio = "" if response.odds_ratio is None else f", an odds ratio of {response.odds_ratio:g}"
+    return f"at least {response.at_least:.2f} counts{odds_ratio}"
+
+
 def _bars(response: ResponseResult) -> Markup:
     """Return the rate or mean at both levels as two bars from 0, with the numbers beside them."""
     values = [response.levels.get(level) for level in (response.of, response.to)]
-    largest = 1.0 if response.kind is MetricKind.ODDS_RATIO else max((abs(value or 0.0) for value in values), default=0)
+    largest = 1.0 if response.odds_ratio is not None else max((abs(value or 0.0) for value in values), default=0)
     texts = [f"{level} {level_text(value)}" for level, value in zip((response.of, response.to), values, strict=True)]
     scene = []
     for number, (text, value) in enumerate(zip(texts, values, strict=True)):
