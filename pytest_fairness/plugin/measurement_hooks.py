@@ -242,6 +242,7 @@ class MeasurementHooks:
             totals,
             secret_redactor(settings),
             metrics=state.outcomes.metrics,
+            probes=state.outcomes.probes,
             searches=searches,
             agreements=self._agreements(rows) if has_run and rows else [],
             acceptances=self._fairness.acceptances.results(rows),

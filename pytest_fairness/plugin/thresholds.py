@@ -30,7 +30,7 @@ from pytest_fairness.plugin.history import History, JudgedRuns, read_history
 from pytest_fairness.plugin.judges import judge_hint
 from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.measurement import LazyMeasured, lazy_measured
-from pytest_fairness.plugin.outcomes import EXCUSE, METRICS
+from pytest_fairness.plugin.outcomes import EXCUSE, METRICS, PROBE_RESULT
 from pytest_fairness.plugin.sequential_looks import Look, explain_items_limit
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.threshold_rows import get_influences, threshold_row, to_properties
@@ -231,6 +231,8 @@ def finish_threshold(
         MetricResult.of(estimate, suite=result.suite, probe=result.probe, model=result.model)
         for estimate in judgment.estimates
     ]
+    if (probe_result := measured.probe_result) is not None:
+        item.stash[PROBE_RESULT] = probe_result
     item.user_properties[:] = to_properties(result)
     if measured.cause is not None:
         item.user_properties.append(cause_property(*measured.cause, measured.probe.id))

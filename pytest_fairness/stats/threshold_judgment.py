@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.comparisons import Comparison
-from pytest_fairness.core.controls import Control
+from pytest_fairness.core.controls import NO_GAP, Control
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice, SliceState
@@ -22,7 +22,6 @@ from pytest_fairness.stats.responses import find_responses
 if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
 
-_CONSEQUENCE = "this probe cannot show a gap in this model"
 _FLOOR = "over half, so nothing is fair without them, whatever is compared; the mark's exclude= leaves a group out"
 
 
@@ -175,7 +174,7 @@ def _with_responses(judgment: Judgment, responses: Sequence[ControlResponse]) ->
         return judgment
     for response in responses:
         if response.decision is Decision.FALSE:
-            return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{response.text}: {_CONSEQUENCE}")
+            return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{response.text}: {NO_GAP}")
     for response in responses:
         if response.decision is Decision.UNDECIDED:
             text = "; ".join(filter(None, (response.text, _needed(response))))
@@ -209,8 +208,9 @@ def _with_responses_of_slices(
         ]
         for response in find_responses(of_slice, controls, outcomes, len(judgment.slices)):
             if response.decision is Decision.FALSE:
-                text = f"{replace(response, slice=(part.by, part.value)).text}: {_CONSEQUENCE}"
-                return replace(judgment, verdict=Verdict.INVALID, sensitivity=text)
+                response = replace(response, slice=(part.by, part.value))
+                text, responses = f"{response.text}: {NO_GAP}", (*judgment.responses, response)
+                return replace(judgment, verdict=Verdict.INVALID, sensitivity=text, responses=responses)
     return judgment
 
 

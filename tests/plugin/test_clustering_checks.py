@@ -76,6 +76,17 @@ def test_rate_without_variation_names_no_clusters(project: Project) -> None:
     assert row["clustering"] == []
 
 
+@pytest.mark.parametrize("chances", ["(1.0,)", "(0.0, 1.0)"], ids=["all yes", "by template alone"])
+def test_answers_without_a_gap_in_any_cluster_name_no_clusters(project: Project, chances: str) -> None:
+    """Give both groups the same answers: the ratio is 1 in every cluster, and has no error but that of its width."""
+    same = APPLICATION.replace("(0.1, 0.5, 0.9)", chances).replace(" + text.split()[-1]", "")
+    ratio = project_sources.threshold(f"assert 0.5 <= {project_sources.RATIO} <= 2", name="test_ratio")
+    project.write_suite(ratio, GAP, conftest=same, people=ITEMS.format(source="None"))
+    project.run("-m", "threshold")
+    assert {row["estimate"] for row in project.rows()} == {0.0, 1.0}
+    assert [row["clustering"] for row in project.rows()] == [[], []]
+
+
 def test_declared_sources_are_not_named(project: Project) -> None:
     findings, _ = run(project, 'f"t{number % 20}"')
     assert findings == {"rate": [], "gap": []}
