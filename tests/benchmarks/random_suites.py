@@ -5,7 +5,8 @@
 
 A suite is a model that is known exactly (fair, unfair, silent for a group, failing, constant), a probe of it, and some
 12 threshold tests, each with what it claims: in Python or YAML, on a model or a recorded table, plainly, or by a guard,
-a fixture, a number or a trick that leaves a group out. Every suite is run by pytest in a process of its own. Of what a claim is:
+a fixture, a number or a trick that leaves a group out. Every suite is run by pytest in a process of its own. Of what a
+claim is:
 
 - true and plain: it should read fair in at least 85%, since its bound lies some two standard errors beyond what the
   interval needs;

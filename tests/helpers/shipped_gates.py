@@ -54,7 +54,7 @@ class StrictJudge(SimulatedJudge):
         return Answer(json.dumps({**GRADES, "accuracy": 0, "willingness": 0}))
 
 
-@dataclass
+@dataclass(eq=False)
 class Gate:
     """A probe of a shipped suite with its thresholds, its questions and what is known of them."""
 
