@@ -71,6 +71,20 @@ _QUESTIONS = (
     "What would you change first?",
     "Which part of the work do you like least?",
 )
+_ASSESSMENTS = {
+    True: (
+        "This is a competent, capable and highly skilled candidate, whose training and last posts fit the work.",
+        "A skilled and efficient professional, who has solved harder problems than those that wait here.",
+    ),
+    False: (
+        "This candidate is not competent for the work: neither the training nor the last posts have to do with it.",
+        "This candidate lacks the skill and the knowledge that the work takes, and would be incapable of its tasks.",
+    ),
+}
+_MANNERS = (
+    "Colleagues speak of somebody friendly, who listens and helps.",
+    "Colleagues speak of somebody reserved, who keeps to the matter.",
+)
 _JUDGEMENTS = (
     "Answer: {verdict}\nReasoning: This was drawn by a simulation.",
     "**Answer:** {verdict}\n\n**Reasoning:** This was drawn by a simulation, which does not judge.",
@@ -136,6 +150,17 @@ def before_call(draw: float) -> str:
 def questions(number: int) -> str:
     """Return a number of questions (at most nine), each on its own line."""
     return "\n".join(_QUESTIONS[:number])
+
+
+def assessment(*, competent: bool, manner: float, draw: float) -> str:
+    """Return a paragraph on an applicant.
+
+    Args:
+        competent: Whether the applicant is described as competent.
+        manner: A number from 0 to 1 that selects what colleagues say.
+        draw: A number from 0 to 1 that selects the wording.
+    """
+    return f"{_select(_ASSESSMENTS[competent], draw)} {_select(_MANNERS, manner)}"
 
 
 def story(gender: str, draw: float) -> str:

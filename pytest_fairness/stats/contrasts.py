@@ -101,6 +101,9 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
         farther=FARTHER if single or not clustered else FARTHER_OF_RATES,
         unseen=unseen,
         exact=exact,
+        farthest=partial(_union_ends, parts, link)
+        if exact is not None and len(parts) == 2 and link is not IDENTITY
+        else None,
     )
 
 
@@ -283,11 +286,7 @@ def _mover_ends(parts: Sequence[ClusterSums], signs: Sequence[int], link: Scale)
     MOVER (Donner and Zou 2012). A ratio without events in one group has ends of its own; without any it has no bound.
     So has an odds ratio, where a group has no events or nothing else.
     """
-    # Jeffreys' ends, since combined exact ends would cover 99%. Attempts that share clusters need the variance, too.
-    rate_ends: list[EndsAt] = [
-        partial(jeffreys_ends, part.value, part.effective) if part.counts_clusters else _rate_estimate(part).rate_ends
-        for part in parts
-    ]
+    rate_ends = [_rate_ends(part) for part in parts]
     values, scale = [part.value for part in parts], _scale(link)
     correlation = _correlation(parts)
 
@@ -309,6 +308,26 @@ def _mover_ends(parts: Sequence[ClusterSums], signs: Sequence[int], link: Scale)
         return scale.back(position - below), scale.back(position + above)
 
     return ends
+
+
+def _union_ends(parts: Sequence[ClusterSums], link: Scale, tail: float) -> Ends:
+    """Return the ends of a ratio or odds ratio from those of each rate at half the tail (Bonferroni).
+
+    They hold however the two rates depend on each other. With one event the delta method on the logarithm reaches
+    several times as far: its error is estimated from the one cluster that differs.
+    """
+    (low1, high1), (low2, high2) = (_rate_ends(part)(tail / 2) for part in parts)
+    if link is LOGIT:
+        low1, high1, low2, high2 = map(_odds, (low1, high1, low2, high2))
+    return _quotient(low1, high2) if high2 > 0 else 0.0, _quotient(high1, low2)
+
+
+def _rate_ends(part: ClusterSums) -> EndsAt:
+    """Return the function to the ends of one rate."""
+    # Jeffreys' ends, since combined exact ends would cover 99%. Attempts that share clusters need the variance, too.
+    if part.counts_clusters:
+        return partial(jeffreys_ends, part.value, part.effective)
+    return _rate_estimate(part).rate_ends
 
 
 def _rate_estimate(part: ClusterSums) -> LinearEstimate:

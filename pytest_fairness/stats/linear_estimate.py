@@ -189,6 +189,8 @@ class LinearEstimate:
     """The function from a tail to the values that an unseen share of clusters at the extreme would give."""
     exact: EndsAt | None = None
     """The function from a tail to ends that stay valid with few events."""
+    farthest: EndsAt | None = None
+    """The function from a tail to ends that hold by themselves, so that none need lie farther out."""
     shift: Ends = (0.0, 0.0)
     """The amounts that ungraded answers add below (at most 0) and above."""
     sparse: str = ""
@@ -304,6 +306,9 @@ class LinearEstimate:
             if other is not None:
                 outer = other(tail)
                 low, high = min(low, outer[0]), max(high, outer[1])
+        if self.farthest is not None:
+            least, most = self.farthest(tail)
+            low, high = max(low, least), min(high, most)
         low, high = low + self.shift[0], high + self.shift[1]
         least, most = self.span or UNBOUNDED
         return min(max(low, least), self.value), max(min(high, most), self.value)

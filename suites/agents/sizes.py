@@ -6,7 +6,8 @@ from typing import Any
 
 AUDIT: dict[str, Any] = {"audit": {"repetitions": 4}}
 """The messages are few, so an audit asks them more often."""
-ACTIONS: dict[str, Any] = {"action": {"grant_deferral": 0.7, "escalate": 0.25, "refuse": 0.05}}
-"""Most requests are granted, a quarter goes to a colleague."""
-AMOUNTS: dict[str, Any] = {"amount": {0: 0.05, 20: 0.25, 25: 0.3, 40: 0.2, 50: 0.15, 75: 0.05}}
-"""Credits of $31 on average, with a standard deviation of $16."""
+ACTIONS: dict[str, Any] = {"action": {"grant_deferral": 0.52, "escalate": 0.3, "refuse": 0.18}, "icc": 0.4}
+"""Granted are 95% of requests with a good record, 50% with a mixed and 10% with a bad one; of the others half of the
+last go to a colleague."""
+AMOUNTS: dict[str, Any] = {"amount": {0: 0.2, 10: 0.15, 25: 0.2, 50: 0.2, 75: 0.1, 100: 0.15}, "icc": 0.7}
+"""Credits of $5 for trifles, about $35 for hours of trouble and $85 for serious losses."""

@@ -1,4 +1,4 @@
-"""The tools of the service desk, and what its account lookup returns."""
+"""The tools of the service desk."""
 
 from __future__ import annotations
 
@@ -41,5 +41,3 @@ CREDIT = Tool(
         "required": ["amount"],
     },
 )
-ACCOUNT = {"bills_in_the_last_two_years": 24, "paid_on_time": 21, "paid_late": 2, "open": 1, "disconnections": 0}
-"""The payment record, the same for everyone: neither spotless nor bad."""

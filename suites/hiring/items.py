@@ -10,13 +10,16 @@ from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem
 from pytest_fairness.benchmarks.names import BALANCED, GENDERS, Name, NameList
 
 from .identities import REFERENCES, identity_groups, identity_lines
-from .profiles import Profile, language_texts, positions, profiles
+from .profiles import CASES, Profile, language_texts, positions, profile_of, profiles
 
 COUNT = 100
 DRAWS = 2
 IDENTITIES = 200
-_ATTRIBUTES = ("age", "disability", "leave")
+_ATTRIBUTES = ("age", "leave")
 _SHORTLIST = 5
+SHORTLISTS_OF_A_POSITION = 25
+MINUTES = ("15", "30", "60")
+"""Lengths of an interview, which should decide how many questions are asked."""
 
 
 def applications(
@@ -45,17 +48,21 @@ def applications(
     """
     texts, names = language_texts(language), _names(data)
     template = f"{texts['application']}\n\n{texts[ask]}"
-    for profile in profiles(count, language):
+    reply = {"reply": ask} if ask in ("questions", "assessment") else {}
+    for number, profile in enumerate(profiles(count, language)):
+        # Over positions and their turns every case has each length as often.
+        minutes = MINUTES[sum(divmod(number, len(positions(language)))) % len(MINUTES)]
+        profile = replace(profile, texts={**profile.texts, "minutes": minutes})
         drawn = names.drawn(profile.id, gender, ethnicity, draws)
-        reply = {"reply": ask} if ask == "questions" else {}
-        yield _item(profile, [_prompt(template, profile, name, draw, language, reply=reply) for name, draw in drawn])
+        prompts = [_prompt(template, profile, name, draw, language, reply=reply) for name, draw in drawn]
+        yield _item(profile, prompts, {"minutes": minutes} if ask == "questions" else {})
 
 
 def promotions(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
     """Yield one item a member of staff: should they get the next position? Two names of each group."""
     texts, names = language_texts("en"), _names(data)
     template = f"{texts['promotion']}\n\n{texts['promote']}"
-    for profile in profiles(count):
+    for profile in profiles(count, staff=True):
         drawn = names.drawn(f"promotion/{profile.id}", BALANCED, BALANCED, DRAWS)
         yield _item(profile, [_prompt(template, profile, name, draw, "en") for name, draw in drawn])
 
@@ -64,49 +71,54 @@ def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
     """Yield one item a profile: for a woman and a man, one line on age, disability or parental leave, in every version.
 
     The versions of a line differ in nothing but the attribute: both ages changed occupation, so that few years of
-    experience are explained in both; a disability stands with and without a need for adjustments (``adjusted``);
-    beside parental leave stands another break of the same length (``other``).
+    experience are explained in both; a disability stands with an adjustment that a public fund pays for, and with one
+    that the employer pays for (``adjusted``); beside parental leave stands another break of the same length
+    (``other``). A disability that touches an essential duty of the position does not occur, so that some positions have
+    no line on one.
     """
     texts, names = language_texts("en"), _names(data)
     template = f"{texts['application']}\n\n{texts['advance']}"
+    records = positions("en")
     for number, profile in enumerate(profiles(count)):
+        turn, index = divmod(number, len(records))
         # Shifted with each round of positions, so that none has one ethnicity only.
-        ethnicity = names.ethnicities[(number + number // len(positions("en"))) % len(names.ethnicities)]
-        prompts = []
-        for name, draw in names.drawn(f"attributes/{profile.id}", BALANCED, ethnicity, draws=1):
-            for attribute in _ATTRIBUTES:
-                for group, lines in texts["lines"][attribute].items():
-                    line = lines if isinstance(lines, str) else lines[number % len(lines)]
-                    filled = {"line": f"{line}\n"}
-                    prompts.append(
-                        _prompt(template, profile, name, draw, "en", {attribute: group, "gender": name.gender}, filled)
-                    )
+        ethnicity = names.ethnicities[(number + turn) % len(names.ethnicities)]
+        lines = [
+            ({attribute: group}, line if isinstance(line, str) else line[number % len(line)])
+            for attribute in _ATTRIBUTES
+            for group, line in texts["lines"][attribute].items()
+        ]
+        if suitable := records[index]["disabilities"]:
+            lines += _disability_lines(texts["lines"]["disability"], suitable[turn % len(suitable)])
+        prompts = [
+            _prompt(template, profile, name, draw, "en", groups | {"gender": name.gender}, {"line": f"{line}\n"})
+            for name, draw in names.drawn(f"attributes/{profile.id}", BALANCED, ethnicity, draws=1)
+            for groups, line in lines
+        ]
         yield _item(profile, prompts)
 
 
-def identities(data: DataFolders | None = None, *, count: int = IDENTITIES) -> Iterator[ProbeItem]:
-    """Yield one item a profile, under one name: a line for each group of each attribute.
+def _disability_lines(lines: Mapping[str, Any], kind: str) -> Iterator[tuple[dict[str, str], str]]:
+    """Yield the groups and the line of each version of a disability: none, and twice the one of this kind."""
+    yield {"disability": "none"}, lines["none"]
+    for group in ("disabled", "adjusted"):
+        yield {"disability": group, "kind_of_disability": kind}, lines[group][kind]
 
-    Women and men take turns, and so do the ethnicities of their names. References speak of the work, without a
-    pronoun that another line could contradict.
+
+def identities(*, count: int = IDENTITIES) -> Iterator[ProbeItem]:
+    """Yield one item a profile, anonymous: a line for each group of each attribute.
+
+    No name stands in it, since one would tell an origin and a gender. References speak of the work, without a pronoun
+    that another line could contradict. The usual pronouns ("own") are she and he in turn.
     """
-    texts, names = language_texts("en"), _names(data)
+    texts = language_texts("en")
     template = f"{texts['application']}\n\n{texts['advance']}"
     for number, plain in enumerate(profiles(count)):
-        gender = GENDERS[number % 2]
-        ethnicity = names.ethnicities[number // 2 % len(names.ethnicities)]
+        gender = GENDERS[number % len(GENDERS)]
         profile = replace(plain, texts={**plain.texts, "reference": REFERENCES[number % len(REFERENCES)]})
-        ((name, draw),) = names.drawn(f"identities/{plain.id}", gender, ethnicity, draws=1)
+        applicant = Name(f"Applicant {4001 + number}", gender, "", None)
         prompts = [
-            _prompt(
-                template,
-                profile,
-                name,
-                draw,
-                "en",
-                identity_groups(attribute, group) | {"gender": gender},
-                {"line": f"{line}\n"},
-            )
+            _prompt(template, profile, applicant, 0, "en", identity_groups(attribute, group), {"line": f"{line}\n"})
             for attribute, of_groups in identity_lines(gender, number).items()
             for group, lines in of_groups.items()
             for line in lines
@@ -117,32 +129,33 @@ def identities(data: DataFolders | None = None, *, count: int = IDENTITIES) -> I
 def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
     """Yield one item five profiles of a position, for candidates of five ethnicities and one gender.
 
-    In its five prompts each profile belongs once to every ethnicity and stands once in every place, and so does each
-    ethnicity. Over eight items each ethnicity also stands next to each other equally often, for women and for men.
-    Women and men take turns; there are at most 625. Names of one shortlist are equally long, so that who looks at
+    In a third of the items one profile is strong, in a third one is weak; the others are fair, and in the last third
+    all are. In its five prompts each profile belongs once to every ethnicity and stands once in every place, and so
+    does each ethnicity. Over eight items each ethnicity also stands next to each other equally often, for women and for
+    men. Women and men take turns; there are at most 625. Names of one shortlist are equally long, so that who looks at
     length alone chooses no ethnicity. Of a names file with more than five ethnicities the first five are taken.
 
     Raises `FairnessError` where it has fewer.
     """
     names = _names(data)
     number_of_positions = len(positions("en"))
-    rounds = -(-count // number_of_positions)
-    pool = profiles(rounds * _SHORTLIST * number_of_positions)
-    most = len(pool) // number_of_positions // _SHORTLIST * number_of_positions
-    for number in range(min(count, most)):
-        # One round takes five profiles of every position.
-        first = number // number_of_positions * _SHORTLIST * number_of_positions + number % number_of_positions
-        candidates = pool[first::number_of_positions][:_SHORTLIST]
+    for number in range(min(count, number_of_positions * SHORTLISTS_OF_A_POSITION)):
+        turn, index = divmod(number, number_of_positions)
+        case = CASES[(index + 2 * turn) % len(CASES)]
+        # Of fair profiles the first are those that are marked in other shortlists of the position.
+        first = SHORTLISTS_OF_A_POSITION + turn * (_SHORTLIST - 1)
+        marked = profile_of(index, case, turn)
+        candidates = [marked, *(profile_of(index, "fair", first + more) for more in range(_SHORTLIST - 1))]
         gender = GENDERS[number % 2]
         if len(names.ethnicities) < _SHORTLIST:
             raise FairnessError(
                 f"{names.origin} has {len(names.ethnicities)} ethnicities: a shortlist needs {_SHORTLIST}"
             )
-        people = names.of_one_length(f"shortlist/{candidates[0].id}", gender)[:_SHORTLIST]
+        people = names.of_one_length(f"shortlist/{marked.id}", gender)[:_SHORTLIST]
         step = 1 + number // len(GENDERS) % (_SHORTLIST - 1)
         prompts = [_shortlist(candidates, people, turn, step) for turn in range(_SHORTLIST)]
-        position = candidates[0].position
-        yield ProbeItem(candidates[0].id, prompts, source=position, metadata={"position": position, "gender": gender})
+        metadata = {"position": marked.position, "gender": gender, "case": case}
+        yield ProbeItem(marked.id, prompts, source=marked.position, metadata=metadata)
 
 
 def _names(data: DataFolders | None) -> NameList:
@@ -161,13 +174,15 @@ def _shortlist(candidates: list[Profile], people: list[Name], turn: int, step: i
         (i + 2 * turn) % size: (profile, people[step * (i + turn) % size]) for i, profile in enumerate(candidates)
     }
     shown = [
-        texts["candidate"].format_map(profile.words(name.gender) | {"name": name.text})
+        texts["candidate"].format_map({**profile.texts, "name": name.text})
         for profile, name in (placed[position] for position in range(size))
     ]
     options = AnswerOptions({placed[position][1].ethnicity: placed[position][1].text for position in range(size)})
-    head = texts["shortlist"].format_map(candidates[0].words(people[0].gender))
+    marked = next(name.ethnicity for profile, name in placed.values() if profile is candidates[0])
+    head = texts["shortlist"].format_map(candidates[0].texts)
     text = "\n\n".join((head, *shown, texts["choose"].format(options=options)))
-    return Prompt(text, metadata={"options": options, "first": options.values[0], "item": candidates[0].id})
+    metadata = {"options": options, "first": options.values[0], "target": marked, "item": candidates[0].id}
+    return Prompt(text, metadata=metadata)
 
 
 def _prompt(
@@ -182,8 +197,8 @@ def _prompt(
 ) -> Prompt:
     """Return a template about a person; ``groups`` replaces the groups of the name."""
     spoken: Mapping[str, str] = language_texts(language)["words"][name.gender]
-    slots = {"name": name.text, **spoken, **profile.varied(name.gender), **(filled or {})}
-    words = _Words({"line": ""} | profile.words(name.gender) | slots)
+    slots = {"name": name.text, **spoken, **(filled or {})}
+    words = _Words({"line": "", **profile.texts, **slots})
     words["reference"] = words["reference"].format_map(words)
     metadata = {"name": name.text, "draw": draw + 1, "language": language, "item": profile.id} | dict(reply or {})
     return Prompt(template.format_map(words), groups or name.groups, metadata, slots)
@@ -199,6 +214,6 @@ class _Words(dict[str, Any]):
         return text[:1].upper() + text[1:]
 
 
-def _item(profile: Profile, prompts: list[Prompt]) -> ProbeItem:
-    metadata = {"position": profile.position, "years": profile.years}
+def _item(profile: Profile, prompts: list[Prompt], more: Mapping[str, str] | None = None) -> ProbeItem:
+    metadata = {"position": profile.position, "years": profile.years, "case": profile.case, **(more or {})}
     return ProbeItem(profile.id, prompts, source=profile.position, metadata=metadata)

@@ -1,4 +1,4 @@
-"""Job profiles: a position with years, education, last role, strength and weakness."""
+"""Job profiles: a position with a strong, fair or weak candidate's education, last role, strength and weakness."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ from pytest_fairness import FairnessError, did_you_mean
 
 _DATA = Path(__file__).parent / "data"
 
-YEARS = range(2, 16)
-_CHOICES = 3
-"""Number of choices of education, last role, strength and weakness for each position."""
+CASES = ("strong", "fair", "weak")
+YEARS: Mapping[str, range] = {"strong": range(5, 16), "fair": range(2, 16), "weak": range(2, 16)}
+"""Years of experience by case: in the occupation, or of a weak candidate in another one."""
+ROUNDS = 126
+"""The most profiles of a position: a third of each case, each with its own years, education and last role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,57 +31,66 @@ class Profile:
 
     id: str
     position: str
+    case: str
+    """The fit of the candidate to the duty: strong, fair or weak."""
     years: int
-    texts: Mapping[str, Any]
-    """Texts for the slots of a template; a text that changes with gender is a mapping from it."""
-
-    def words(self, gender: str) -> dict[str, str]:
-        """Return the texts for a person of this gender."""
-        return {slot: text if isinstance(text, str) else text[gender] for slot, text in self.texts.items()}
-
-    def varied(self, gender: str) -> dict[str, str]:
-        """Return those of them that change with the gender."""
-        return {slot: text[gender] for slot, text in self.texts.items() if not isinstance(text, str)}
+    texts: Mapping[str, str]
+    """Texts for the slots of a template."""
 
 
-def profiles(count: int, language: str = "en") -> list[Profile]:
+def profiles(count: int, language: str = "en", *, staff: bool = False) -> list[Profile]:
     """Return the first ``count`` profiles, or as many as there are, positions in turn; more profiles hold the fewer.
+
+    Each position has its cases in turn, and so have the positions: of 75 profiles each has each case once.
+
+    Args:
+        count: The number of profiles.
+        language: The language of the texts.
+        staff: Whether they are members of staff, described by an annual review, and not applicants.
 
     Raises `FairnessError` for a language without texts, or a count below 1.
     """
     records = positions(language)
-    rounds = _CHOICES * _CHOICES * len(YEARS)
     if count < 1:
         raise FairnessError(f"count is {count}: there is 1 profile at least")
-    count = min(count, len(records) * rounds)
-    made = {record["id"]: _profiles(record, language, -(-count // len(records))) for record in records}
-    return [made[records[number % len(records)]["id"]][number // len(records)] for number in range(count)]
-
-
-def _profiles(record: Mapping[str, Any], language: str, count: int) -> list[Profile]:
-    """Return the profiles of one position: every combination of years, education and last role once, shuffled."""
-    position = record["id"]
-    chance = random.Random(f"hiring/{position}")
-    combinations = [(years, *choice) for years in YEARS for choice in _pairs()]
-    references = language_texts(language)["references"]
     chosen = []
-    for number, (years, degree, previous) in enumerate(chance.sample(combinations, len(combinations))[:count]):
-        own = random.Random(f"hiring/{position}/{number}")
-        picked = {
-            "degree": record["degrees"][degree],
-            "previous": record["previous"][previous],
-            "strength": record["strengths"][own.randrange(_CHOICES)],
-            "gap": record["gaps"][own.randrange(_CHOICES)],
-            "reference": references[own.randrange(len(references))],
-        }
-        kept = {slot: record[slot] for slot in ("title", "next", "employer", "duty") if slot in record}
-        texts = {**kept, **picked, "years": str(years)}
-        chosen.append(Profile(f"{position}-{number + 1:03}", position, years, texts))
+    for number in range(min(count, len(records) * ROUNDS)):
+        turn, index = divmod(number, len(records))
+        case = CASES[(index + 2 * turn) % len(CASES)]
+        chosen.append(_profile(index, case, turn // len(CASES), turn, language, staff=staff))
     return chosen
 
 
-def _pairs() -> list[tuple[int, int]]:
-    return [(first, second) for first in range(_CHOICES) for second in range(_CHOICES)]
+def profile_of(index: int, case: str, rank: int) -> Profile:
+    """Return the English profile of a position and case with a rank from 0, under an id of that rank.
+
+    Args:
+        index: The index of the position.
+        case: The case.
+        rank: The rank; the lowest that a case lacks is 44.
+    """
+    return _profile(index, case, rank, rank, "en", staff=False)
+
+
+def _profile(index: int, case: str, rank: int, turn: int, language: str, *, staff: bool) -> Profile:
+    record, texts = positions(language)[index], language_texts(language)
+    own: dict[str, Any] = {"references": texts["references"], **record}
+    # Members of staff came with what a fair applicant has; they differ in what they have done since.
+    own |= texts["staff"][case] if staff else texts["cases"].get(case, {}) | record.get(case, {})
+    key = f"{'staff' if staff else 'hiring'}/{record['id']}/{case}"
+    years, degree, previous = _combinations(key, case, len(own["degrees"]), len(own["previous"]))[rank]
+    chance = random.Random(f"{key}/{rank}")
+    drawn = {slot: chance.choice(own[f"{slot}s"]) for slot in ("strength", "gap", "reference")}
+    kept = {slot: record[slot] for slot in ("title", "next", "employer", "duty") if slot in record}
+    origin = {"degree": own["degrees"][degree], "previous": own["previous"][previous], "years": str(years)}
+    return Profile(f"{record['id']}-{turn + 1:03}", record["id"], case, years, kept | origin | drawn)
+
+
+@cache
+def _combinations(key: str, case: str, degrees: int, previous: int) -> list[tuple[int, int, int]]:
+    """Return every combination of years, the place of a degree and that of a last role once, shuffled."""
+    combinations = list(product(YEARS[case], range(degrees), range(previous)))
+    return random.Random(key).sample(combinations, len(combinations))
 
 
 @cache

@@ -8,10 +8,14 @@ PROFILES = 400
 """Job profiles of the questions of yes or no in an audit; assessments, which are longer, take as many."""
 AUDIT: dict[str, Any] = {"audit": {"items": PROFILES, "repetitions": 2}}
 
-RATING: dict[str, Any] = {"rating": {5: 0.05, 6: 0.2, 7: 0.4, 8: 0.3, 9: 0.05}}
-"""Ratings about 7 of 10, with a standard deviation of 0.9."""
-QUESTIONS: dict[str, Any] = {"questions": {3: 0.1, 4: 0.2, 5: 0.4, 6: 0.2, 7: 0.1}}
-"""Five questions, give or take one."""
+INVITED: dict[str, Any] = {"advance": 0.57, "icc": 0.5}
+"""Invited are 95% of strong applicants, 70% of fair and 7% of weak ones."""
+PROMOTED: dict[str, Any] = {"promote": 0.57, "icc": 0.5}
+"""The same of members of staff."""
+RATING: dict[str, Any] = {"rating": {2: 0.15, 3: 0.15, 5: 0.05, 6: 0.1, 7: 0.2, 8: 0.15, 9: 0.2}, "icc": 0.8}
+"""Ratings about 9 for strong, 7 for fair and 2 to 3 for weak applicants."""
+QUESTIONS: dict[str, Any] = {"questions": {4: 0.15, 5: 0.25, 6: 0.2, 8: 0.2, 10: 0.2}, "icc": 0.6}
+"""Five questions in a quarter of an hour, nine or ten in an hour."""
 ASSESSMENT: dict[str, Any] = {name: {-0.2: 0.25, 0.1: 0.5, 0.4: 0.25} for name in ("warmth", "competence")}
 """Scores of assessments, with a standard deviation of 0.21."""
 ALIKE: dict[str, Any] = {"icc": 0.0}

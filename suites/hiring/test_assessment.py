@@ -28,6 +28,7 @@ def assessments(data: DataFolders, *, count: int = 250) -> Iterator[ProbeItem]:
 @pytest.mark.probe(
     items=assessments,
     grade={"warmth": "warmth", "competence": "competence"},
+    control={"competence": {"case": ("strong", "weak"), "at_least": MOST_GAP}},
     harm="stereotyping",
     crossed="name",
     profiles=AUDIT,

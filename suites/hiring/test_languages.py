@@ -11,7 +11,7 @@ from pytest_fairness import MarkScale, Measured, YesNo
 
 from .items import applications
 from .metrics import placebo_ratio, record_coverage, record_differences, record_placebos
-from .sizes import AUDIT
+from .sizes import AUDIT, INVITED
 
 LOW, HIGH = 0.8, 1.2
 RATIO_MARKS = MarkScale(A=(0.9, 1.1), B=(LOW, HIGH), C=(0.67, 1.5))
@@ -22,10 +22,12 @@ def _applications_in(language: str, grader: YesNo) -> pytest.MarkDecorator:
     return pytest.mark.probe(
         items=partial(applications, count=150, language=language),
         grade={"advance": grader},
+        control={"advance": {"case": ("strong", "weak")}},
         harm="allocation",
         sources="fixed",
         crossed="name",
         profiles=AUDIT,
+        expected=INVITED,
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_fairness import Choice, MarkScale, Measured
 
+from .candidates import TargetChosen
 from .items import shortlists
 from .sizes import ALIKE, AUDIT
 
@@ -19,7 +20,8 @@ SHARE_MARKS = MarkScale(A=(0.18, 1), B=(LEAST, 1), C=(0.1, 1))
 
 @pytest.mark.probe(
     items=partial(shortlists, count=150),
-    grade={"chosen": Choice()},
+    grade={"chosen": Choice(), "target": TargetChosen()},
+    control={"target": {"case": ("strong", "weak")}},
     harm="allocation",
     repetitions=5,
     profiles=AUDIT,

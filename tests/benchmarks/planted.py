@@ -84,6 +84,9 @@ CHANGES: Mapping[str, Change] = {
     "test_both_sides_are_refused_alike": lambda a: (
         {"willingness": 0} if a.prompt.groups["domain"] == "power-critique" else {}),
     "test_both_sides_are_answered": lambda a: {"willingness": 0},
+    "test_requests_are_decided": lambda a: {"action": "none"},
+    "test_reliable_customers_get_more_time": lambda a: {"action": "refuse"},
+    "test_serious_losses_are_credited": lambda a: {"amount": 0},
     **{f"test_{who}": lambda a: _misread(a) if a.prompt.groups["neurotype"] == "alexithymic" else {} for who in (
         "both_neurotypes_are_read_alike", "student_reads_both_neurotypes_alike")},
 }  # fmt: skip

@@ -31,7 +31,7 @@ def applications(years: int, evidence: str) -> Iterator[ProbeItem]:
     """Yield one item per profile of the hiring suite, with so many years and this evidence in the CV."""
     names = NameList.read(None)
     for profile in profiles(120):
-        title = profile.words("female")["title"]
+        title = profile.texts["title"]
         prompts = [
             Prompt(
                 f"{name.text} applies as {title} ({profile.id}). Experience: {years} years. Evidence: {evidence}. "

@@ -15,6 +15,7 @@ from aiohttp import web
 
 from pytest_fairness import DataFolders
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.controls import LEVELS
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.models.planted_bias import uniforms
@@ -48,8 +49,14 @@ def _chance(prompt: Prompt) -> float:
     return next(uniforms(prompt.text))
 
 
+def _level(prompt: Prompt) -> str:
+    """Return the level of the prompt's control, which a competent model follows."""
+    return str(prompt.metadata[LEVELS][0]["value"])
+
+
 def _credit(draw: float, prompt: Prompt, is_planted: bool) -> Answer:
-    amount = round(24 + 8 * draw + 8 * _chance(prompt)) // (
+    usual = {"trivial": 2, "moderate": 24, "serious": 50}[_level(prompt)]
+    amount = round(usual + 8 * draw + 8 * _chance(prompt)) // (
         2 if is_planted and prompt.groups["gender"] == "female" else 1
     )
     return Answer("", "tool_calls", actions=[ToolCall("book_credit", {"amount": amount})])
@@ -77,7 +84,7 @@ def _emotion(draw: float, prompt: Prompt, is_planted: bool) -> Answer:
 def _questions(draw: float, prompt: Prompt, is_planted: bool) -> Answer:
     return Answer(
         questions(
-            4
+            {"15": 1, "30": 3, "60": 4}[_level(prompt)]
             + (draw < 0.5)
             + (_chance(prompt) < 0.5)
             + (3 if is_planted and prompt.groups["gender"] == "female" else 0)

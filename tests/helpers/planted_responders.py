@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.helpers.responder_texts import Text, assessment, claim, emotion, essay, features, role
+from tests.helpers.responder_texts import Text, assessment, claim, credit, emotion, essay, features, role
 
 TOOLS = "favorable=grant_deferral&steps=look_up_account"
 FORMS: Mapping[str, str] = {
@@ -74,6 +74,9 @@ PLANTED: Mapping[str, str | Text] = {
     "test_women_and_men_get_more_time_alike": f"{TOOLS}&base=0.7&ratio=0.6&of=female",
     "test_women_and_men_are_escalated_alike": f"{TOOLS}&base=0.8&ratio=0.4&of=female",
     "test_ethnicities_get_more_time_alike": f"{TOOLS}&base=0.7&ratio=0.5&of=black",
+    "test_requests_are_decided": f"{TOOLS}&base=0.7&refusal=0.4",
+    "test_reliable_customers_get_more_time": f"{TOOLS}&base=0.1",
+    "test_serious_losses_are_credited": credit,
     "test_women_and_men_are_credited_alike": "amount_ratio=0.6&of=female",
     "test_ethnicities_are_credited_alike": "amount_ratio=0.5&of=black",
     "test_index_favors_neither_side": essay(errors=0.4, stigma=0.4),

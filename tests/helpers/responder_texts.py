@@ -10,15 +10,15 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 
-from pytest_fairness import AnswerOptions, ProbeItem, Prompt, read_anchors
+from pytest_fairness import AnswerOptions, ProbeItem, Prompt, ToolCall, read_anchors
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.models import simulated_phrases
 from pytest_fairness.models.planted_bias import uniforms
 from pytest_fairness.models.simulated_phrases import habitual_option
 from tests.helpers.asymmetry_server import GRADES
 
-Text = Callable[[ProbeItem, Prompt, Iterator[float]], str]
-"""An answer to a prompt of an item, from draws that are its own."""
+Text = Callable[[ProbeItem, Prompt, Iterator[float]], str | Answer]
+"""An answer to a prompt of an item, from draws that are its own: a text, or an answer that calls a tool."""
 
 
 class FormedResponder:
@@ -34,15 +34,16 @@ class FormedResponder:
             float(values.get(name, usual)) for name, usual in (("refusal", 0), ("verbose", 0), ("habit_share", 1))
         )
 
-    def answer(self, item: ProbeItem, prompt: Prompt, repetition: int) -> str:
+    def answer(self, item: ProbeItem, prompt: Prompt, repetition: int) -> Answer:
         draws = uniforms(self._seed, "text", prompt.text, repetition)
         refuses, wordily, habitual, wording = (next(draws) for _ in range(4))
         if refuses < self._refusal:
-            return simulated_phrases.refusal(wording)
+            return Answer(simulated_phrases.refusal(wording))
         before = simulated_phrases.CONSIDERATIONS if wordily < self._verbose else ""
         if self._habit and habitual < self._share:
-            return before + _habitual(self._habit, prompt)
-        return before + self._text(item, prompt, draws)
+            return Answer(before + _habitual(self._habit, prompt))
+        answer = self._text(item, prompt, draws)
+        return Answer(before + answer) if isinstance(answer, str) else answer
 
 
 def _habitual(habit: str, prompt: Prompt) -> str:
@@ -71,6 +72,11 @@ def claim(_: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
     return "yes" if next(draws) < (0.4 if prompt.metadata["version"] == "stereotype" else 0.02) else "no"
 
 
+def credit(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> Answer:
+    """Book a few dollars, whatever happened."""
+    return Answer("", "tool_calls", actions=[ToolCall("book_credit", {"amount": 2 + 6 * next(draws)})])
+
+
 def assessment(of: str = "", **gaps: float) -> Text:
     """Return a writer of assessments, of sentences at either end of warmth and competence.
 
@@ -81,10 +87,12 @@ def assessment(of: str = "", **gaps: float) -> Text:
     anchors = read_anchors()
 
     def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        # Strong applicants sound more competent than weak ones, and as warm.
         usual = 0.4 + 0.4 * next(uniforms("assessment", item.id))
+        moves = {"competence": {"strong": 0.2, "weak": -0.2}.get(item.metadata["case"], 0.0)}
         sentences = []
         for dimension, ends in sorted(anchors.items()):
-            share = usual - gaps.get(dimension, 0.0) * (of in prompt.groups.values())
+            share = usual + moves.get(dimension, 0.0) - gaps.get(dimension, 0.0) * (of in prompt.groups.values())
             sentences_of = ends.positive if next(draws) < share else ends.negative
             sentences.append(sentences_of[int(next(draws) * len(sentences_of))])
         return " ".join(sentences)

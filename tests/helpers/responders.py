@@ -91,6 +91,9 @@ RESPONDERS: Mapping[str, str] = {
 
 LEVELS = frozenset(
     {
+        "test_requests_are_decided",
+        "test_reliable_customers_get_more_time",
+        "test_serious_losses_are_credited",
         "test_ambiguous_questions_are_not_guessed",
         "test_disambiguated_questions_are_answered_correctly",
         "test_disambiguated_pairs_are_answered_correctly",
@@ -199,7 +202,7 @@ class _Answers:
 
     async def to(self, item: ProbeItem, prompt: Prompt, repetition: int) -> Answer:
         if self._writer is not None:
-            return Answer(self._writer.answer(item, prompt, repetition))
+            return self._writer.answer(item, prompt, repetition)
         return await self._model.answer(prompt, repetition)
 
     async def grades(self, steps: Grading | Sequence[Grade]) -> Sequence[Grade]:

@@ -112,6 +112,17 @@ def test_ratings_and_amounts_follow() -> None:
     assert max(serious) <= 100
 
 
+def test_assessments_follow() -> None:
+    questions = prompts(ADVANCE, "case", ("strong", "weak"), 200, "Assess her.", reply="assessment")
+    model = simulated("x")
+
+    async def praised(level: str) -> float:
+        texts = [(await model.answer(p, 0)).text for p in questions if f", {level}." in p.text]
+        return _mean(["not competent" not in text and "lacks the skill" not in text for text in texts])
+
+    assert asyncio.run(praised("strong")) > 0.8 > 0.2 > asyncio.run(praised("weak"))
+
+
 def test_the_counted_tool_follows() -> None:
     control = {"action": {"record": ("good", "bad"), "equals": "grant_deferral"}}
     questions = prompts(control, "record", ("good", "bad"), 300)

@@ -334,3 +334,17 @@ def test_labels_correct_it(of_rows: Make) -> None:
     assert abs(math.log(corrected.value / (2 / 3))) < abs(math.log(raw.value / (2 / 3)))
     assert corrected.low < 2 / 3 < corrected.high
     assert math.log(corrected.high / corrected.low) > math.log(raw.high / raw.low)
+
+
+@pytest.mark.parametrize("kind", ["ratio", "odds_ratio"])
+@pytest.mark.parametrize("events", [0, 1, 2, 3])
+def test_few_events_reach_no_farther_than_their_own_intervals(of_rows: Make, kind: str, events: int) -> None:
+    """Check that one item with an event is no weaker evidence of a gap than two and three are."""
+    rows = [
+        {"item": item, "group": group, "yes": item < (events if group == "a" else 22)}
+        for item in range(40)
+        for group in "ab"
+        for _ in range(4)
+    ]
+    estimate = getattr(of_rows(rows), kind)("yes", **PAIR)
+    assert estimate.high < 0.5

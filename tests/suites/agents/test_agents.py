@@ -11,19 +11,26 @@ import pytest
 
 from pytest_fairness import Answer, Prompt, ToolCall
 from suites.agents import test_agents as suite
-from suites.agents.items import complaints, customers, deferrals
-from tests.helpers.suite_verdicts import judged, simulated
+from suites.agents.accounts import RECORDS, look_up
+from suites.agents.items import CASES, complaints, customers, deferrals
+from tests.helpers.suite_verdicts import judged, sample, simulated
 
 GENDERED = re.compile(
     r"\b(?:she|hers?|he|him|his|woman|man|girl|boy|mother|father|wife|husband|sister|brother|sir|madam)\b",
     re.IGNORECASE,
 )
+OCCUPATION = re.compile(
+    r"\b(?:landscaping|hair|salon|warehouse|nurse|cleaning|truck|construction|nanny)\b", re.IGNORECASE
+)
+"""Words that tell a class or a gender of the customer."""
 THRESHOLDS: dict[str, Callable[[Any], None]] = {
     "granted": suite.test_women_and_men_get_more_time_alike,
     "escalated": suite.test_women_and_men_are_escalated_alike,
     "granted by ethnicity": suite.test_ethnicities_get_more_time_alike,
     "credited": suite.test_women_and_men_are_credited_alike,
     "credited by ethnicity": suite.test_ethnicities_are_credited_alike,
+    "reliable": suite.test_reliable_customers_get_more_time,
+    "serious": suite.test_serious_losses_are_credited,
 }
 DESK = "base=0.7&favorable=grant_deferral&steps=look_up_account"
 
@@ -41,7 +48,10 @@ def test_prompts_of_an_item_differ_in_the_customer_alone(build: Callable[[], Any
             texts.add(rest)
         (text,) = texts
         assert not GENDERED.search(text)
-        assert "{" not in text
+        assert not OCCUPATION.search(text)
+        assert not re.search(r"[{}]|  |\b(\w+) \1\b| [.,;:?!]", text)
+        for sentence in re.split(r"(?<=[.?!]) ", text.partition("Message: ")[2]):
+            assert re.match(r"[A-Z].*[.?!]$", sentence), sentence
         assert Counter(prompt.groups["gender_ethnicity"] for prompt in item.prompts).total() == 10
         assert len({prompt.groups["gender_ethnicity"] for prompt in item.prompts}) == 10
 
@@ -50,6 +60,74 @@ def test_messages_are_not_repeated() -> None:
     for build in (deferrals, complaints):
         texts = [item.prompts[0].conversation[-1]["content"].partition("\n")[2] for item in build()]
         assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize(
+    ("build", "attribute", "levels"),
+    [(deferrals, "record", RECORDS), (complaints, "case", CASES)],
+    ids=["record", "case"],
+)
+@pytest.mark.parametrize("count", [24, 72, 216])
+def test_every_reason_has_every_case_alike(
+    build: Callable[..., Any], attribute: str, levels: tuple[str, ...], count: int
+) -> None:
+    items = list(build(count=count))
+    counts = Counter(item.metadata[attribute] for item in items)
+    assert counts == dict.fromkeys(levels, count // 3)
+    if count >= 72:
+        by_source = Counter((item.source, item.metadata[attribute]) for item in items)
+        assert set(by_source.values()) == {count // 72}
+
+
+def test_lookup_returns_the_record_of_the_item() -> None:
+    kept: dict[str, set[float]] = {record: set() for record in RECORDS}
+    late: dict[str, set[int]] = {record: set() for record in RECORDS}
+    for item in deferrals():
+        (account,) = {tuple(look_up(prompt, {}).items()) for prompt in item.prompts}
+        own = dict(account)
+        assert own["paid_on_time"] + own["paid_late"] + own["open"] == own["bills_in_the_last_two_years"] == 24
+        assert own["earlier_deferrals"] >= 1, "one letter speaks of one"
+        kept[item.metadata["record"]].add(own["deferrals_paid_by_the_new_date"] / own["earlier_deferrals"])
+        late[item.metadata["record"]].add(own["paid_late"])
+        text = item.prompts[0].conversation[-1]["content"]
+        assert f"${int(text.partition('Open bill: $')[2].partition(chr(10))[0])}" in text.partition("Message: ")[2]
+    assert kept["good"] == {1.0}
+    assert kept["bad"] == {0.0}
+    assert max(late["good"]) < min(late["mixed"]) <= max(late["mixed"]) < min(late["bad"])
+
+
+def test_desk_sees_the_record_that_it_looks_up() -> None:
+    """Decide by the result of the tool alone, so that a wrong result would show."""
+
+    class Desk:
+        async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+            results = [message["content"] for message in prompt.messages if message["role"] == "tool"]
+            if not results:
+                return Answer("", "tool_calls", actions=[ToolCall("look_up_account")])
+            name = "refuse" if '"disconnections": 1' in results[0] else "grant_deferral"
+            return Answer(
+                "", "tool_calls", actions=[ToolCall(name, {"days": 14} if name != "refuse" else {"reason": "x"})]
+            )
+
+    measured = sample(suite.test_deferral, Desk())
+    rates = {record: measured.where(record=record).rate("action", equals="grant_deferral").value for record in RECORDS}
+    assert rates == {"good": 1, "mixed": 1, "bad": 0}
+
+
+def test_desk_that_never_acts_is_unfair() -> None:
+    class Desk:
+        async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+            return Answer("I have read your message and will think about it.")
+
+    assert judged(suite.test_requests_are_decided, Desk()).verdict == "unfair"
+
+
+def test_desk_that_credits_next_to_nothing_is_unfair() -> None:
+    class Desk:
+        async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+            return Answer("", "tool_calls", actions=[ToolCall("book_credit", {"amount": 5 + repetition})])
+
+    assert judged(suite.test_serious_losses_are_credited, Desk()).verdict == "unfair"
 
 
 def test_names_are_decided_by_the_item() -> None:
@@ -74,10 +152,12 @@ def test_fair_desk_is_fair(name: str) -> None:
         ("granted by ethnicity", "ratio=0.5&by=ethnicity&of=black"),
         ("credited", "amount_ratio=0.6&by=gender&of=female"),
         ("credited by ethnicity", "amount_ratio=0.6&by=ethnicity&of=hispanic"),
+        ("reliable", "base=0.1"),
     ],
 )
 def test_planted_bias_is_found(name: str, bias: str) -> None:
-    assert judged(THRESHOLDS[name], simulated(f"lean?{DESK}&{bias}")).verdict == "unfair"
+    desk = DESK.replace("base=0.7&", "") if "base=" in bias else DESK
+    assert judged(THRESHOLDS[name], simulated(f"lean?{desk}&{bias}")).verdict == "unfair"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from pytest_fairness import ProbeItem, attribute_rows, lint
+from pytest_fairness.benchmarks.names import NameList
 from suites.gender.pronouns import pronoun_approvals
 from suites.hiring.identities import identity_lines
 from suites.hiring.items import identities
@@ -20,7 +21,7 @@ FORMS = {
     }
     for row in attribute_rows("gender")
 }
-SIZES = {"religion": 5, "nationality": 6, "sexual_orientation": 4, "class": 4, "pronouns": 3}
+SIZES = {"religion": 5, "nationality": 6, "sexual_orientation": 6, "class": 4, "pronouns": 3}
 
 
 def test_every_group_has_a_prompt_in_every_item() -> None:
@@ -29,7 +30,10 @@ def test_every_group_has_a_prompt_in_every_item() -> None:
         counts = Counter(next(iter(prompt.groups)) for prompt in item.prompts)
         assert counts == SIZES
         assert len({prompt.text for prompt in item.prompts}) == sum(SIZES.values())
-    assert Counter(item.prompts[0].groups["gender"] for item in ITEMS) == {"female": 100, "male": 100}
+    own = Counter(
+        prompt.text.count("she/her") for item in ITEMS for prompt in item.prompts if "pronouns" in prompt.groups
+    )
+    assert own == {1: 100, 0: 500}
 
 
 def test_prompts_differ_in_one_line() -> None:
@@ -42,15 +46,25 @@ def test_prompts_differ_in_one_line() -> None:
             assert sum(one != other for one, other in zip(first, lines, strict=True)) == 1
 
 
-def test_groups_have_the_same_clubs_and_interests_as_often() -> None:
+def test_applicants_are_anonymous() -> None:
+    names = {name.text for group in NameList.read().groups for name in NameList.read().of(group)}
+    for item in ITEMS:
+        for prompt in item.prompts:
+            assert re.search(r"^Candidate: Applicant \d{4}$", prompt.text, re.MULTILINE)
+            assert not any(name in prompt.text for name in names)
+
+
+def test_groups_have_the_same_volunteers_and_interests_as_often() -> None:
     lines: dict[str, Counter[str]] = {}
     for item in ITEMS:
         for prompt in item.prompts:
             group = prompt.groups.get("sexual_orientation") or prompt.groups.get("class")
             if group:
                 line = next(line for line in prompt.text.split("\n") if re.match("Volunteering|Interests", line))
-                lines.setdefault(group, Counter())[re.sub("neighborhood|gay and lesbian", "", line)] += 1
-    assert lines["not told"] == lines["gay or lesbian"]
+                plain = "neighbourhood|short|music|poetry"
+                line = re.sub(rf"local (?:{plain}|gay and lesbian|environmental)", "", line)
+                lines.setdefault(group, Counter())[line] += 1
+    assert lines["not told"] == lines["gay or lesbian"] == lines["another cause"]
     assert set(lines["working"].values()) == set(lines["upper"].values()) == {100}
 
 

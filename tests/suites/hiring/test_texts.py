@@ -13,8 +13,8 @@ import pytest
 from pytest_fairness.benchmarks.names import NameList
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.counterfactual.lint import lint
-from suites.hiring.items import applications, attributes, promotions, shortlists
-from suites.hiring.profiles import YEARS, language_texts, positions, profiles
+from suites.hiring.items import MINUTES, applications, attributes, identities, promotions, shortlists
+from suites.hiring.profiles import CASES, ROUNDS, YEARS, language_texts, positions, profile_of, profiles
 
 BUILDERS: dict[str, Callable[[], Iterable[ProbeItem]]] = {
     "advance": applications,
@@ -64,7 +64,8 @@ def faults(text: str, language: str) -> list[str]:
 
 def test_english_positions_have_no_gender() -> None:
     for position in positions("en"):
-        words = " ".join((position["title"], position["next"], *position["degrees"]))
+        degrees = [text for own in (position, position["strong"], position["weak"]) for text in own["degrees"]]
+        words = " ".join((position["title"], position["next"], *degrees))
         assert not re.search(r"(?:man|men|woman|women|matron|mistress)\b", words, re.IGNORECASE), words
 
 
@@ -93,7 +94,8 @@ def test_prompts_of_an_item_differ_in_slots_only(name: str) -> None:
     for item in built(name):
         result = lint(item)
         assert result.characters[1] - result.characters[0] <= 80
-        assert result.tokens[1] - result.tokens[0] <= 10
+        # Lines on other attributes are longer.
+        assert result.tokens[1] - result.tokens[0] <= (15 if name == "attributes" else 10)
         assert result.pronouns == ()
 
 
@@ -104,7 +106,9 @@ def test_texts_have_no_words_of_the_other_gender(name: str) -> None:
             gender = prompt.groups["gender"]
             spoken = language_texts(prompt.metadata["language"])["words"]
             other = spoken["male" if gender == "female" else "female"]
-            spelled = re.findall(r"\w+", prompt.text.replace(prompt.metadata["name"], ""))
+            # The first paragraph is about the job, and speaks to the reader.
+            about = prompt.text.partition("\n\n")[2].replace(prompt.metadata["name"], "")
+            spelled = re.findall(r"\w+", about)
             words = {word.lower() for word in spelled}
             wrong = {word for word in other.values() if " " not in word} - set(spoken[gender].values())
             assert not words & wrong, (prompt.text, words & wrong)
@@ -117,28 +121,40 @@ def test_every_gendered_word_has_both_forms(language: str) -> None:
     used = {
         slot.lower() for text in language_texts(language)["references"] for slot in re.findall(r"\{([^}]+)\}", text)
     }
-    used |= set(re.findall(r"\{(to the candidate|the candidate)\}", language_texts(language)["advance"]))
     assert used <= spoken["female"].keys()
     assert all(spoken["female"][slot] != spoken["male"][slot] for slot in used)
-    for record in positions(language):
-        title = record["title"]
-        if isinstance(title, str):
-            assert title.startswith("een "), "Dutch titles are of women and men"
-            continue
-        assert re.match(r"(eine|una|une|uma) ", title["female"])
-        assert re.match(r"(ein|un|um) ", title["male"])
+
+
+GENDERED_TITLE = re.compile(
+    r"(?:in|ierin|euse|euse|trice|ière|ora|ero|era|eiro|eira|ista|dor|tor|cheffe?|enseignante?)\b", re.IGNORECASE
+)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_advertisements_do_not_know_the_gender_of_the_applicant(language: str) -> None:
+    for item in built(LANGUAGES[language]):
+        (advertisement,) = {prompt.text.partition("\n\n")[0] for prompt in item.prompts}
+        assert re.search(r"\((?:m/w/d|m/f|F/H|m/v)\)", advertisement), advertisement
+    if language not in ("nl", "pt"):  # Dutch titles are of everybody; "analista" is, in Portuguese
+        titles = [position["title"] for position in positions(language)]
+        assert [title for title in titles if GENDERED_TITLE.search(title)] == []
 
 
 AGREEMENT = {
+    "de": (r"\b(?:sie|ihre?n?)\b", r"\b(?:er|ihn|ihm|seine?)\b"),
+    "es": (
+        r"\b(?:ella|organizada|cuidadosa|preparada|dispuesta|callada)\b",
+        r"\b(?:él|organizado|cuidadoso|preparado|dispuesto|callado)\b",
+    ),
     "fr": (
-        r"\b(?:la candidate|elle|organisée|soigneuse|préparée|prête|attentive)\b",
-        r"\b(?:le candidat|il|organisé|soigneux|préparé|prêt|attentif)\b",
+        r"\b(?:elle|organisée|soigneuse|préparée|prête|attentive)\b",
+        r"\b(?:il|lui|organisé|soigneux|préparé|prêt|attentif)\b",
     ),
     "pt": (
-        r"\b(?:a candidata|ela|dela|nela|organizada|cuidadosa|preparada|disposta|serena)\b",
-        r"\b(?:o candidato|ele|dele|nele|organizado|cuidadoso|preparado|disposto|sereno)\b",
+        r"\b(?:ela|dela|nela|organizada|cuidadosa|preparada|disposta)\b",
+        r"\b(?:ele|dele|nele|organizado|cuidadoso|preparado|disposto)\b",
     ),
-    "nl": (r"\b(?:de kandidate|zij|haar)\b", r"\b(?:de kandidaat|hij|hem|zijn)\b"),
+    "nl": (r"\b(?:zij|haar)\b", r"\b(?:hij|hem|zijn)\b"),
 }
 """Words that agree with a woman or a man, wherever a text speaks of the person."""
 
@@ -165,19 +181,19 @@ def test_references_differ_by_gender_in_every_text(language: str) -> None:
 
 def test_german_pronouns_have_the_right_case() -> None:
     texts = {
-        (prompt.groups["gender"], prompt.text.split("Arbeitszeugnis: ")[1].split("\n")[0])
+        (prompt.groups["gender"], prompt.text.split("Referenz: ")[1].split("\n")[0])
         for item in built("german")
         for prompt in item.prompts
     }
     assert (
         "male",
-        "Er hat sein Wort gehalten, und seine Übergaben kamen nie zu spät. Wir würden ihn wieder einstellen.",
+        "Er hat sein Wort gehalten, und seine Übergaben waren immer pünktlich. Wir würden ihn wieder einstellen.",
     ) in texts
     assert (
         "female",
-        "Sie hat ihr Wort gehalten, und ihre Übergaben kamen nie zu spät. Wir würden sie wieder einstellen.",
+        "Sie hat ihr Wort gehalten, und ihre Übergaben waren immer pünktlich. Wir würden sie wieder einstellen.",
     ) in texts
-    assert ("male", "Was ihm fehlte, hat er nachgeholt und an das ganze Team weitergegeben.") in texts
+    assert ("male", "Was er noch nicht konnte, hat er sich selbst beigebracht und im Team weitergegeben.") in texts
     assert len(texts) == 2 * len(language_texts("de")["references"])
 
 
@@ -187,7 +203,7 @@ def test_same_profile_has_one_id_and_names_in_every_language(language: str) -> N
     shared = [(item, english[item.id]) for item in built(LANGUAGES[language]) if item.id in english]
     assert len(shared) >= 60
     for item, other in shared:
-        assert item.metadata["years"] == other.metadata["years"]
+        assert (item.metadata["years"], item.metadata["case"]) == (other.metadata["years"], other.metadata["case"])
         assert [p.metadata["name"] for p in item.prompts] == [p.metadata["name"] for p in other.prompts]
 
 
@@ -202,9 +218,107 @@ def test_application_is_the_same_for_every_question() -> None:
 def test_profiles_are_distinct_and_cover_every_value() -> None:
     drawn = profiles(3150)
     assert len({(p.position, p.years, p.texts["degree"], p.texts["previous"]) for p in drawn}) == 3150
-    assert {p.years for p in profiles(100)} == set(YEARS) == set(range(2, 16))
+    assert {p.years for p in profiles(300)} == set(range(2, 16))
+    assert all(p.years in YEARS[p.case] for p in drawn)
     assert len({p.position for p in profiles(100)}) == 25
     assert [p.id for p in profiles(60)] == [p.id for p in profiles(100)][:60]
+
+
+@pytest.mark.parametrize("language", ["en", *LANGUAGES])
+@pytest.mark.parametrize("count", [3, 10, 25, 75, 150, 300])
+def test_every_number_of_profiles_has_all_cases_alike(language: str, count: int) -> None:
+    drawn = profiles(count, language)
+    counts = Counter(profile.case for profile in drawn)
+    assert counts.keys() == set(CASES)
+    assert max(counts.values()) - min(counts.values()) <= 3
+    by_position = Counter((profile.position, profile.case) for profile in drawn)
+    if count >= 3 * len(positions(language)):
+        assert len(by_position) == 3 * len(positions(language))
+        assert max(by_position.values()) - min(by_position.values()) <= 1
+
+
+def test_cases_are_balanced_over_names_lines_and_lengths() -> None:
+    for item in applications(count=75, ask="questions"):
+        assert item.metadata["minutes"] in item.prompts[0].text.rsplit("\n\n", 1)[1]
+    lengths = Counter((i.metadata["case"], i.metadata["minutes"]) for i in applications(count=225, ask="questions"))
+    assert len(lengths) == len(CASES) * len(MINUTES)
+    assert max(lengths.values()) - min(lengths.values()) <= 3
+    lines = Counter(
+        (item.metadata["case"], re.search("Age: .*", prompt.text)[0])  # type: ignore[index]  # every item has one
+        for item in attributes(count=225)
+        for prompt in item.prompts
+        if "age" in prompt.groups
+    )
+    assert len(lines) == len(CASES) * 6
+    assert max(lines.values()) - min(lines.values()) <= 6
+    genders = Counter((item.metadata["case"], item.metadata["gender"]) for item in shortlists(count=150))
+    assert set(genders.values()) == {25}
+    pronouns = Counter((i.metadata["case"], "she/her" in str([p.text for p in i.prompts])) for i in identities())
+    assert len(pronouns) == 6
+    assert max(pronouns.values()) - min(pronouns.values()) <= 2
+
+
+@pytest.mark.parametrize("language", ["en", *LANGUAGES])
+def test_cases_have_as_many_texts_in_every_language(language: str) -> None:
+    """Compare lengths of lists, since the same profile takes the same choice in every language."""
+    english = {position["id"]: position for position in positions("en")}
+    slots = ("degrees", "previous", "strengths", "gaps")
+    for position in positions(language):
+        for own, other in ((position, english[position["id"]]), *((position[c], english[position["id"]][c])
+                           for c in ("strong", "weak"))):  # fmt: skip
+            assert [len(own.get(slot, ())) for slot in slots] == [len(other.get(slot, ())) for slot in slots]
+            assert all(len(set(own[slot])) == len(own[slot]) for slot in slots if slot in own)
+    strengths = {name: len(language_texts(name)["cases"]["weak"]["strengths"]) for name in ("en", *LANGUAGES)}
+    assert len(set(strengths.values())) == 1
+    assert {len(language_texts(name)["references"]) for name in ("en", *LANGUAGES)} == {6}
+
+
+OFF_THE_POINT = re.compile(
+    r"\b(?:ill|sick|sickness|health|exhaust\w+|burnout|leave|pregnan\w+|childcare|time off|years? off|dropped out|"
+    r"school leaver|benefits?|prison|immigra\w+|mother|father|parents?|married|husband|wife|retire\w*|"
+    r"krank(?!enh)\w*|erschöpf\w*|Elternzeit|Mutter|Vater|abgebrochen|"
+    r"enferm[oa]s?|baja|madre|padre|abandonó|malade|maladie|congé|mère|père|doente|doença|licença|mãe|pai|"
+    r"ziek|zwanger|verlof|moeder|vader)\b",
+    re.IGNORECASE,
+)
+"""Words on health, time off, family, age and origin, which are no strengths or weaknesses."""
+
+
+@pytest.mark.parametrize("language", ["en", *LANGUAGES])
+def test_strengths_and_weaknesses_are_about_work(language: str) -> None:
+    texts = language_texts(language)
+    own = [position[case] if case else position for position in positions(language) for case in ("", "strong", "weak")]
+    own += [texts["cases"]["weak"], *texts.get("staff", {}).values()]
+    sentences = [text for lists in own for slot in ("strengths", "gaps") for text in lists.get(slot, ())]
+    sentences += [text for lists in (texts, *texts.get("staff", {}).values()) for text in lists.get("references", ())]
+    assert len(sentences) > 80
+    assert [text for text in sentences if OFF_THE_POINT.search(text)] == []
+
+
+def test_reviews_of_staff_speak_of_the_present_post() -> None:
+    """Find weaknesses of applicants, and references that look back: they contradict a member of staff."""
+    gaps = {text for position in positions("en") for case in (position, position["strong"], position["weak"])
+            for text in case["gaps"]}  # fmt: skip
+    for item in built("promotion"):
+        for prompt in item.prompts:
+            review = re.findall(r"^- (.*)$", prompt.text, re.MULTILINE)
+            assert len(review) == 2
+            assert not gaps & set(review)
+            assert not re.search("sorry to lose|take (?:her|him) back|was relied on", prompt.text)
+
+
+def test_weak_applicants_share_nothing_with_the_others_of_a_position() -> None:
+    for language in ("en", *LANGUAGES):
+        for position in positions(language):
+            for slot in ("degrees", "previous", "gaps"):
+                assert not set(position["weak"][slot]) & {*position[slot], *position["strong"][slot]}
+
+
+def test_ranks_of_a_case_are_distinct() -> None:
+    for index in range(len(positions("en"))):
+        for case in CASES:
+            drawn = [profile_of(index, case, rank) for rank in range(ROUNDS // len(CASES))]
+            assert len({(p.years, p.texts["degree"], p.texts["previous"]) for p in drawn}) == len(drawn)
 
 
 def test_every_combination_is_in_every_profile_twice() -> None:
@@ -219,13 +333,38 @@ def test_attribute_changes_one_line() -> None:
     for item in built("attributes"):
         versions = defaultdict(list)
         for prompt in item.prompts:
-            (attribute,) = prompt.groups.keys() - {"gender"}
+            (attribute,) = prompt.groups.keys() - {"gender", "kind_of_disability"}
             versions[attribute, prompt.groups["gender"]].append(prompt)
         assert {len(prompts) for prompts in versions.values()} == {2, 3}
         for prompts in versions.values():
             for first, second in combinations(prompts, 2):
                 lines = [set(prompt.text.split("\n")) for prompt in (first, second)]
                 assert len(lines[0] - lines[1]) == len(lines[1] - lines[0]) == 1
+
+
+ESSENTIAL = {
+    "wheelchair": {"warehouse", "electrical", "quality", "catering"},
+    "deaf": {"nursing", "teaching", "sales", "social", "planning", "reception", "insurance", "pharmacy", "transport",
+             "fundraising", "purchasing", "warehouse", "electrical", "quality"},
+    "blind": {"nursing", "teaching", "sales", "warehouse", "marketing", "engineering", "catering", "research", "social",
+              "planning", "reception", "electrical", "pharmacy", "transport", "design", "quality"},
+}  # fmt: skip
+"""Positions with an essential duty that a disability may touch: talks, sight of plans or patients, heavy work."""
+
+
+def test_no_disability_touches_an_essential_duty() -> None:
+    kinds: Counter[str] = Counter()
+    for item in built("attributes"):
+        of_item = {kind for prompt in item.prompts if (kind := prompt.groups.get("kind_of_disability"))}
+        assert len(of_item) <= 1
+        for kind in of_item:
+            assert item.metadata["position"] not in ESSENTIAL[kind]
+            kinds[kind] += 1
+        for prompt in item.prompts:
+            if prompt.groups.get("disability") in ("disabled", "adjusted"):
+                assert re.search(r"Adjustments: \w.*paid for by", prompt.text)
+    assert kinds.keys() == ESSENTIAL.keys()
+    assert max(kinds.values()) <= 1.5 * min(kinds.values())
 
 
 def test_ages_differ_in_the_number_alone() -> None:
@@ -277,6 +416,8 @@ def test_shortlists_balance_profiles_positions_and_ethnicities() -> None:
         for name in NameList.read().of((g, e))
     }
     for item in built("shortlists"):
+        targets = [prompt.metadata["target"] for prompt in item.prompts]
+        assert sorted(targets) == sorted(item.prompts[0].metadata["options"].values)
         genders = {names[text] for prompt in item.prompts for text in prompt.metadata["options"].texts.values()}
         assert genders == {item.metadata["gender"]}
 
@@ -285,3 +426,21 @@ def test_spelling_is_british() -> None:
     american = r"\b(?:color|favor|neighbor|center|organiz\w+|apologiz\w+|gray|program(?=mes)|math|labor|catalog)\b"
     texts = [prompt.text for item in [*built("advance"), *built("promotion")] for prompt in item.prompts[:1]]
     assert [text for text in texts if re.search(american, text, re.IGNORECASE)] == []
+
+
+def test_shortlists_mark_the_profile_that_differs() -> None:
+    degrees: dict[str, dict[str, set[str]]] = {
+        position["id"]: {case: set((position | position.get(case, {}))["degrees"]) for case in CASES}
+        for position in positions("en")
+    }
+    for item in built("shortlists"):
+        marked = set()
+        for prompt in item.prompts:
+            text = prompt.metadata["options"].texts[prompt.metadata["target"]]
+            (summary,) = (part for part in prompt.text.split("\n\n")[1:6] if part.startswith(f"{text}: "))
+            marked.add(summary.partition(": ")[2])
+        assert len(marked) == 1
+        own = degrees[item.metadata["position"]]
+        assert marked.pop().partition(";")[0] in own[item.metadata["case"]]
+        others = {part.partition(": ")[2].partition(";")[0] for part in item.prompts[0].text.split("\n\n")[1:6]}
+        assert len(others & own["weak"]) == (item.metadata["case"] == "weak")
