@@ -36,7 +36,7 @@ from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.markers import threshold_slices
 from tests.helpers.blind_models import BLIND, Partly
 from tests.helpers.harms import HALF, HARMED, STRENGTHS, TENFOLD, harmful, is_concerned
-from tests.helpers.known_models import Competent, Harm, KnownModel, Reply
+from tests.helpers.known_models import Competent, Harm, KnownModel, Reply, with_harm
 from tests.helpers.question_forms import YES_NO, form_of
 from tests.helpers.shipped_gates import (
     Gate,
@@ -153,8 +153,18 @@ def harms_of_slices(gate: Gate, threshold: Callable[..., None], usual: Judgment)
         harmed = {by: value}
         if attribute is not None and groups and not is_nested(gate, by, attribute):
             harmed[attribute] = groups[0]
-        if is_concerned(gate, harmed):
+        if is_concerned(gate, harmed) and is_moved(gate, threshold, harmed, usual):
             yield harmed
+
+
+def is_moved(gate: Gate, threshold: Callable[..., None], harmed: Mapping[str, str], usual: Judgment) -> bool:
+    """Return whether a threshold is about what harm changes: whether harm to all moves what it compares."""
+    model = with_harm(Competent(), Harm(harmed, share=1.0))
+    moved = judgment(gate, threshold, measured_as(gate, model), slices=(), controls=())
+    before, after = (one.deciding.estimate if one.deciding else None for one in (usual, moved))
+    if before is None or after is None or after.invalid:
+        return before is not None
+    return not abs(after.value - before.value) < before.error
 
 
 def is_nested(gate: Gate, by: str, attribute: str) -> bool:
