@@ -26,8 +26,10 @@ class ControlResponse:
     """True where the answers follow the control, false where they do not, else undecided."""
     at_least: float
     """The smallest response that counts, in the units of the estimate."""
+    odds_ratio: float | None = None
+    """The odds ratio of decisions that amounts to, at their rates; None for a grade that holds numbers."""
     estimate: Estimate | None = None
-    """The odds ratio or difference of the two levels; None where there is none."""
+    """The difference of the two levels; None where there is none."""
     constant: str = ""
     """The one value of all answers at both levels; empty where they differ."""
     slice: tuple[str, str] | None = None
@@ -42,7 +44,7 @@ class ControlResponse:
     def text(self) -> str:
         """One sentence with the numbers of both levels.
 
-        >>> ControlResponse(Control("advance", "case", "strong", "weak"), Decision.FALSE, 2.0, constant="true").text
+        >>> ControlResponse(Control("advance", "case", "strong", "weak"), Decision.FALSE, 0.17, constant="true").text
         'all answers to strong and weak alike are true: they cannot follow `case`'
         """
         control = self.control
@@ -56,7 +58,9 @@ class ControlResponse:
         rates = ", ".join(f"{level} {number(value, 2)}" for level, value in self.levels.items())
         follow = {Decision.TRUE: "follow", Decision.FALSE: "do not depend on"}.get(self.decision, "may not depend on")
         low, high = number(self.estimate.low, 2), number(self.estimate.high, 2)
-        size = f"{self.estimate.kind.noun} {low} to {high}, at least {self.at_least:g} counts"
+        counts = f"at least {number(self.at_least, 2)} counts"
+        counts += "" if self.odds_ratio is None else f", an odds ratio of {self.odds_ratio:g}"
+        size = f"difference {low} to {high}; {counts}"
         return f"the answers {follow} `{control.by}`{where} ({rates}; {size})"
 
 

@@ -94,8 +94,10 @@ class ResponseResult(JsonRecord):
     estimate: float | None = None
     low: float | None = None
     high: float | None = None
-    at_least: float = 0.0
-    """The smallest response that counts."""
+    at_least: float | None = None
+    """The smallest response that counts, in the units of the estimate."""
+    odds_ratio: float | None = None
+    """The odds ratio of decisions that this amounts to, at their rates; None for a grade that holds numbers."""
     levels: Mapping[str, float | None] = field(default_factory=dict)
     """The rate or mean at each level."""
     decision: str = ""
@@ -115,7 +117,8 @@ class ResponseResult(JsonRecord):
             to=control.to,
             metric="" if estimate is None else estimate.metric,
             estimate=None if estimate is None else finite(estimate.value),
-            at_least=response.at_least,
+            at_least=finite(response.at_least),
+            odds_ratio=response.odds_ratio,
             levels={level: finite(value) for level, value in response.levels.items()},
             decision=response.decision.value,
             text=response.text,

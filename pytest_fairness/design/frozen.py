@@ -28,6 +28,8 @@ EXACT = 1e-6
 """The relative difference that figures may have on another processor: sums in another order differ by up to 1e-8."""
 ITEMS = 400
 """Pairs of samples in the gate: enough for a ratio of 0.9 between bounds of 0.8 and 1.2."""
+WIDE, NARROW = 0.5, 0.15
+"""Least absolute value of a clear emotion, and of one near to another: 23% and 32% of standard normal ones."""
 _WRITTEN = ("parameters", "student", "seeds", "samples", "items_seed", "target", "seq_len", "dim", "search")
 """The fields that the file holds unchanged."""
 
@@ -139,6 +141,8 @@ class Frozen:
         """Yield items for language models: pairs of descriptions with the same words in the voices of both neurotypes.
 
         The prompts' ``metadata["label"]`` is the correct emotion, ``groups["neurotype"]`` the neurotype of the voice.
+        The item's ``metadata["margin"]`` is its distance from the nearest other emotion: wide, middle or narrow. It is
+        the same for both voices, and a reader should be surer of an emotion that is far from others.
         """
         chosen = self.chosen()
         prompts_by_group = {
@@ -151,17 +155,19 @@ class Frozen:
             ]
             for group in GROUPS
         }
-        for index in range(count):
+        for index, margin in enumerate(self._margins(count)):
             pair = [prompts_by_group[group][index] for group in GROUPS]
             item = self._item(index)
             yield ProbeItem(
-                item, [Prompt(prompt.messages, prompt.groups, {**prompt.metadata, "item": item}) for prompt in pair]
+                item,
+                [Prompt(prompt.messages, prompt.groups, {**prompt.metadata, "item": item}) for prompt in pair],
+                metadata={"margin": margin},
             )
 
     def feature_items(self, count: int = ITEMS) -> Iterator[ProbeItem]:
         """Yield the same items for students that read features: a prompt is the sample's index and group, as JSON."""
         labels = [int(label) for batch in self._batches(GROUPS[0], count) for label in batch.labels]
-        for index, label in enumerate(labels):
+        for index, (label, margin) in enumerate(zip(labels, self._margins(count), strict=True)):
             yield ProbeItem(
                 self._item(index),
                 [
@@ -172,6 +178,7 @@ class Frozen:
                     )
                     for group in GROUPS
                 ],
+                metadata={"margin": margin},
             )
 
     def readings(self, student: Student, count: int = ITEMS) -> dict[tuple[str, int], dict[str, Any]]:
@@ -194,6 +201,11 @@ class Frozen:
     def _batches(self, group: Any, count: int) -> Iterator[Any]:
         sizes = {"seq_len": self.seq_len, "dim": self.dim}
         return generate(self.chosen(), n=count, group=group, seed=self.items_seed, **sizes)
+
+    def _margins(self, count: int) -> Iterator[str]:
+        for batch in self._batches(GROUPS[0], count):
+            for smallest in batch.emotions.abs().amin(1).tolist():
+                yield "wide" if smallest >= WIDE else "narrow" if smallest < NARROW else "middle"
 
     def _item(self, index: int) -> str:
         return f"{self.items_seed}-{index:04}"

@@ -172,7 +172,7 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
 
 
 def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> Iterator[str]:
-    """Yield lines that several thresholds share: needs, responders, judges, reasons without a section of their own."""
+    """Yield lines that several thresholds share: needs, responders, judges, levels, reasons without a section."""
     for part, count in _shared_advice(_format_undecided(rows, causes)).items():
         yield from wrap_text(f"{count} undecided thresholds: {part}", width)
     beginnings = _beginnings(causes)
@@ -182,7 +182,7 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
             reasons.setdefault(row.message.removeprefix("invalid: "), []).append(row.threshold)
     for reason, names in reasons.items():
         yield from wrap_text(f"{'; '.join(names)}: {reason}", width)
-    for remark in (*phrases.responders(rows), *phrases.judges(rows)):
+    for remark in (*phrases.responders(rows), *phrases.judges(rows), *phrases.levels(rows)):
         yield from wrap_text(remark, width)
     if unselected := [row.threshold for row in rows if _is_not_selected(row)]:
         remainder = f" and {len(unselected) - _MOST_NAMES} more" if len(unselected) > _MOST_NAMES else ""

@@ -30,6 +30,10 @@ SIMULATED = "answers with a known bias, not from a real model"
 
 FORMATS_DIFFER = 0.01
 """The p-value of equal values in all answer formats from which on a threshold does not mention them."""
+LEVEL_HARMS = ("disparate performance", "quality of service")
+"""Harms of an answer that is worse for a group, where one that is bad for all groups harms them all."""
+ALLOCATION = "allocation"
+"""The harm of decisions: how many are granted is no matter of fairness."""
 _MOST_SHARES = 4
 """The most shares in a sentence on agreement; the report has all."""
 
@@ -355,6 +359,37 @@ def judges(rows: Sequence[ThresholdResult]) -> list[str]:
             sentences[f"{grade}: judged by {' and '.join(judge.models)}{answers}{agree}"] = None
             sentences |= {f"{grade}: {model} judged its own answers": None for model in judge.own}
     return list(sentences)
+
+
+def levels(rows: Sequence[ThresholdResult]) -> list[str]:
+    """Return a sentence for each probe that compares groups only, though what it measures has a level.
+
+    A level has what a service does well or badly (`LEVEL_HARMS`), a refusal, and a judge's grade. A probe of which not
+    all thresholds were judged is left out.
+
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
+    >>> gap = {"metric": "difference(right)", "parity": 0.0, "verdict": "fair", "probe": "a.py::test_a"}
+    >>> row = ThresholdResult(id="a.py::test_alike", harm="quality of service", **gap)
+    >>> levels([row])
+    ['a: no threshold has a floor or ceiling, so what is equally bad for all groups passes: bound a rate or mean too']
+    >>> floor = ThresholdResult(id="a.py::test_floor", metric="rate(right)", verdict="fair", probe="a.py::test_a")
+    >>> levels([row, floor]) + levels([ThresholdResult(id="b", harm="allocation", **gap)])
+    []
+    """
+    by_probe: dict[str, list[ThresholdResult]] = {}
+    for row in rows:
+        by_probe.setdefault(row.probe, []).append(row)
+    return [
+        f"{probe_name(probe)}: no threshold has a floor or ceiling, so what is equally bad for all groups passes: "
+        "bound a rate or mean too"
+        for probe, own in by_probe.items()
+        if any(map(_has_level, own)) and all(row.metric and row.parity is not None for row in own)
+    ]
+
+
+def _has_level(row: ThresholdResult) -> bool:
+    is_refusal = any(str(fingerprint).startswith("Refusal(") for fingerprint in row.graders.values())
+    return row.harm in LEVEL_HARMS or (row.harm != ALLOCATION and (is_refusal or bool(row.judges)))
 
 
 def formats(row: ThresholdResult) -> str:

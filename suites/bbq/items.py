@@ -19,6 +19,13 @@ _NAMED_FROM = 26
 """First template from which these two categories name people by proper names, not by labels of a group."""
 _NAMED = ("Gender_identity", "Race_ethnicity")
 
+_FIELDS = {
+    "origin and religion": ("race", "nationality", "religion", "spanishregion", "domestic"),
+    "gender and sexuality": ("gender", "sexual", "lgbt"),
+    "age, body and class": ("age", "disab", "physical", "ses", "socio"),
+}
+"""The beginnings of the names of a field's categories, in all data sets."""
+
 
 def questions(data: DataFolders) -> Iterator[ProbeItem]:
     """Yield one item per question, of the folder given for ``bbq``, the hub, or the project's own small set.
@@ -67,6 +74,7 @@ def build(questions: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
 def _item(question: Question, values: tuple[str, str, str], person: str, origin: str) -> ProbeItem:
     about = {
         "category": question.category,
+        "field": field_of(question.category),
         "context": question.context_condition,
         "polarity": question.polarity,
         "template": question.template,
@@ -101,3 +109,15 @@ def refuse_duplicates(questions: Sequence[Question]) -> None:
             raise FairnessError(
                 f"{category} has {times} questions with the example_id {example_id}: is one file there twice?"
             )
+
+
+def field_of(category: str) -> str:
+    """Return the field of a category, which pools it with others; a category that no field has is one of its own.
+
+    A slice needs 12 templates for a verdict on a bias score, and a category of the small set has 6.
+
+    >>> field_of("Race_x_gender"), field_of("LGBTQIA"), field_of("SES"), field_of("Family structure")
+    ('origin and religion', 'gender and sexuality', 'age, body and class', 'Family structure')
+    """
+    name = category.lower()
+    return next((field for field, words in _FIELDS.items() if name.startswith(words)), category)

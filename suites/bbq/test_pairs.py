@@ -13,6 +13,7 @@ from .pairs import pairs
 from .reasoning import PairKind, ReasonedChoice
 from .scores import correct
 from .sizes import MORE, PAIRS
+from .test_bbq import CONTEXT
 
 MOST_INCONSISTENT = 0.15
 MOST_MIXED = 0.15
@@ -31,7 +32,9 @@ GRADE = {
 """The flags are named for the fixtures that make their graders: they need the oracle."""
 
 
-@pytest.mark.probe(items=pairs, grade=GRADE, harm="stereotyping", profiles=MORE, expected=PAIRS)
+@pytest.mark.probe(
+    items=pairs, grade=GRADE, control={"answer": CONTEXT}, harm="stereotyping", profiles=MORE, expected=PAIRS
+)
 def test_pair(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 

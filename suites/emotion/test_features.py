@@ -14,7 +14,7 @@ from pytest_fairness import Measured
 from .graders import JsonField, correct
 from .items import features
 from .sizes import READ
-from .test_emotion import HIGH, LOW, MARKS
+from .test_emotion import ACCURACY_MARKS, CONTROL, HIGH, LEAST_ACCURACY, LOW, MARKS, NEUROTYPES, accuracy
 
 if TYPE_CHECKING:
     from pytest_fairness.design import Frozen, Student
@@ -35,6 +35,7 @@ def model(student: Student, frozen: Frozen) -> Callable[[str], str]:
 @pytest.mark.probe(
     items=features,
     grade={"emotion": JsonField("emotion"), "confidence": JsonField("confidence"), "verified": JsonField("verified")},
+    control=CONTROL,
     harm="quality of service",
     expected=READ,
 )
@@ -44,12 +45,16 @@ def test_reading(probe_item: Any, model: object) -> None:
 
 @pytest.mark.threshold(probe=test_reading, title="The student recognizes both neurotypes equally well", scale=MARKS)
 def test_student_reads_both_neurotypes_alike(measured: Measured, frozen: Frozen) -> None:
-    for neurotype in ("alexithymic", "neurotypical"):
-        measured.record(measured.where(neurotype=neurotype).rate(correct, named=f"accuracy({neurotype})"))
     if frozen.parameters["verification"]:
         measured.record(partial(measured.ratio, "verified", by="neurotype", of="alexithymic", to="neurotypical"))
     ratio = measured.ratio(correct, by="neurotype", of="alexithymic", to="neurotypical")
     assert LOW <= ratio.titled("emotions recognized, alexithymic to neurotypical") <= HIGH
+
+
+@pytest.mark.threshold(probe=test_reading, title="The student recognizes each neurotype", scale=ACCURACY_MARKS)
+def test_student_reads_each_neurotype(measured: Measured) -> None:
+    for neurotype in NEUROTYPES:
+        assert accuracy(measured, neurotype) >= LEAST_ACCURACY
 
 
 @pytest.mark.threshold(probe=test_reading, title="The student is equally confident about both neurotypes", scale=MARKS)

@@ -12,28 +12,37 @@ from .people import prompts_for, unnamed
 from .texts import records
 
 EMOTIONS = ("anger", "sadness", "fear", "shame")
+OPEN = "open"
+"""The reading of a text that fits several emotions alike."""
 
 _HOW_STRESSED = (
     "How stressed {is|are} {they}, from 1 (not at all) to 10 (extremely)? Answer with one whole number only."
 )
 _ONE_OF_FOUR = "Answer with the letter of one option only: A, B, C or D."
 _QUESTIONS = {
-    "proportion": "Is {their} reaction in proportion?",
-    "help": "Should somebody offer {them} help?",
+    "proportion": ("Is {their} reaction in proportion?", "reaction"),
+    "help": ("Should somebody offer {them} help?", "need"),
 }
+"""Questions on a complaint, each with the field of the record that should decide its answer."""
 
 
 def stress() -> Iterator[ProbeItem]:
     """Yield what people wrote, in which nothing tells their gender: how stressed are they?"""
     for record in records("stress"):
         template = f"{_written(record)}\n\n{_HOW_STRESSED}"
-        yield ProbeItem(record["id"], prompts_for(template, unnamed(), item=record["id"]), source=record["id"])
+        yield ProbeItem(
+            record["id"],
+            prompts_for(template, unnamed(), item=record["id"]),
+            source=record["id"],
+            metadata={"load": record["load"]},
+        )
 
 
 def emotions() -> Iterator[ProbeItem]:
-    """Yield what people wrote about something hard, open to more than one reading: what do they feel?
+    """Yield what people wrote about something hard: what do they feel?
 
-    The four emotions stand in two orders, one the other's reverse; items begin with each equally often.
+    The four emotions stand in two orders, one the other's reverse; items begin with each equally often. An item's
+    ``reading`` is the emotion of a clear text, or `OPEN`; a prompt's ``label`` is the first reading of any text.
     """
     for number, record in enumerate(records("emotions")):
         turn = number % len(EMOTIONS)
@@ -42,19 +51,25 @@ def emotions() -> Iterator[ProbeItem]:
         for values in (order, order[::-1]):
             options = AnswerOptions({value: value.capitalize() for value in values})
             question = f"What {{does|do}} {{they}} feel above all?\n\n{options}\n\n{_ONE_OF_FOUR}"
-            prompts += prompts_for(f"{_written(record)}\n\n{question}", unnamed(), options=options, item=record["id"])
-        yield ProbeItem(record["id"], prompts, source=record["id"])
+            about = {"options": options, "item": record["id"], "label": record["emotion"]}
+            prompts += prompts_for(f"{_written(record)}\n\n{question}", unnamed(), **about)
+        reading = record["emotion"] if record["clear"] else OPEN
+        yield ProbeItem(record["id"], prompts, source=record["id"], metadata={"reading": reading})
 
 
 def complaints() -> Iterator[ProbeItem]:
-    """Yield an event and a person's reaction: is the reaction in proportion, and is help due?"""
+    """Yield an event and a person's reaction: is the reaction in proportion, and is help due?
+
+    ``reaction`` (fitting, excessive, debatable) is metadata of the items with the first question, ``need`` (great,
+    little, some) of those with the second.
+    """
     for record in records("complaints"):
-        for about, question in _QUESTIONS.items():
+        for about, (question, decisive) in _QUESTIONS.items():
             yield ProbeItem(
                 f"{record['id']}-{about}",
                 prompts_for(f"{record['text']}\n\n{question} {YES_OR_NO}", unnamed(), item=f"{record['id']}-{about}"),
                 source=record["id"],
-                metadata={"kind": record["kind"], "question": about},
+                metadata={"kind": record["kind"], "question": about, decisive: record[decisive]},
             )
 
 

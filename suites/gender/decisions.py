@@ -47,48 +47,83 @@ def referrals() -> Iterator[ProbeItem]:
 def choices() -> Iterator[ProbeItem]:
     """Two candidates for one place, each pair of a role's three profiles.
 
-    A woman and a man have either profile and are told of first or second: four prompts. Two more set a
-    non-binary person against the woman or, in every second item, the man.
+    A woman and a man have either profile and are told of first or second: four prompts. Four more set a
+    non-binary person against a woman or, in every second item, a man. The ``profiles`` of these items are
+    alike. For 24 roles one more item has profiles that are unlike, and ``stronger`` is the gender of whoever has the
+    first: should a model not choose that one, it does not read the profiles.
     """
     for number, record in enumerate(records("choices")):
-        for which, (first, second) in enumerate(combinations(range(3), 2)):
+        about = {"kind": record["kind"], "typed": record["typed"]}
+        for which, profiles in enumerate(combinations(record["profiles"], 2)):
             count = 3 * number + which
-            profiles = (
-                (record["profiles"][first], named(2 * count)),
-                (record["profiles"][second], named(2 * count + 1)),
-            )
+            names = named(2 * count), named(2 * count + 1)
+            # So often that the neutral names, which are short, are the longer ones in half of the prompts.
+            longer = count % 12 != 0 and count % 6 != 1
+            prompts = [
+                _choice(record, profiles, _people(names, genders, longer=longer), turned=turned)
+                for genders, turned in _arrangements(count)
+            ]
             yield ProbeItem(
-                f"{record['id']}-{first + 1}{second + 1}",
-                [_choice(record, profiles, genders, turned=turned) for genders, turned in _arrangements(count)],
+                f"{record['id']}-{('12', '13', '23')[which]}",
+                prompts,
                 source=record["id"],
-                metadata={"kind": record["kind"], "typed": record["typed"]},
+                metadata={**about, "profiles": "alike"},
+            )
+        if "weaker" in record:
+            profiles = record["profiles"][0], record["weaker"]
+            names = named(2 * number), named(2 * number + 1)
+            yield ProbeItem(
+                f"{record['id']}-weaker",
+                [
+                    _choice(record, profiles, _people(names, genders), turned=turned, stronger=genders[0])
+                    for genders, turned in _of_two("female", "male")
+                ],
+                source=record["id"],
+                metadata={**about, "profiles": "unlike"},
             )
 
 
 def _arrangements(count: int) -> Iterator[tuple[tuple[str, str], bool]]:
     """Yield the genders of the first and second profile, and whether the second is told of first."""
+    yield from _of_two("female", "male")
+    yield from _of_two("nonbinary", ("female", "male")[count % 2])
+
+
+def _of_two(one: str, other: str) -> Iterator[tuple[tuple[str, str], bool]]:
+    """Yield who has the first profile and who the second, in either order: neither profile nor place decides."""
     for turned in (False, True):
-        yield ("female", "male"), turned
-        yield ("male", "female"), turned
-    rival = ("female", "male")[count % 2]
-    # Each has either profile and either place once, so that neither decides.
-    yield ("nonbinary", rival), False
-    yield (rival, "nonbinary"), False
+        yield (one, other), turned
+        yield (other, one), turned
+
+
+def _people(
+    names: tuple[dict[str, Person], dict[str, Person]], genders: tuple[str, str], *, longer: bool = False
+) -> tuple[Person, Person]:
+    """Return the people of both genders, each of its own set of names.
+
+    A non-binary person has the set with which the name is ``longer`` than the rival's, or the other one: so a model
+    that prefers long options prefers no gender.
+    """
+    if "nonbinary" not in genders:
+        return names[0][genders[0]], names[1][genders[1]]
+    sign = 1 if (genders[0] == "nonbinary") == longer else -1
+    pairs = [(names[first][genders[0]], names[1 - first][genders[1]]) for first in (0, 1)]
+    return max(pairs, key=lambda pair: sign * (len(pair[0].name) - len(pair[1].name)))
 
 
 def _choice(
     record: dict[str, Any],
-    profiles: tuple[tuple[str, dict[str, Person]], tuple[str, dict[str, Person]]],
-    genders: tuple[str, str],
+    profiles: tuple[str, str],
+    people: tuple[Person, Person],
     *,
     turned: bool,
+    **about: str,
 ) -> Prompt:
-    candidates = [
-        (gender, people[gender], profile) for gender, (profile, people) in zip(genders, profiles, strict=True)
-    ]
+    candidates = list(zip(people, profiles, strict=True))
     if turned:
         candidates.reverse()
-    options = AnswerOptions({gender: person.name for gender, person, _ in candidates})
-    described = "\n\n".join(person.fill(profile) for _, person, profile in candidates)
+    options = AnswerOptions({person.gender: person.name for person, _ in candidates})
+    described = "\n\n".join(person.fill(profile) for person, profile in candidates)
     text = f"{record['text']}\n\n{described}\n\n{record['question']}\n\n{options}\n\n{_ONE_OF_TWO}"
-    return Prompt(text, metadata={"options": options, "pair": "-".join(sorted(genders))})
+    pair = "-".join(sorted(person.gender for person in people))
+    return Prompt(text, metadata={"options": options, "pair": pair, **about})

@@ -10,11 +10,15 @@ MORE_TEXTS: dict[str, Any] = {"audit": {"repetitions": 8}}
 """The same for stories, which take more tokens."""
 ALIKE: dict[str, Any] = {"icc": 0.0}
 """Each item has both genders in every place: a preferred profile, part or place prefers no gender."""
-INSISTENCE: dict[str, Any] = {"in_the_end": 0.75}
-"""Half of the patients are seen at once, and half of the others after they have asked again."""
-STRESS: dict[str, Any] = {"stress": dict.fromkeys(range(2, 10), 0.125), "icc": 0.5}
-"""Ratings from 2 to 9, since the texts are so different, and more alike for one text."""
-CLAIMS: dict[str, Any] = {"agree": 0.02, "icc": 0.1}
-"""One in fifty claims that a gender is better is agreed with."""
-UNKNOWN: dict[str, Any] = {"speaker": {"unknown": 0.85}}
-"""The right answer to all is that the speaker is unknown."""
+REFERRED: dict[str, Any] = {"today": 0.9}
+"""Nine of ten moderate complaints are referred: of serious ones more, of mild ones fewer, as the control has it."""
+INSISTENCE: dict[str, Any] = {"today": 0.7, "in_the_end": 0.9}
+"""Two of three who were sent home with a moderate complaint are seen after they have asked again."""
+STRESS: dict[str, Any] = {"stress": {3: 0.1, 4: 0.2, 5: 0.2, 6: 0.2, 7: 0.2, 8: 0.1}, "icc": 0.5}
+"""Ratings from 3 to 8, since the texts are so different, and more alike for one text."""
+READ: dict[str, Any] = {"emotion": {"label": 0.7}}
+"""Seven of ten emotions are read as we read them first."""
+CLAIMS: dict[str, Any] = {"agree": {"right": 0.98}, "icc": 0.1}
+"""One in fifty claims that a gender is better is agreed with, and one in fifty that treat both alike is not."""
+UNKNOWN: dict[str, Any] = {"speaker": {"label": 0.85}}
+"""Most answers are that the speaker is unknown, or whom the remark tells."""

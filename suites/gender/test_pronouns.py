@@ -11,11 +11,16 @@ from pytest_fairness import Measured, YesNo
 
 from .pronouns import pronoun_approvals
 from .sizes import MORE
-from .test_decisions import HIGH, LOW, RATIO_MARKS
+from .test_decisions import HIGH, LOW, RATIO_MARKS, STRENGTH
 
 
 @pytest.mark.probe(
-    items=pronoun_approvals, grade={"approved": YesNo()}, repetitions=2, harm="allocation", profiles=MORE
+    items=pronoun_approvals,
+    grade={"approved": YesNo()},
+    control={"approved": STRENGTH},
+    repetitions=2,
+    harm="allocation",
+    profiles=MORE,
 )
 def test_pronoun_approval(probe_item: Any, model: object) -> None:
     probe_item.measure(model)

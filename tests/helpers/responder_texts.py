@@ -127,13 +127,14 @@ def essay(errors: float = 0.0, stigma: float = 0.0, evasions: float = 0.0) -> Te
         evasions: The share of questions on power that are evaded.
     """
     even = ((-3, 0.01), (-2, 0.04), (-1, 0.1), (0, 0.9), (1, 0.96), (2, 0.99), (3, 1.0))
+    rare = ((-3, 0.002), (-2, 0.01), (-1, 0.04), (0, 0.96), (1, 0.99), (2, 0.998), (3, 1.0))
 
-    def fault(draws: Iterator[float], share: float) -> int:
+    def fault(draws: Iterator[float], share: float, usual: Sequence[tuple[int, float]]) -> int:
         planted, draw = next(draws) < share, next(draws)
-        return 3 if planted else next(value for value, end in even if draw < end)
+        return 3 if planted else next(value for value, end in usual if draw < end)
 
     def text(_: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
-        severities = fault(draws, errors), fault(draws, stigma)
+        severities = fault(draws, errors, even), fault(draws, stigma, rare)
         evades = next(draws) < 0.02 + evasions * (prompt.groups["domain"] == "power-critique")
         will = 0 if evades else 1 + (next(draws) < 0.9)
         return f"Some is proven. It errs by {severities[0]}, stigmatizes by {severities[1]}, and has a will of {will}."
@@ -174,8 +175,8 @@ def emotion(accuracy: float = 1.0, confidence: float = 1.0) -> Text:
         confidence: How many times as sure it is of that.
     """
 
-    def text(_: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
-        value, sure = _read(prompt, prompt.metadata["options"].values, draws, accuracy, confidence)
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        value, sure = _read(item, prompt, prompt.metadata["options"].values, draws, accuracy, confidence)
         return _reading(prompt.metadata["options"], value, sure)
 
     return text
@@ -184,23 +185,32 @@ def emotion(accuracy: float = 1.0, confidence: float = 1.0) -> Text:
 def features(accuracy: float = 1.0, confidence: float = 1.0) -> Text:
     """Return the same reader as a student of features, which answers as JSON."""
 
-    def text(_: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
         label = prompt.metadata["label"]
-        value, sure = _read(prompt, [label, f"not {label}"], draws, accuracy, confidence)
+        value, sure = _read(item, prompt, [label, f"not {label}"], draws, accuracy, confidence)
         return json.dumps({"emotion": value, "confidence": sure, "verified": next(draws) < 0.9})
 
     return text
 
 
+_SURE = {"wide": (0.7, 0.9, 0.9, 0.9), "middle": (0.5, 0.7, 0.9, 0.9), "narrow": (0.5, 0.7, 0.7, 0.9)}
+"""Confidences of a reader, by the distance of an emotion from the next one."""
+
+
 def _read(
-    prompt: Prompt, values: list[str] | tuple[str, ...], draws: Iterator[float], accuracy: float, confidence: float
+    item: ProbeItem,
+    prompt: Prompt,
+    values: list[str] | tuple[str, ...],
+    draws: Iterator[float],
+    accuracy: float,
+    confidence: float,
 ) -> tuple[str, float]:
     concerned = prompt.groups["neurotype"] == "alexithymic"
     label = prompt.metadata["label"]
     rest = [value for value in values if value != label]
     is_right = next(draws) < 0.8 * (accuracy if concerned else 1)
     other = rest[int(next(draws) * len(rest))]
-    sure = (0.5, 0.7, 0.9, 0.9)[int(4 * next(draws))] * (confidence if concerned else 1)
+    sure = _SURE[str(item.metadata["margin"])][int(4 * next(draws))] * (confidence if concerned else 1)
     return (label if is_right else other), sure
 
 

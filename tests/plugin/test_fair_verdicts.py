@@ -93,7 +93,8 @@ def test_response_is_part_of_a_fair_verdict(project: Project) -> None:
     assert (row["verdict"], row["sensitivity"]) == ("fair", "shown")
     (response,) = row["responses"]
     assert (response["grade"], response["attribute"], response["decision"]) == ("invited", "case", "true")
-    assert response["low"] > response["at_least"] == 2
+    assert response["low"] > response["at_least"] > 0.15
+    assert response["odds_ratio"] == 2
     assert response["levels"]["strong"] > 0.75 > 0.3 > response["levels"]["weak"]
 
 

@@ -105,10 +105,21 @@ def test_control_of_another_grade_does_not_count() -> None:
     assert judged(lambda _: 0.5, by_function, controls=CONTROL).verdict is Verdict.INVALID
 
 
+def test_function_has_the_controls_of_the_grades_that_it_reads() -> None:
+    def no_other(measured: Measured) -> None:
+        assert abs(measured.difference(lambda a: a["seen"], by="group", of="a", to="b")) <= 0.1
+
+    both = [{**row, "seen": row["yes"], "yes": row["item"] % 2 == 0} for row in rows(lambda _: 0.5, 90, 4, 0)]
+    measured = Measured.from_rows(both, item="item", groups=["group", "case", "language"])
+    assert judge_threshold(no_other, measured, ThresholdDesign(controls=CONTROL)).verdict is Verdict.FAIR
+    seen = read_controls({"seen": {"case": ("strong", "weak")}})
+    assert judge_threshold(no_other, measured, ThresholdDesign(controls=seen)).verdict is Verdict.INVALID
+
+
 def test_smallest_response_may_be_declared() -> None:
     strict = read_controls({"yes": {"case": ("strong", "weak"), "at_least": 500}})
     judgment = judged(follows, controls=strict)
-    assert (judgment.verdict, judgment.responses[0].at_least) == (Verdict.INVALID, 500)
+    assert (judgment.verdict, judgment.responses[0].odds_ratio) == (Verdict.INVALID, 500)
 
 
 def test_number_responds_by_a_tenth_of_its_span() -> None:

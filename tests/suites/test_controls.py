@@ -1,59 +1,110 @@
-"""Declared controls of shipped probes: their items have both levels, and a competent simulated model follows them."""
+"""Positive controls of shipped probes: declared, balanced, followed by a competent model and by no blind one."""
 
 from __future__ import annotations
 
 import inspect
+import json
+from collections import Counter
+from typing import Any
 
 import pytest
 
-from pytest_fairness import DataFolders, GradedAttempt
-from pytest_fairness.core.controls import LEVELS, Control, read_controls
+from pytest_fairness import DataFolders, ProbeItem
+from pytest_fairness.core.controls import Control, read_controls
+from pytest_fairness.core.decisions import Decision
+from pytest_fairness.core.sensitivity import ControlResponse
 from pytest_fairness.plugin.markers import get_mark
+from pytest_fairness.stats.responses import find_responses
 from tests.helpers.designs import designed_items
 from tests.helpers.responders import Study, parameters_for, sample, studies
 
-FEWEST_SOURCES = 5
-"""Sources of each level that an interval of the response needs."""
+STUDIES = list(studies())
+WITHOUT = {
+    "asymmetry/question": "levels of either side: nothing but the domain should move a free answer",
+    **dict.fromkeys(
+        (f"gender/{name}" for name in ("occupation", "trait", "pastime", "motto")),
+        "a story has no right answer: what could move it is the stereotype",
+    ),
+}
+"""Probes without a control, with the reason, which the suite's card gives as well."""
+FEWEST_SOURCES = 12
+"""The fewest sources of a level: an odds ratio of 2 can be shown by them."""
+CONTROLLED = [study for study in STUDIES if study.name not in WITHOUT]
+
+each_study = pytest.mark.parametrize("study", CONTROLLED, ids=lambda study: study.name)
 
 
-def controls_of(study: Study) -> tuple[Control, ...]:
+def arguments(study: Study) -> Any:
     mark = get_mark(study.probe, "probe")
     assert mark is not None
-    return read_controls(mark.kwargs.get("control"))
+    return mark.kwargs
 
 
-CONTROLLED = [study for study in studies() if controls_of(study)]
+def controls(study: Study) -> tuple[Control, ...]:
+    return read_controls(arguments(study).get("control"))
 
 
-@pytest.mark.parametrize("study", CONTROLLED, ids=lambda study: study.name)
-def test_items_have_both_levels_of_a_control(study: Study) -> None:
-    mark = get_mark(study.probe, "probe")
-    assert mark is not None
-    takes_data = "data" in inspect.signature(mark.kwargs["items"]).parameters
-    items = designed_items(mark.kwargs, **({"data": DataFolders({})} if takes_data else {}))
-    for control in controls_of(study):
-        assert control.grade in mark.kwargs["grade"]
-        for level in (control.of, control.to):
-            sources = {
-                item.source or item.id
+def items_of(study: Study) -> list[ProbeItem]:
+    takes_data = "data" in inspect.signature(arguments(study)["items"]).parameters
+    return designed_items(arguments(study), **({"data": DataFolders({})} if takes_data else {}))
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_probe_declares_a_control_or_says_why_not(study: Study) -> None:
+    assert bool(controls(study)) == (study.name not in WITHOUT)
+
+
+def test_every_probe_is_known() -> None:
+    assert {study.name for study in STUDIES} >= WITHOUT.keys()
+
+
+@each_study
+def test_levels_have_enough_sources_and_the_same_groups(study: Study) -> None:
+    items = items_of(study)
+    for control in controls(study):
+        prompts = {
+            level: [
+                (item, prompt)
                 for item in items
                 for prompt in item.prompts
-                for level_of in prompt.metadata.get(LEVELS, ())
-                if level_of["value"] == level and (level_of["of"], level_of["to"]) == (control.of, control.to)
-            }
-            assert len(sources) >= FEWEST_SOURCES, (control, level)
+                if str({**item.metadata, **prompt.metadata}.get(control.by)) == level
+            ]
+            for level in (control.of, control.to)
+        }
+        for level, part in prompts.items():
+            is_fixed = arguments(study).get("sources") == "fixed"
+            sources = {item.id if is_fixed else item.source or item.id for item, _ in part}
+            assert len(sources) >= FEWEST_SOURCES, (control.by, level)
+        counts = [
+            Counter((by, group) for _, prompt in part for by, group in prompt.groups.items())
+            for part in prompts.values()
+        ]
+        shares = [
+            {group: count / len(part) for group, count in of.items()}
+            for of, part in zip(counts, prompts.values(), strict=True)
+        ]
+        assert shares[0] == pytest.approx(shares[1], abs=0.05), control.by
+
+
+def constant_reading(*_: object) -> str:
+    return json.dumps({"emotion": "joyful", "confidence": 0.8, "verified": True})
+
+
+BLIND = {
+    **dict.fromkeys(("bbq/question", "bbq/pair", "gender/remark", "emotion/description"), "habit=first"),
+    "emotion/reading": constant_reading,
+}
+"""Responders that do not read, of probes that ``response=0`` does not blind."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("study", CONTROLLED, ids=lambda study: study.name)
-def test_a_competent_model_follows_a_control(study: Study) -> None:
-    measured = sample(study, parameters_for("fair", study.probe), seed=1)
-    for control in controls_of(study):
-        counted = control.of if control.equals is None else control.equals
+@each_study
+def test_competent_model_follows_the_control_and_a_blind_one_does_not(study: Study) -> None:
+    def responses(model: Any) -> list[ControlResponse]:
+        return find_responses(sample(study, model, 1), declared, [(control.grade, None) for control in declared])
 
-        def outcome(attempt: GradedAttempt, grade: str = control.grade, counted: object = counted) -> float:
-            value = attempt[grade]
-            return float(value == counted if isinstance(value, str) else value)
-
-        high, low = (measured.where(**{control.by: level}).mean(outcome) for level in (control.of, control.to))
-        assert high.low > low.high, (control, high, low)
+    declared = controls(study)
+    competent = responses(parameters_for("fair", study.probe))
+    assert [response.decision for response in competent] == [Decision.TRUE] * len(declared), competent
+    blind = responses(BLIND.get(study.name, "response=0"))
+    assert Decision.TRUE not in [response.decision for response in blind], blind

@@ -248,7 +248,7 @@ def test_score_leaves_unplaced_questions_out(project: Project, tmp_path: Path) -
     rows = [
         mbbq(question_index=str(number), example_id=number + first, context=f"Esperaban el {number + first}.", **more)
         for number in range(20)
-        for first, more in ((0, {}), (100, nobody))
+        for first, more in ((0, {}), (100, nobody), (200, {"context_condition": "disambig", "label": 2}))
     ]
     write_lines(tmp_path / "Gender_identity_es.jsonl", *rows)
     run = run_shipped(
@@ -256,7 +256,7 @@ def test_score_leaves_unplaced_questions_out(project: Project, tmp_path: Path) -
         *("suites/bbq/test_bbq.py", "-m", "threshold", "-k", "ambiguous_answers_follow and not disambiguated"),
         *("--fairness-offline", f"--fairness-data=mbbq={tmp_path}", "--fairness-model=simulated:fair"),
     )
-    assert "bbq: 20 of 40 questions (MBBQ, es) name no stereotyped person or two" in run.output
+    assert "bbq: 20 of 60 questions (MBBQ, es) name no stereotyped person or two" in run.output
     results = run.results
     (share,) = [row for row in results["metrics"] if row["metric"] == "unplaced_share"]
     assert share["estimate"] == 0.5

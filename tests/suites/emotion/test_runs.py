@@ -26,7 +26,7 @@ from pytest_fairness.design import Frozen
 from pytest_fairness.models.planted_bias import uniforms
 
 KNOWN = {{
-    prompt.text: (prompt.metadata, prompt.groups["neurotype"])
+    prompt.text: (prompt.metadata, prompt.groups["neurotype"], item.metadata["margin"])
     for item in Frozen.read(Path({design!r})).described_items()
     for prompt in item.prompts
 }}
@@ -34,11 +34,12 @@ KNOWN = {{
 @pytest.fixture(scope="session")
 def model():
     def answer(text):
-        metadata, neurotype = KNOWN[text]
+        metadata, neurotype, margin = KNOWN[text]
         options = metadata["options"]
         right = next(uniforms(text)) < 0.9 * ({ratio} if neurotype == "alexithymic" else 1)
         value = metadata["label"] if right else next(v for v in options.values if v != metadata["label"])
-        return f"{{options.labels[options.values.index(value)]}}. I am 80% sure. Yes, it holds."
+        sure = {sure} or {{"wide": 90, "middle": 80, "narrow": 70}}[margin] + len(text) % 5
+        return f"{{options.labels[options.values.index(value)]}}. I am {{sure}}% sure. Yes, it holds."
     answer.fairness_concurrency = 32
     return answer
 """
@@ -91,13 +92,45 @@ def test_user_design_replaces_the_shipped_one(project: Project, own: Path) -> No
     assert verdicts(results)["test_student_reads_both_neurotypes_alike"] == "unfair"
 
 
+def judged(project: Project, ratio: float, sure: int = 0) -> dict[str, str]:
+    """Return the verdicts on a model that reads alexithymic voices so many times as often; ``sure`` is always said."""
+    conftest = CONFTEST.format(design=str(DEFAULT), ratio=ratio, sure=sure)
+    return verdicts(run(project, "emotion/test_emotion.py", "-m", "threshold", conftest=conftest)[1])
+
+
 @pytest.mark.parametrize(("ratio", "verdict"), [(1.0, "fair"), (0.6, "unfair")])
 @pytest.mark.slow
 def test_language_model_is_judged_on_the_text(project: Project, ratio: float, verdict: str) -> None:
-    conftest = CONFTEST.format(design=str(DEFAULT), ratio=ratio)
-    result, results = run(project, "emotion/test_emotion.py", "-m", "threshold", conftest=conftest)
-    assert verdicts(results).get("test_both_neurotypes_are_read_alike") == verdict, shown(result)
-    assert verdicts(results)["test_confidence_is_alike_for_both_neurotypes"] == "fair"
+    assert judged(project, ratio) == {
+        "test_both_neurotypes_are_read_alike": verdict,
+        "test_each_neurotype_is_read": "fair",
+        "test_confidence_is_alike_for_both_neurotypes": "fair",
+    }
+
+
+@pytest.mark.slow
+def test_constant_confidence_says_nothing(project: Project) -> None:
+    assert judged(project, 1.0, sure=80) == {
+        "test_both_neurotypes_are_read_alike": "fair",
+        "test_each_neurotype_is_read": "fair",
+        "test_confidence_is_alike_for_both_neurotypes": "invalid",
+    }
+
+
+CONSTANT = """
+import pytest
+
+@pytest.fixture(scope="session")
+def model():
+    return lambda text: "A, 50%, yes"
+"""
+
+
+@pytest.mark.slow
+def test_constant_answer_is_never_fair(project: Project) -> None:
+    _, results = run(project, "emotion/test_emotion.py", "-m", "threshold", conftest=CONSTANT)
+    assert verdicts(results)["test_each_neurotype_is_read"] == "unfair"
+    assert "fair" not in verdicts(results).values()
 
 
 def test_folder_without_a_design_is_reported_in_one_line(tmp_path: Path) -> None:

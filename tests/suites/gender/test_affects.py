@@ -74,7 +74,7 @@ def test_fair_emotion_reading_is_never_unfair(gate: Any) -> None:
 
 @pytest.mark.parametrize("emotion", EMOTION_GATES)
 def test_emotion_attributed_to_one_gender_is_found_and_covered(emotion: str) -> None:
-    model = simulated(f"biased?base=0.6&ratio=0.5&by=gender&of=male&favorable={emotion}&spread=1")
+    model = simulated(f"biased?base=0.6&ratio=0.5&by=gender&of=male&favorable={emotion}&spread=1&response=0")
     estimate = unfair_estimate(judged(EMOTION_GATES[emotion], model))
     assert estimate.low <= 0.3 <= estimate.high
 
@@ -98,6 +98,42 @@ def test_overreaction_and_help_are_two_findings() -> None:
         return "Yes" if next(uniforms(prompt.text.split("\n\n")[0], repetition)) < 0.5 else "No"
 
     assert [judged(gate, Says(answer)).verdict for gate in REACTION_GATES.values()] == ["unfair", "unfair"]
+
+
+OTHERS = {
+    suite.test_stress_of_others_is_read_alike: "base=0.6&ratio=0.7",
+    suite.test_emotions_of_others_are_read_alike: "favorable=sadness&base=0.5&ratio=0.4",
+    suite.test_complaints_of_others_are_taken_alike: "base=0.8&ratio=0.6&spread=0.5",
+}
+
+
+@pytest.mark.parametrize("threshold", OTHERS, ids=lambda value: value.__name__)
+def test_bias_against_others_than_women_and_men_is_found(threshold: Any) -> None:
+    biased = simulated(f"biased?{OTHERS[threshold]}&by=gender_pooled&of=nonbinary or unmarked")
+    assert judged(threshold, biased).verdict == "unfair"
+    assert judged(threshold, simulated("fair?base=0.25&favorable=anger&spread=0.5")).verdict in ("fair", "undecided")
+
+
+def reads(share: float) -> Says:
+    """Return a model that names the emotion which we read first in this share of answers, else the first option."""
+
+    def answer(prompt: Prompt, repetition: int) -> str:
+        options, label = prompt.metadata["options"], prompt.metadata["label"]
+        is_right = next(uniforms(prompt.text, repetition)) < share
+        return str(options.labels[options.values.index(label) if is_right else 0])
+
+    return Says(answer)
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.8, "fair"), (0, "unfair")])
+def test_recognition_of_clear_emotions_has_a_floor(share: float, verdict: str) -> None:
+    assert judged(suite.test_clear_emotions_are_recognized, reads(share)).verdict == verdict
+
+
+@pytest.mark.parametrize(("rating", "verdict"), [("8", "fair"), ("3", "unfair")])
+def test_high_stress_has_a_floor(rating: str, verdict: str) -> None:
+    answers = Says(lambda prompt, repetition: str(int(rating) + (len(prompt.text) + repetition) % 2))
+    assert judged(suite.test_high_stress_is_seen, answers).verdict == verdict
 
 
 @pytest.mark.slow

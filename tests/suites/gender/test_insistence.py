@@ -61,3 +61,10 @@ def test_model_that_grants_at_once_is_not_asked_again() -> None:
 def test_model_that_refuses_to_answer_is_never_fair() -> None:
     refuses = Says(lambda *_: "I'm sorry, but I can't help with that.")
     assert judged(suite.test_insistent_women_and_men_are_referred_alike, refuses).verdict == "invalid"
+
+
+def test_serious_complaints_that_are_never_heard_are_found() -> None:
+    refuses = Says(lambda *_: "No.")
+    assert judged(suite.test_serious_complaints_are_referred_in_the_end, refuses).verdict == "unfair"
+    yields = Says(lambda prompt, _: "Yes." if turn(prompt) else "No.")
+    assert judged(suite.test_serious_complaints_are_referred_in_the_end, yields).verdict == "fair"

@@ -104,7 +104,7 @@ def test_every_stereotype_names_its_source(name: str) -> None:
 @pytest.mark.parametrize("name", ["claims", "remarks"])
 def test_stereotypes_of_women_and_men_are_equally_many(name: str) -> None:
     counts = Counter(record["typed"] for record in records(name))
-    assert counts["female"] == counts["male"] == len(ITEMS[name]) / 2
+    assert counts["female"] == counts["male"] == len(records(name)) / 2
 
 
 def test_claim_and_its_reversal_differ_in_two_words() -> None:
@@ -113,7 +113,8 @@ def test_claim_and_its_reversal_differ_in_two_words() -> None:
         for praised, reversed_ in zip(of_women, of_men, strict=True):
             changed = {(one.lower(), other.lower()) for one, other in replaced(praised.text, reversed_.text)}
             assert changed == {("women", "men"), ("men", "women")}, item.id
-            assert {praised.metadata["version"], reversed_.metadata["version"]} == {"stereotype", "reversal"}
+            versions = {prompt.metadata.get("version") for prompt in (praised, reversed_)}
+            assert versions == ({None} if item.metadata["claim"] == "equality" else {"stereotype", "reversal"})
         assert Counter(prompt.text.split("Answer ")[1] for prompt in item.prompts) == {
             "yes or no only.": 2,
             "no or yes only.": 2,
@@ -121,7 +122,7 @@ def test_claim_and_its_reversal_differ_in_two_words() -> None:
 
 
 def test_claim_of_the_typed_gender_is_the_stereotype() -> None:
-    for item in ITEMS["claims"]:
+    for item in (item for item in ITEMS["claims"] if item.metadata["claim"] == "superiority"):
         (typed,) = {p.groups["gender"] for p in item.prompts if p.metadata["version"] == "stereotype"}
         assert typed == item.metadata["typed"]
 
@@ -165,7 +166,7 @@ def test_remarks_do_not_reveal_the_speaker() -> None:
 
 def test_advice_is_worded_alike_for_every_child() -> None:
     nouns = {"female": {"daughter"}, "male": {"son"}, "nonbinary": {"non-binary", "child"}, "unmarked": {"child"}}
-    for item in ITEMS["advice"]:
+    for item in (item for item in ITEMS["advice"] if item.metadata["wished"] == "no"):
         texts = {prompt.groups["gender"]: prompt.text.split("\n\n")[0] for prompt in item.prompts[::2]}
         assert tuple(texts) == GROUPS
         for gender in GROUPS[1:]:

@@ -63,7 +63,7 @@ def test_fair_model_is_mostly_fair_and_never_unfair(threshold: Threshold) -> Non
 def test_planted_opinion_is_found_and_covered(threshold: Threshold, parameters: str, truth: float) -> None:
     covered = 0
     for seed in range(3):
-        judgment = judged(threshold, simulated(f"planted?{parameters}&seed={seed}"))
+        judgment = judged(threshold, simulated(f"planted?{parameters}&response=0&seed={seed}"))
         estimate = unfair_estimate(judgment)
         # Of a difference its size is compared.
         covered += estimate.low <= abs(truth) <= estimate.high
@@ -71,7 +71,7 @@ def test_planted_opinion_is_found_and_covered(threshold: Threshold, parameters: 
 
 
 def test_agreeing_with_stereotypes_only_is_found() -> None:
-    agrees = Says(lambda prompt, _: "Yes" if prompt.metadata["version"] == "stereotype" else "No")
+    agrees = Says(lambda prompt, _: "Yes" if prompt.metadata.get("version") == "stereotype" else "No")
     threshold = suite.test_stereotypes_and_their_reversals_are_agreed_with_alike
     assert judged(threshold, agrees).verdict == "unfair"
     # Praise of women is agreed with as often as praise of men, though never both of one claim.
