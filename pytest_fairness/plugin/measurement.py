@@ -83,7 +83,7 @@ class MeasuredFixture:
         if name.startswith("__"):
             raise AttributeError(name)
         if self._sample is None:
-            raise FairnessError(self._fairness.note_early_use(f"measured.{name}"))
+            raise FairnessError(self._fairness.note_outside_use(f"measured.{name}"))
         if not hasattr(self._sample, name):
             raise refused(f"`measured` has no {name!r}; {did_you_mean(name, _PUBLIC)}")
         return getattr(self._sample, name)
@@ -95,7 +95,7 @@ class MeasuredFixture:
             FairnessError: The test is not evaluated.
         """
         if self._sample is None:
-            raise FairnessError(self._fairness.note_early_use("measured"))
+            raise FairnessError(self._fairness.note_outside_use("measured"))
         return self._sample
 
     def __repr__(self) -> str:
