@@ -46,6 +46,8 @@ class Judgment:
     """The reason that the test could not be fair on any data; empty where it could."""
     asserted: int = 1
     """The number of metrics that the test asserts: a claim of unfairness has its share of the error."""
+    clustering: str = ""
+    """The attribute that its intervals are clustered by though nobody has declared that; empty where there is none."""
     sensitivity: str = ""
     """The reason that answers inside the bounds are not fair: no response to a control, or an unmeasured slice."""
     responses: tuple[ControlResponse, ...] = ()

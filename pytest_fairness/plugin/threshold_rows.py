@@ -117,6 +117,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
             anytime=look.anytime,
         ),
         "excluded": [f"{by}={group}" for by, groups in threshold_exclude(item.function).items() for group in groups],
+        "clustering": [judgment.clustering] if judgment.clustering else [],
         "sensitivity": sensitivity_state(measured.probe, judgment),
         "responses": [ResponseResult.of_response(response) for response in judgment.responses],
         "slices": [SliceResult.of(part) for part in judgment.slices],

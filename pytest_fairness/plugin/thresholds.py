@@ -24,14 +24,7 @@ from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.plugin.acceptances import REPORT_ACCEPTED
 from pytest_fairness.plugin.baseline import LazyBaseline
 from pytest_fairness.plugin.compat import count_reruns, expects_failure
-from pytest_fairness.plugin.evaluation import (
-    CHECK_SECONDS,
-    MOST_CHECKED,
-    check_clustering,
-    estimate_format_effects,
-    evaluate,
-    threshold_design,
-)
+from pytest_fairness.plugin.evaluation import estimate_format_effects, evaluate, threshold_design
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
 from pytest_fairness.plugin.judges import judge_hint
@@ -250,16 +243,13 @@ def finish_threshold(
 def _checked_row(
     item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str, runs: JudgedRuns | None
 ) -> ThresholdResult:
-    """Return the result of a threshold, with its looks, and with the effects of clustering and of formats."""
+    """Return the result of a threshold, with its looks, and with the effects of formats."""
     result = threshold_row(item, judgment, measured, message)
     if runs is not None and result.looks is not None:
         looks = runs.looks(result.looks)
         result = replace(result, looks=replace(looks, identity=TRYOUT) if measured.is_tryout else looks)
     if judgment.deciding is None:
         return result
-    if judgment.deciding.estimate.attempts <= MOST_CHECKED:
-        clustering = check_clustering(item, measured.load(), judgment, CHECK_SECONDS)
-        result = replace(result, clustering=clustering)
     # A replayed model has one answer for all formats.
     if not measured.subject.name.startswith("replay:"):
         result = replace(result, formats=estimate_format_effects(item, measured.load(), judgment))

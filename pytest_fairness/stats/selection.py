@@ -15,7 +15,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.calibration.labels import Calibration, Row
-from pytest_fairness.stats.columns import Clustering, Codes, Columns, Floats, Rows
+from pytest_fairness.stats.columns import Codes, Columns, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffects, estimate_item_effects, is_nested
 from pytest_fairness.stats.function_values import constant_key
 from pytest_fairness.stats.group_estimates import Setting
@@ -118,11 +118,10 @@ class Selection:
             is_selected &= ranks(self.columns.prompts.codes) < repetitions
         return self.whole(confidence=confidence).replaced(rows=np.flatnonzero(is_selected), history=None)
 
-    def clustered(self, clustering: Clustering) -> Selection:
-        """Return all attempts with other clusters, and no crossed factor."""
-        columns = copy(self.columns)
-        columns.sources, columns.crossed = clustering, None
-        return self.whole().replaced(columns=columns, clusterings=[clustering])
+    def reclustered(self, name: str, codes: Codes, *, crossed: bool) -> Selection:
+        """Return the same attempts with other clusters: see `Columns.reclustered`."""
+        columns = self.columns.reclustered(name, codes, crossed=crossed)
+        return self.replaced(columns=columns, clusterings=columns.clusterings())
 
     @property
     def items(self) -> int:

@@ -1,4 +1,4 @@
-"""Items that are more alike than the interval takes them to be are named."""
+"""A comparison that varies with known metadata has the wider interval, and says so."""
 
 from __future__ import annotations
 
@@ -50,17 +50,19 @@ def run(project: Project, source: str) -> tuple[dict[str, list[str]], str]:
 
 
 @pytest.mark.slow
-def test_similar_items_of_a_template_are_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gap_that_varies_with_templates_is_clustered_by_them(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     simulate_few_samples(monkeypatch)
     findings, printed = run(project, "None")
-    for name in ("rate", "gap"):
-        (line,) = findings[name]
-        assert line.startswith("attempts with the same `template` vary together: the squared error is ")
-        assert line.endswith(" times what the interval assumes; declare their values as `source` of the items")
-        assert line in printed
+    (line,) = findings["gap"]
+    assert findings["rate"] == []
+    assert line.startswith("what it compares varies with `template`, and its interval accounts for that (")
+    assert line.endswith(" times the squared error by what is declared); declare its values as `source` of the items")
+    assert line in printed
+    wider = {row["threshold"]: row for row in project.rows()}["gap"]
+    assert (wider["items"], wider["sources"]) == (240, 20)
     certified = project.run("--fairness-certify=latest")
-    (line,) = {row["threshold"]: row for row in project.results()["certify"]["thresholds"]}["gap"]["clustering"]
-    assert line.startswith("attempts with the same `template` vary together")
+    (certificate,) = {row["threshold"]: row for row in project.results()["certify"]["thresholds"]}["gap"]["clustering"]
+    assert certificate == line
     assert line in unwrapped(certified)
 
 
