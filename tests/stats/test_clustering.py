@@ -136,7 +136,7 @@ def test_gap_that_varies_with_names_gets_a_crossed_factor() -> None:
 
 
 def test_clusters_count_whether_reported_or_not_but_for_drawn_samples() -> None:
-    """Judge alike where no report needs what a test records; copies of a source in a drawn sample are alike by design."""
+    """Judge alike with a report or without; in a drawn sample copies of a source are alike by design."""
 
     def test(sample: Measured) -> None:
         assert sample.odds_ratio("yes", **PAIR) <= 2
