@@ -29,6 +29,7 @@ ERROR = "error"
 """Stands for the verdict of a test without one."""
 
 _REMEMBERS = re.compile(r"noted by|earlier|memory|between|call|filled before|patched afterwards|ordinary|hook")
+_LOOKS = ("--fairness-anytime", "--fairness-resolve", "--fairness-repetitions=2")
 _ORDER = """
 
 def pytest_collection_modifyitems(items):
@@ -47,7 +48,7 @@ def standing(world: World, claim: Claim) -> str:
         return UNMEASURED
     if claim.uses_grade and world.mostly_silent - claim.excludes:
         return FLOOR
-    if not world.has_shown_response:
+    if claim.uses_grade and not world.has_shown_response:
         return NO_RESPONSE
     if not claim.holds:
         return OF_ANSWERS if READS_ANSWERS.search(claim.idea) else FALSE
@@ -142,7 +143,11 @@ def draw_suite(seed: int, claims: int = 12) -> Suite:
         return Suite(world, tuple(_several({declared: 1}, world, chance, claims)), is_yaml=True, is_table=is_table)
     drawn = list(_several(draws, world, chance, claims))
     alone = next((claim for claim in drawn if claim.is_alone), None)
-    more = ("--assert=plain",) if chance.random() < 0.1 else ()
+    more: tuple[str, ...] = ()
+    if chance.random() < 0.2:
+        more = (chance.choice(("--assert=plain", *_LOOKS)),)
+    if not {*_LOOKS}.isdisjoint(more):  # wider intervals, for which no bound of a plain claim is meant
+        drawn = [replace(claim, is_plain=False) for claim in drawn]
     if alone is not None and chance.random() < 0.5:
         return Suite(world, (alone,), more=more)
     return Suite(world, tuple(claim for claim in drawn if not claim.is_alone), more=more)
