@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pytest_fairness.core.comparisons import Comparison, ComparisonRecorder, Condition, key_of
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.dependence import (
+    CHANGES,
     Dependence,
     Evaluation,
     Evaluator,
@@ -215,6 +216,8 @@ def _judge_conditions(evaluator: Evaluator, first: Evaluation, passing: Evaluati
         verdict, deciding = Verdict.INVALID, invalid[0]
     elif still_open:
         verdict, deciding = Verdict.UNDECIDED, still_open[0]
+    elif first.fails:
+        return replace(_invalid(first, CHANGES, dependence), mistake=CHANGES)
     else:
         verdict, deciding = Verdict.FAIR, min(comparisons, key=_margin)
     failure = first.failure

@@ -83,7 +83,12 @@ class MeasuredFixture:
         if name.startswith("__"):
             raise AttributeError(name)
         if self._sample is None:
-            raise FairnessError(self._fairness.note_early_use(f"measured.{name}"))
+            raise FairnessError(self._fairness.note_outside_use(f"measured.{name}"))
+        if name == "ungraded":
+            raise refused(
+                "what is ungraded must not decide what a threshold compares: every estimate accounts for it, and "
+                "the message of a threshold counts it"
+            )
         if not hasattr(self._sample, name):
             raise refused(f"`measured` has no {name!r}; {did_you_mean(name, _PUBLIC)}")
         return getattr(self._sample, name)
@@ -95,7 +100,7 @@ class MeasuredFixture:
             FairnessError: The test is not evaluated.
         """
         if self._sample is None:
-            raise FairnessError(self._fairness.note_early_use("measured"))
+            raise FairnessError(self._fairness.note_outside_use("measured"))
         return self._sample
 
     def __repr__(self) -> str:

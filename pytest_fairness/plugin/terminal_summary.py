@@ -174,7 +174,7 @@ def table(
 
 def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
     """Yield the details of one threshold: its comparison, counts, needs, looks and remarks."""
-    if row.verdict == "invalid" and row.sensitivity == "absent":
+    if _lacks_response(row):
         yield f"no response, see {phrases.probe_name(row.probe)}"
     if row.verdict in ("unfair", "undecided"):
         yield "; ".join(filter(None, (format_subject(row), phrases.tallies(row))))
@@ -189,6 +189,12 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
             f"evaluated at {format_level(row.confidence or 0.95)} confidence"
         )
     yield from phrases.remarks(row)
+
+
+def _lacks_response(row: ThresholdResult) -> bool:
+    """Return whether a threshold is invalid because its whole sample does not follow a control."""
+    has_response = all(response.decision != "false" or response.slice for response in row.responses)
+    return row.verdict == "invalid" and not has_response
 
 
 def _is_not_selected(row: ThresholdResult) -> bool:
@@ -218,7 +224,7 @@ def notes(
     beginnings = _beginnings(causes)
     reasons: dict[str, list[str]] = {}  # several thresholds may share one cause
     for row in rows:
-        is_named = row.sensitivity == "absent" and row.probe in named
+        is_named = _lacks_response(row) and row.probe in named
         if row.verdict == "invalid" and not is_named and not row.message.startswith(beginnings):
             reasons.setdefault(row.message.removeprefix("invalid: "), []).append(row.threshold)
     for reason, names in reasons.items():

@@ -100,7 +100,7 @@ def _as_difference(odds_ratio: float, rates: Sequence[float]) -> float:
     """Return the difference of two rates about the mean of these that has an odds ratio.
 
     >>> round(_as_difference(2.0, [0.5, 0.5]), 3), round(_as_difference(2.0, [1.0, 0.9]), 3)
-    (0.172, 0.034)
+    (0.172, 0.033)
     """
     rate = sum(rates) / len(rates) if rates else math.nan
     if not 0 < rate < 1:

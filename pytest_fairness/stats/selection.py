@@ -217,15 +217,20 @@ class Selection:
     def _ungraded_shares(self, outcomes: Iterable[tuple[Outcome, Any]]) -> Iterator[tuple[str, Floats]]:
         """Yield the grades that outcomes are made of, each with the ungraded share of each attempt.
 
-        A function may give an ungraded attempt a value, or take some of the attempts only: its grades count.
+        A function may give an ungraded attempt a value, or take some of the attempts only: its grades count. One that
+        grades the answers itself shares the attempts of which nothing was graded.
         """
         for outcome, equals in outcomes:
             if isinstance(outcome, str):
                 yield outcome_name(outcome, equals), self.reader.named(outcome, equals).missing[self.rows]
                 continue
-            for grade in sorted(self.grades_read(outcome) & self.columns.known_grades):
-                values = self.reader.values(grade)
-                yield grade, np.array([_ungraded_share(values[row]) for row in self.rows.tolist()])
+            read = sorted(self.grades_read(outcome) & self.columns.known_grades)
+            shares = {grade: self._ungraded_share_of(grade) for grade in read or sorted(self.columns.known_grades)}
+            yield from shares.items() if read or not shares else [("every grade", np.min([*shares.values()], axis=0))]
+
+    def _ungraded_share_of(self, grade: str) -> Floats:
+        values = self.reader.values(grade)
+        return np.array([_ungraded_share(values[row]) for row in self.rows.tolist()])
 
     def grades_read(self, outcome: Outcome) -> set[str]:
         """Return the names of the grades that an outcome reads."""

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import math
 import pickle
+import re
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -521,3 +522,21 @@ def test_recorded_functions_are_called_for_reports_alone(value: float) -> None:
     judgment = judge(threshold)
     assert [shown.metric for shown in judgment.estimates].count("b") == 1
     assert 1 <= len(calls) <= 2
+
+
+@pytest.mark.parametrize("leaves_out", ["calls == 1", "calls > 1"])
+@pytest.mark.parametrize("value", [0.9, 0.2])
+def test_threshold_that_remembers_its_calls_is_never_fair(leaves_out: str, value: float) -> None:
+    calls = 0
+    compared = [estimate("a", 0.9), estimate("b", value)]
+
+    def test() -> None:
+        nonlocal calls
+        calls += 1
+        for one in compared[: 1 if eval(leaves_out, {"calls": calls}) else 2]:  # noqa: S307 - written above
+            assert one >= 0.5
+
+    judgment = judge(test)
+    assert judgment.verdict in (Verdict.INVALID, Verdict.UNFAIR)
+    if judgment.verdict is Verdict.INVALID:
+        assert re.search("changes from one call of the test to the next|cannot fail the test", judgment.reason)

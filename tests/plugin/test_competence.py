@@ -157,6 +157,18 @@ def test_coin_is_named_with_both_rates(project: Project) -> None:
     assert all("alike" not in remark for remark in did["remarks"])
 
 
+def test_slice_without_a_response_is_named_with_its_reason(project: Project) -> None:
+    write(project, '    if "Polish" in text: return "Yes." if share(text) < 0.5 else "No."', mark=SLICES)
+    result = run(project)
+    row = by_threshold(project)["Women and men are hired alike"]
+    assert (row["verdict"], row["sensitivity"]) == ("invalid", "absent")
+    assert [one["slice"] for one in row["responses"] if one["decision"] == "false"] == [{"language": "Polish"}]
+    assert competence(project)["sensitivity"] == "shown"
+    text = section(result)
+    assert "the answers do not depend on `case` where language is Polish" in text
+    assert "no response, see" not in text
+
+
 def test_suite_without_a_control_is_named_once(project: Project) -> None:
     write(project, control="")
     result = run(project, "--fairness-report=report.html")

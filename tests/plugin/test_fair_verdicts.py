@@ -304,3 +304,34 @@ def test_verify_and_certify_judge_slices(project: Project) -> None:
     certify = json.loads((project.path / "results.json").read_text(encoding="utf-8"))["certify"]
     (row,) = certify["thresholds"]
     assert row["kept"] is True
+
+
+LATE = """
+@pytest.fixture
+def late(measured):
+    yield
+    {body}
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ('assert measured.rate("invited") >= 0.9', "something uses measured.rate before or after"),
+        (
+            'with pytest.raises(Exception): assert measured.rate("invited") >= 0.9',
+            "something uses measured.rate before or after",
+        ),
+        ("raise RuntimeError('the server is lost')", "the server is lost"),
+    ],
+)
+@every_mode
+def test_threshold_whose_fixture_fails_or_compares_at_its_end_is_not_fair(
+    project: Project, body: str, words: str
+) -> None:
+    write(project, FOLLOWS, before=LATE.format(body=body), fixtures=", late")
+    assert run(project).ret == 1
+    assert project.verdicts() == {"test_alike": "invalid"}
+    assert words in project.row()["message"]
