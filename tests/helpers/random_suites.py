@@ -21,7 +21,7 @@ from tests.helpers.worlds import CHOICE, RATING, World, draw_world
 
 PLAIN, TRUE, FALSE = "true and plain", "true", "false"
 UNMEASURED, FLOOR, NO_RESPONSE = "unmeasured group", "silent group elsewhere", "no response"
-MADE_UP, OF_ANSWERS = "made up", "false by answers"
+MADE_UP, OF_ANSWERS = "made up", "by single answers"
 STANDINGS = (PLAIN, TRUE, FALSE, UNMEASURED, FLOOR, NO_RESPONSE, OF_ANSWERS, MADE_UP)
 """What a claim is: the first two may read fair, the others must not."""
 MAY_BE_FAIR = (PLAIN, TRUE)
@@ -44,8 +44,9 @@ def standing(world: World, claim: Claim) -> str:
     """Return what a claim is: one of `STANDINGS`."""
     if claim.is_made_up and (world.unmeasured(claim.covers) or not claim.holds):
         return MADE_UP
-    if claim.uses_grade and world.unmeasured(claim.covers - claim.excludes):
-        return UNMEASURED
+    if claim.uses_grade and (unmeasured := world.unmeasured(claim.covers - claim.excludes)):
+        is_by_answers = READS_ANSWERS.search(claim.idea) and not world.mostly_silent & unmeasured
+        return OF_ANSWERS if is_by_answers else UNMEASURED
     if claim.uses_grade and world.mostly_silent - claim.excludes:
         return FLOOR
     if claim.uses_grade and not world.has_shown_response:
