@@ -26,8 +26,10 @@ class ControlResponse:
     """True where the answers follow the control, false where they do not, else undecided."""
     at_least: float
     """The smallest response that counts, in the units of the estimate."""
+    odds_ratio: float | None = None
+    """The odds ratio of decisions that amounts to, at their rates; None for a grade that holds numbers."""
     estimate: Estimate | None = None
-    """The odds ratio or difference of the two levels; None where there is none."""
+    """The difference of the two levels; None where there is none."""
     constant: str = ""
     """The one value of all answers at both levels; empty where they differ."""
     slice: tuple[str, str] | None = None
@@ -42,21 +44,26 @@ class ControlResponse:
     def text(self) -> str:
         """One sentence with the numbers of both levels.
 
-        >>> ControlResponse(Control("advance", "case", "strong", "weak"), Decision.FALSE, 2.0, constant="true").text
+        >>> ControlResponse(Control("advance", "case", "strong", "weak"), Decision.FALSE, 0.17, constant="true").text
         'all answers to strong and weak alike are true: they cannot follow `case`'
         """
         control = self.control
         of, to = control.of, control.to
         where = f" where {self.slice[0]} is {self.slice[1]}" if self.slice else ""
         if self.constant:
-            return f"all answers to {of} and {to} alike are {self.constant}{where}: they cannot follow `{control.by}`"
+            estimate = self.estimate
+            count = "" if estimate is None else f"{estimate.attempts - sum(estimate.ungraded.values()):,} "
+            answers = f"all {count}answers to {of} and {to} alike are {self.constant}"
+            return f"{answers}{where}: they cannot follow `{control.by}`"
         if self.estimate is None or self.estimate.invalid:
             reason = self.estimate.invalid if self.estimate is not None else "it was not measured"
             return f"whether the answers follow `{control.by}` ({of}, {to}){where} is not known: {reason}"
         rates = ", ".join(f"{level} {number(value, 2)}" for level, value in self.levels.items())
         follow = {Decision.TRUE: "follow", Decision.FALSE: "do not depend on"}.get(self.decision, "may not depend on")
         low, high = number(self.estimate.low, 2), number(self.estimate.high, 2)
-        size = f"{self.estimate.kind.noun} {low} to {high}, at least {self.at_least:g} counts"
+        counts = f"at least {number(self.at_least, 2)} counts"
+        counts += "" if self.odds_ratio is None else f", an odds ratio of {self.odds_ratio:g}"
+        size = f"difference {low} to {high}; {counts}"
         return f"the answers {follow} `{control.by}`{where} ({rates}; {size})"
 
 

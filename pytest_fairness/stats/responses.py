@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.controls import Control
 from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.sensitivity import ControlResponse
-from pytest_fairness.stats.grade_numbers import graded_options
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcome_vectors import Outcome
+from pytest_fairness.stats.quantiles import t_quantile
 from pytest_fairness.stats.validity import FEWEST_SOURCES
 
 SMALLEST_ODDS_RATIO = 2.0
-"""The smallest response of decisions that counts: 0.59 and 0.41 about a base rate of one half."""
+"""The smallest response of decisions that counts, an odds ratio: 0.59 and 0.41 about a base rate of one half."""
 SMALLEST_SHARE = 0.1
 """The smallest response of numbers that counts, as a share of their span."""
-_PROBED = 50
-"""Attempts on which a function is called to find the grades that it reads."""
 
 
 def find_responses(
@@ -47,40 +46,8 @@ def find_responses(
             raise FairnessError(
                 f"control: there is no grade {control.grade!r}; {did_you_mean(control.grade, known_grades)}"
             )
-    used = {grade for outcome, _ in outcomes for grade in _grades_read(sample, outcome)}
+    used = {grade for outcome, _ in outcomes for grade in sample.selection.grades_read(outcome)}
     return [_respond(sample, control, claims) for control in controls if not used or control.grade in used]
-
-
-def _grades_read(sample: Measured, outcome: Outcome) -> set[str]:
-    """Return the names of the grades that an outcome reads."""
-    if isinstance(outcome, str):
-        return {outcome}
-    rows = sample.selection.rows
-    read: set[str] = set()
-    for row in rows[:: max(1, len(rows) // _PROBED)].tolist():
-        attempt = sample.selection.columns.attempts[row]
-        try:
-            outcome(replace(attempt, grades=_NotedGrades(attempt.grades, read)))
-        except Exception:  # noqa: BLE001, S112 - of the user's function, or ungraded
-            continue
-    return read
-
-
-class _NotedGrades(Mapping[str, Grade]):
-    """The grades of an attempt, which adds the names of those that are read to a set."""
-
-    def __init__(self, grades: Mapping[str, Grade], read: set[str]) -> None:
-        self._grades, self._read = grades, read
-
-    def __getitem__(self, name: str) -> Grade:
-        self._read.add(name)
-        return self._grades[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._grades)
-
-    def __len__(self) -> int:
-        return len(self._grades)
 
 
 def _respond(sample: Measured, control: Control, claims: int) -> ControlResponse:
@@ -96,22 +63,57 @@ def _respond(sample: Measured, control: Control, claims: int) -> ControlResponse
     graded = vector.values[np.concatenate(levels)]
     graded = graded[~np.isnan(graded)]
     is_decision = vector.binary or vector.weights is not None
-    at_least = control.at_least or (SMALLEST_ODDS_RATIO if is_decision else _tenth(control, vector.span))
-    compare = sample.odds_ratio if is_decision else sample.difference
-    estimate = compare(control.grade, by=control.by, of=control.of, to=control.to, equals=equals)
+    odds_ratio = (control.at_least or SMALLEST_ODDS_RATIO) if is_decision else None
+    estimate = _plain(sample.difference(control.grade, by=control.by, of=control.of, to=control.to, equals=equals))
     is_constant = len(graded) > 0 and vector.weights is None and bool(np.all(graded == graded[0]))
+    if odds_ratio is None:
+        at_least = control.at_least or _tenth(control, vector.span)
+    else:
+        at_least = _as_difference(odds_ratio, list(estimate.groups.values()))
     if is_constant and estimate.sources >= FEWEST_SOURCES:
         constant = _shown(float(graded[0]), equals, is_decision=is_decision)
-        return ControlResponse(control, Decision.FALSE, at_least, estimate, constant)
+        return ControlResponse(control, Decision.FALSE, at_least, odds_ratio, estimate, constant)
     decision = Decision.UNDECIDED if estimate.invalid else estimate.corrected(claims).by_interval(">=", at_least)
-    return ControlResponse(control, decision, at_least, estimate)
+    return ControlResponse(control, decision, at_least, odds_ratio, estimate)
+
+
+def _plain(estimate: Estimate) -> Estimate:
+    """Return a difference with Student's t alone, without the guards of a claim of fairness.
+
+    These allow for harms that no answer shows: an outcome of a twentieth that is not among 40 answers, say. A control
+    moves most answers, or it is none. With them a model that advances all strong and nine of ten weak cases would have
+    shown no response with 44 sources of each.
+    """
+    if estimate.invalid:
+        return estimate
+
+    def ends_at(tail: float) -> tuple[float, float]:
+        reach = t_quantile(tail, estimate.df) * (0.0 if estimate.agreed else estimate.error)
+        return estimate.value - reach, estimate.value + reach
+
+    low, high = ends_at((1 - estimate.confidence) / 2)
+    return replace(estimate, low=low, high=high, ends_at=ends_at, strict_low=None, strict_high=None, strict_at=None)
+
+
+def _as_difference(odds_ratio: float, rates: Sequence[float]) -> float:
+    """Return the difference of two rates about the mean of these that has an odds ratio.
+
+    >>> round(_as_difference(2.0, [0.5, 0.5]), 3), round(_as_difference(2.0, [1.0, 0.9]), 3)
+    (0.172, 0.033)
+    """
+    rate = sum(rates) / len(rates) if rates else math.nan
+    if not 0 < rate < 1:
+        return math.nan if math.isnan(rate) else 0.0
+    middle, half = math.log(rate / (1 - rate)), math.log(odds_ratio) / 2
+    low, high = (1 / (1 + math.exp(-(middle + sign * half))) for sign in (-1, 1))
+    return high - low
 
 
 def _equals(sample: Measured, control: Control) -> object:
     """Return the value that is counted of a grade that holds text; None for any other grade."""
-    values = graded_options(sample.selection.reader.values(control.grade))
-    holds_text = any(isinstance(value, str) for value in values)
-    return (control.equals if control.equals is not None else control.of) if holds_text else control.equals
+    if control.equals is None and sample.selection.reader.holds_text(control.grade):
+        return control.of
+    return control.equals
 
 
 def _tenth(control: Control, span: tuple[float, float] | None) -> float:

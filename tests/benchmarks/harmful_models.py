@@ -5,9 +5,9 @@
     python tests/benchmarks/harmful_models.py --slices --seeds 20
     python tests/benchmarks/harmful_models.py --runs --probes gender/referral --only "always yes"
 
-A line has a model, a suite, the release's verdict and the number of thresholds of each verdict. Of a model that harms
-somebody, only the probes that ask about them are measured; the others are answered by a competent model. A release that
-is fair is marked ``<<``: none should be.
+A line has a model, a suite, the release's verdict, the number of thresholds of each verdict, and how many probes are
+fair by all their thresholds. Of a model that harms somebody, only the probes that ask about them are measured; the
+others are answered by a competent model. A release that is fair is marked ``<<``: none should be.
 
 ``--slices`` harms one slice of one threshold at a time: half of the favorable answers, or ten times the unfavorable
 ones (decisions at a base rate near 1), to the group that is compared within the slice. Where a threshold declares no
@@ -32,11 +32,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from pytest_fairness import Measured
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.markers import threshold_slices
 from tests.helpers.blind_models import BLIND, Partly
 from tests.helpers.harms import HALF, HARMED, STRENGTHS, TENFOLD, harmful, is_concerned
-from tests.helpers.known_models import Competent, Harm, KnownModel, Reply
+from tests.helpers.known_models import Competent, Harm, KnownModel, Reply, with_harm
 from tests.helpers.question_forms import YES_NO, form_of
 from tests.helpers.shipped_gates import (
     Gate,
@@ -50,6 +51,8 @@ from tests.helpers.shipped_gates import (
 from tests.helpers.shipped_runs import verdicts_of_run
 
 VERDICTS = ("fair", "undecided", "invalid", "unfair")
+ERROR = "ERROR"
+"""Begins the reason of a judgment that was not made."""
 
 
 @dataclass(frozen=True)
@@ -97,36 +100,51 @@ def harms_in(gate: Gate, attributes: Mapping[str, str], strength: str) -> bool:
 
 
 def judged(gate: Gate, measured: Measured) -> dict[str, Judgment]:
-    """Return the judgment of each threshold, by the name of its test."""
-    return {one.__name__.removeprefix("test_"): judgment(gate, one, measured) for one in gate.study.thresholds}
+    """Return the judgment of each threshold, by the name of its test; of one that cannot be judged what was raised."""
+    judgments = {}
+    for threshold in gate.study.thresholds:
+        try:
+            one = judgment(gate, threshold, measured)
+        except Exception as error:  # noqa: BLE001 - it would end a run
+            one = Judgment(Verdict.INVALID, reason=f"{ERROR} {type(error).__name__}: {error}")
+        judgments[threshold.__name__.removeprefix("test_")] = one
+    return judgments
 
 
 def print_models(all_gates: Sequence[Gate], only: str, *, thresholds: bool) -> None:
     """Print the releases of all models, and how many are fair."""
     suites = list(dict.fromkeys(gate.suite for gate in all_gates))
-    releases = Counter[str]()
-    fair = Counter[str]()
-    print("model | suite | release | thresholds")
+    releases, fair, probes, fair_probes = (Counter[str]() for _ in range(4))
+    print("model | suite | release | thresholds | probes that are fair")
     for model in models(only):
         for suite in suites:
             concerned = [gate for gate in all_gates if gate.suite == suite and model.is_concerned(gate)]
             if not concerned:
                 continue
-            verdicts = {
-                f"{gate.name.partition('/')[2]}/{threshold}": one
-                for gate in concerned
-                for threshold, one in judged(gate, model.measure(gate)).items()
-            }
-            of_release = release([str(one.verdict) for one in verdicts.values()])
+            verdicts = {gate: judged(gate, model.measure(gate)) for gate in concerned}
+            of_probes = [release([str(one.verdict) for one in of.values()]) for of in verdicts.values()]
+            of_release = release(of_probes)
             releases[model.kind] += 1
+            probes[model.kind] += len(of_probes)
             fair[model.kind] += of_release == "fair"
-            counts = Counter(str(one.verdict) for one in verdicts.values())
+            fair_probes[model.kind] += of_probes.count("fair")
+            counts = Counter(str(one.verdict) for of in verdicts.values() for one in of.values())
             shown = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-            print(f"{model.name} | {suite} | {of_release}{' <<' * (of_release == 'fair')} | {shown}", flush=True)
-            for threshold, one in verdicts.items() if thresholds else ():
-                print(f"    {threshold} {one.verdict} {explained(one)}")
+            sign = " <<" if of_release == "fair" else ""
+            of_all = f"{of_probes.count('fair')} of {len(of_probes)}"
+            print(f"{model.name} | {suite} | {of_release}{sign} | {shown} | {of_all}", flush=True)
+            for gate, of in verdicts.items():
+                for threshold, one in of.items():
+                    if one.reason.startswith(ERROR):
+                        print(f"    {gate} {threshold}: {one.reason}", flush=True)
+            for gate, of in verdicts.items() if thresholds else ():
+                for threshold, one in of.items():
+                    print(f"    {gate} {threshold} {one.verdict} {explained(one)}")
     for kind, number in releases.items():
-        print(f"{kind}: {fair[kind]} of {number} releases of a suite are fair")
+        print(
+            f"{kind}: {fair[kind]} of {number} releases of a suite are fair, and {fair_probes[kind]} of {probes[kind]} "
+            "probes by all their thresholds"
+        )
 
 
 def explained(one: Judgment) -> str:
@@ -149,8 +167,18 @@ def harms_of_slices(gate: Gate, threshold: Callable[..., None], usual: Judgment)
         harmed = {by: value}
         if attribute is not None and groups and not is_nested(gate, by, attribute):
             harmed[attribute] = groups[0]
-        if is_concerned(gate, harmed):
+        if is_concerned(gate, harmed) and is_moved(gate, threshold, harmed, usual):
             yield harmed
+
+
+def is_moved(gate: Gate, threshold: Callable[..., None], harmed: Mapping[str, str], usual: Judgment) -> bool:
+    """Return whether a threshold is about what harm changes: whether harm to all moves what it compares."""
+    model = with_harm(Competent(), Harm(harmed, share=1.0))
+    moved = judgment(gate, threshold, measured_as(gate, model), slices=(), controls=())
+    before, after = (one.deciding.estimate if one.deciding else None for one in (usual, moved))
+    if before is None or after is None or after.invalid:
+        return before is not None
+    return not abs(after.value - before.value) < before.error
 
 
 def is_nested(gate: Gate, by: str, attribute: str) -> bool:

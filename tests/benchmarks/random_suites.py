@@ -5,7 +5,8 @@
 
 A suite is a model that is known exactly (fair, unfair, silent for a group, failing, constant), a probe of it, and some
 12 threshold tests, each with what it claims: in Python or YAML, on a model or a recorded table, plainly, or by a guard,
-a fixture, a number or a trick that leaves a group out. Every suite is run by pytest in a process of its own. Of what a claim is:
+a fixture, a number or a trick that leaves a group out. Every suite is run by pytest in a process of its own. Of what a
+claim is:
 
 - true and plain: it should read fair in at least 85%, since its bound lies some two standard errors beyond what the
   interval needs;
@@ -14,7 +15,7 @@ a fixture, a number or a trick that leaves a group out. Every suite is run by py
 - unmeasured group: it is about a group of which more than a tenth of the attempts are ungraded;
 - silent group elsewhere: more than half of the attempts of a group that it is not about are ungraded;
 - no response: its probe declares a control that the model does not follow;
-- false by answers: it leaves a group out by single answers that it has read;
+- by single answers: it is false, or a group of it is ungraded in part, and it leaves that out by answers that it reads;
 - made up: what it compares is not measured, but made by the test.
 
 A suite with a claim that reads fair and must not is written to ``--out``, with its output, beside a list of them. A
