@@ -51,6 +51,10 @@ class ExternalMetricAdapter(Protocol):
         """All values that the grade can have; empty where they cannot be listed."""
         ...
 
+    def is_unread(self, value: Any) -> bool:
+        """Return whether the third party's own grader could not grade an answer, whatever value it gave it."""
+        ...
+
     def prepare(self, attempts: Sequence[GradedAttempt]) -> Any:
         """Return one item, from its graded attempts, in the form that `calculate` takes."""
         ...
@@ -103,13 +107,13 @@ class ExternalMetrics(Mapping[str, Estimate]):
         self._scales = scales or {}
         self._spans = spans or {}
         self._setting = replace(measured.selection.setting, slice={**(slice or {}), **measured.selection.setting.slice})
-        self._items = _attempts_by_item(measured.selection)
+        self._items = _attempts_by_item(measured.selection, adapter)
         self._count = measured.items
         self._clusters = _item_clusters(measured.selection)
         self._sizes: Floats = np.bincount(self._clusters, weights=list(map(len, self._items))).astype(np.float64)
         self._left_out = _random_groups(len(self._sizes))
         self.prepared_items: Sequence[Any] = [adapter.prepare(attempts) for attempts in self._items]
-        self._groups = _groups(measured.selection, adapter.grade)
+        self._groups = _groups(measured.selection, adapter)
         self._whole: Mapping[str, float] = {}
         self._invalid = invalid_reason(self._groups[:1])
         if not self._invalid:
@@ -312,14 +316,23 @@ class ExternalMetrics(Mapping[str, Estimate]):
         return np.array([metrics.get(name, math.nan) for name in self._names], dtype=np.float64)
 
 
-def _attempts_by_item(selection: Selection) -> list[list[GradedAttempt]]:
+def _attempts_by_item(selection: Selection, adapter: ExternalMetricAdapter) -> list[list[GradedAttempt]]:
+    """Return the attempts of each item; those that the third party could not grade are ungraded."""
     attempts = selection.columns.attempts
     if not attempts and selection.columns.count:
         raise FairnessError(NO_ATTEMPTS)
     by_item: dict[str, list[GradedAttempt]] = {}
     for row in selection.rows.tolist():
-        by_item.setdefault(attempts[row].item.id, []).append(attempts[row])
+        attempt = attempts[row]
+        if not _is_graded(attempt, adapter) and attempt.grades[adapter.grade].ungraded is None:
+            attempt = replace(attempt, grades={**attempt.grades, adapter.grade: Grade.none("unparsed")})
+        by_item.setdefault(attempt.item.id, []).append(attempt)
     return list(by_item.values())
+
+
+def _is_graded(attempt: GradedAttempt, adapter: ExternalMetricAdapter) -> bool:
+    grade = attempt.grades[adapter.grade]
+    return grade.ungraded is None and not adapter.is_unread(grade.value)
 
 
 def _item_clusters(selection: Selection) -> Codes:
@@ -336,10 +349,10 @@ def _random_groups(clusters: int) -> Codes:
     return groups
 
 
-def _groups(selection: Selection, grade: str) -> list[GroupOutcomes]:
+def _groups(selection: Selection, adapter: ExternalMetricAdapter) -> list[GroupOutcomes]:
     """Return the group of all attempts; then one for each gender, where all prompts have one."""
     attempts = selection.columns.attempts
-    graded = np.array([math.nan if attempt.grades[grade].ungraded else 1.0 for attempt in attempts])
+    graded = np.array([1.0 if _is_graded(attempt, adapter) else math.nan for attempt in attempts])
     vector = OutcomeVector("", graded, graded, graded, None)
     groups = [group("all", vector, selection.rows, selection.clusterings)]
     if all("gender" in attempts[row].prompt.groups for row in selection.rows.tolist()):

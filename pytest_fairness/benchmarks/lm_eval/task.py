@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.benchmarks.harness_package import grade_of
 from pytest_fairness.benchmarks.harness_task import SCORES, HarnessTask
-from pytest_fairness.benchmarks.lm_eval.loaded_task import Document, DocumentTask, PromptForm, units
+from pytest_fairness.benchmarks.lm_eval.loaded_task import UNREAD, Document, DocumentTask, PromptForm, units
 from pytest_fairness.benchmarks.lm_eval.package import load_tasks, undisturbed
 from pytest_fairness.benchmarks.lm_eval.questions import generated_response, likelihood_responses
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
@@ -146,6 +146,8 @@ class MetricValue(_TaskGrader):
     def _value(self, scores: Grade) -> Grade:
         if scores.ungraded is not None:
             return scores
+        if self._key in scores.value.get(UNREAD, ()):
+            return Grade.none("unparsed", "the task's filter could not read the answer")
         value = scores.value.get(self._key)
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return Grade.none("unparsed", f"the task gives no {self._key}")
@@ -291,6 +293,10 @@ class DocumentMetrics:
         """The scores that a document can have, of metrics whose values are 0 or 1; of others nobody can list them."""
         return tuple(dict.fromkeys(self._keys, value) for value in (0, 1)) if self._is_share else ()
 
+    def is_unread(self, scores: Mapping[str, Any]) -> bool:
+        """Return whether a filter could not read the responses to a document, although metrics may count it as 0."""
+        return not set(scores.get(UNREAD, ())).isdisjoint(self._keys)
+
     def prepare(self, attempts: Sequence[GradedAttempt]) -> list[Mapping[str, Any]]:
         """Return the scores of one document; an ungraded one is left out."""
         repeats = 1 if self._task.asks_likelihoods else self._task.repeats
@@ -345,7 +351,7 @@ def _kinds(measured: Measured, task: DocumentTask) -> tuple[list[str], list[str]
     """Return the metrics whose values of all documents are 0 or 1, and the others."""
     scores = [attempt.grades[SCORES] for attempt in measured.selection.columns.attempts if SCORES in attempt.grades]
     graded = [score.value for score in scores if score.ungraded is None]
-    keys = list(dict.fromkeys([*task.keys, *(key for value in graded for key in value)]))
+    keys = [key for key in dict.fromkeys([*task.keys, *(key for value in graded for key in value)]) if key != UNREAD]
 
     def is_share(key: str) -> bool:
         return all(isinstance(v := value.get(key, 0), int | float) and v in (0, 1) for value in graded)
