@@ -341,9 +341,9 @@ class _Checker:
             grade = self._single(value)
             if grade not in self._vocabulary.grades:
                 reason = self._vocabulary.explain_no_grade(str(grade))
-                known = did_you_mean(str(grade), self._vocabulary.grades)
+                similar = did_you_mean(str(grade), self._vocabulary.grades)
                 self._fail(
-                    value, f"{grade!r} is no grade: {reason}" if reason else f"there is no grade {grade!r}; {known}"
+                    value, f"{grade!r} is no grade: {reason}" if reason else f"there is no grade {grade!r}; {similar}"
                 )
         if "by" in keywords:
             by = self._single(keywords["by"])

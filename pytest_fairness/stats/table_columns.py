@@ -92,8 +92,8 @@ def select_rows(rows: Sequence[Row], select: Mapping[str, Any], where: str) -> l
     numbered = list(enumerate(rows, 1))
     for name, value in select.items():
         if not any(name in row for row in rows):
-            known = map(str, columns_of(rows))
-            raise FairnessError(f"{where}: select {name}: there is no such column; {did_you_mean(str(name), known)}")
+            names = map(str, columns_of(rows))
+            raise FairnessError(f"{where}: select {name}: there is no such column; {did_you_mean(str(name), names)}")
         texts = {str(row[name]): row[name] for row in rows if not is_missing(row.get(name))}
         wanted = {text for text, cell in texts.items() if spellings(cell) & spellings(value)}
         if not wanted:
@@ -168,7 +168,7 @@ def repeats_questions(name: Any, rows: Sequence[Row], cell: Sequence[str]) -> bo
     for row in rows:
         if not is_missing(row.get(name)):
             values.setdefault(tuple(str(row.get(column)) for column in cell), set()).add(str(row[name]))
-    return sum(len(found) > 1 for found in values.values()) > SHARED * len(values)
+    return sum(len(answered) > 1 for answered in values.values()) > SHARED * len(values)
 
 
 def columns_of(rows: Iterable[Row]) -> list[Any]:
