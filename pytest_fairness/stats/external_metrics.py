@@ -107,7 +107,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
         self._scales = scales or {}
         self._spans = spans or {}
         self._setting = replace(measured.selection.setting, slice={**(slice or {}), **measured.selection.setting.slice})
-        self._items = _attempts_by_item(measured.selection, adapter)
+        self._items = _attempts_by_item(measured.selection)
         self._count = measured.items
         self._clusters = _item_clusters(measured.selection)
         self._sizes: Floats = np.bincount(self._clusters, weights=list(map(len, self._items))).astype(np.float64)
@@ -190,8 +190,8 @@ class ExternalMetrics(Mapping[str, Estimate]):
     @cached_property
     def _has_one_grade(self) -> bool:
         """Whether all graded attempts have the same grade."""
-        grades = (attempt.grades[self._adapter.grade] for attempts in self._items for attempt in attempts)
-        values = [grade.value for grade in grades if not grade.ungraded]
+        graded = (attempt for attempts in self._items for attempt in attempts if _is_graded(attempt, self._adapter))
+        values = [attempt.grades[self._adapter.grade].value for attempt in graded]
         return all(value == values[0] for value in values)
 
     def _sum_by_group(self, numbers: Floats) -> Floats:
@@ -270,7 +270,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
         kinds: dict[Hashable, set[int]] = {}
         for index, attempts in enumerate(self._items):
             for attempt in attempts:
-                if attempt.grades[self._adapter.grade].ungraded:
+                if not _is_graded(attempt, self._adapter):
                     kinds.setdefault(self._adapter.kind(attempt), set()).add(index)
         below, above = np.zeros(len(self._names)), np.zeros(len(self._names))
         for kind, items in kinds.items():
@@ -283,7 +283,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
 
     def _is_ungraded(self, kind: Hashable, attempt: GradedAttempt) -> bool:
         """Return whether an attempt is of a kind, and ungraded."""
-        return attempt.grades[self._adapter.grade].ungraded is not None and self._adapter.kind(attempt) == kind
+        return not _is_graded(attempt, self._adapter) and self._adapter.kind(attempt) == kind
 
     def _unseen_shifts(self, clusters: float) -> _Shifts:
         """Return the largest shifts of the metrics if an unseen share of the items all had one other grade."""
@@ -316,21 +316,22 @@ class ExternalMetrics(Mapping[str, Estimate]):
         return np.array([metrics.get(name, math.nan) for name in self._names], dtype=np.float64)
 
 
-def _attempts_by_item(selection: Selection, adapter: ExternalMetricAdapter) -> list[list[GradedAttempt]]:
-    """Return the attempts of each item; those that the third party could not grade are ungraded."""
+def _attempts_by_item(selection: Selection) -> list[list[GradedAttempt]]:
     attempts = selection.columns.attempts
     if not attempts and selection.columns.count:
         raise FairnessError(NO_ATTEMPTS)
     by_item: dict[str, list[GradedAttempt]] = {}
     for row in selection.rows.tolist():
-        attempt = attempts[row]
-        if not _is_graded(attempt, adapter) and attempt.grades[adapter.grade].ungraded is None:
-            attempt = replace(attempt, grades={**attempt.grades, adapter.grade: Grade.none("unparsed")})
-        by_item.setdefault(attempt.item.id, []).append(attempt)
+        by_item.setdefault(attempts[row].item.id, []).append(attempts[row])
     return list(by_item.values())
 
 
 def _is_graded(attempt: GradedAttempt, adapter: ExternalMetricAdapter) -> bool:
+    """Return whether an attempt has a grade, and one that the third party's grader could give.
+
+    The metrics keep what the third party counts for an answer that it could not read, so that they equal its own; the
+    interval covers every grade that such an answer could have had.
+    """
     grade = attempt.grades[adapter.grade]
     return grade.ungraded is None and not adapter.is_unread(grade.value)
 

@@ -105,7 +105,7 @@ def equal() -> None:
         their = theirs(name, **options).metrics
         start = time.perf_counter()
         probe, measured = ours(name, **options)
-        values = probe.calculate([probe.prepare(attempts) for attempts in _attempts_by_item(measured.selection, probe)])
+        values = probe.calculate([probe.prepare(attempts) for attempts in _attempts_by_item(measured.selection)])
         assert values.keys() == their.keys()
         nans = [math.isnan(value) == math.isnan(values[metric]) for metric, value in their.items()]
         gap = max(abs(value - values[metric]) for metric, value in their.items() if not math.isnan(value))

@@ -144,7 +144,7 @@ class DocumentTask:
             responses: Of each of its requests the responses, as many as the task repeats it.
 
         Raises:
-            UngradedError: A response lacks what the metrics use, or no filter could read it.
+            UngradedError: A response lacks what the metrics use.
             FairnessError: The task's code fails.
         """
         lacks_greedy = not self._has_own_scoring and any(map(_lacks_greedy, chain.from_iterable(responses)))
@@ -174,8 +174,6 @@ class DocumentTask:
                 ) from error
             finally:
                 self.task._instances = None
-        if unread and len(unread) == len(values):
-            raise UngradedError("no filter of the task could read the answer")
         return {**values, UNREAD: unread} if unread else values
 
     def aggregation(self, key: str) -> Callable[[list[Any]], float]:
