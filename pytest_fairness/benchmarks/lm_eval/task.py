@@ -330,11 +330,9 @@ class TaskEstimates(Mapping[str, "Estimate"]):
         from pytest_fairness.stats.external_metrics import ExternalMetrics
 
         self._parts: list[ExternalMetrics] = []
-        shares, others = _kinds(measured, task)
-        for keys, is_share in ((shares, True), (others, False)):
-            if keys:
-                metrics = DocumentMetrics(task, keys, is_share=is_share)
-                self._parts.append(ExternalMetrics(measured, metrics, slice={"task": task.name}))
+        for keys, is_share in _kinds(measured, task):
+            metrics = DocumentMetrics(task, keys, is_share=is_share)
+            self._parts.append(ExternalMetrics(measured, metrics, slice={"task": task.name}))
 
     def __iter__(self) -> Iterator[str]:
         return (name for part in self._parts for name in part)
@@ -347,13 +345,21 @@ class TaskEstimates(Mapping[str, "Estimate"]):
         return next((part for part in self._parts if name in iter(part)), self._parts[0])[name]
 
 
-def _kinds(measured: Measured, task: DocumentTask) -> tuple[list[str], list[str]]:
-    """Return the metrics whose values of all documents are 0 or 1, and the others."""
+def _kinds(measured: Measured, task: DocumentTask) -> list[tuple[list[str], bool]]:
+    """Return the metrics in lists of one kind, each with whether the values of all documents are 0 or 1.
+
+    Metrics of one kind lack the same documents, since they share a filter: a document that another one could not read
+    counts for them.
+    """
     scores = [attempt.grades[SCORES] for attempt in measured.selection.columns.attempts if SCORES in attempt.grades]
     graded = [score.value for score in scores if score.ungraded is None]
     keys = [key for key in dict.fromkeys([*task.keys, *(key for value in graded for key in value)]) if key != UNREAD]
-
-    def is_share(key: str) -> bool:
-        return all(isinstance(v := value.get(key, 0), int | float) and v in (0, 1) for value in graded)
-
-    return [key for key in keys if is_share(key)], [key for key in keys if not is_share(key)]
+    unread: dict[str, list[int]] = {}
+    for number, value in enumerate(graded):
+        for key in value.get(UNREAD, ()):
+            unread.setdefault(key, []).append(number)
+    kinds: dict[tuple[bool, tuple[int, ...]], list[str]] = {}
+    for key in keys:
+        is_share = all(isinstance(v := value.get(key, 0), int | float) and v in (0, 1) for value in graded)
+        kinds.setdefault((is_share, tuple(unread.get(key, ()))), []).append(key)
+    return [(kind, is_share) for (is_share, _), kind in kinds.items()]
