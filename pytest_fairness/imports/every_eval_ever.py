@@ -69,6 +69,8 @@ def _answer(where: str, record: Record) -> RecordedAnswer:
         raise FairnessError(f"{where}: no {(missing or ['evaluation'])[0]!r}: {_NOUN} has {', '.join(_REQUIRED)}")
     scores = {name: evaluation.get(name) for name in ("score", "is_correct")}
     metadata = record.get("metadata")
+    # A sample without a number belongs to each result: it is ungraded in all of them.
+    parts = {part: name for part, name in _PARTS.items() if part != "result" or not _has_no_number(record)}
     return RecordedAnswer(
         where,
         str(record["sample_id"]),
@@ -76,7 +78,7 @@ def _answer(where: str, record: Record) -> RecordedAnswer:
         scores,
         metadata if isinstance(metadata, Mapping) else {},
         _ungraded(record),
-        {part: str(record.get(name) or "none") for part, name in _PARTS.items()},
+        {part: str(record.get(name) or "none") for part, name in parts.items()},
     )
 
 
@@ -98,10 +100,17 @@ def _ungraded(record: Mapping[str, Any]) -> str:
     extracted = _extracted(record)
     if extracted and all(is_unread([value]) for value in extracted):
         return "could not be read by the tool's filter"
-    # The converter of lm-evaluation-harness gives a sample without a number the score 0, and no result.
-    if record.get("evaluation_result_id") is None and metadata.get("lm_eval_metrics") is not None:
-        return "have no score"
-    return ""
+    return "have no score" if _has_no_number(record) else ""
+
+
+def _has_no_number(record: Mapping[str, Any]) -> bool:
+    """Return whether the converter of lm-evaluation-harness found no number, and wrote the score 0 of no result."""
+    metadata = record.get("metadata")
+    return (
+        record.get("evaluation_result_id") is None
+        and isinstance(metadata, Mapping)
+        and metadata.get("lm_eval_metrics") is not None
+    )
 
 
 def _answers(record: Mapping[str, Any]) -> list[str] | None:

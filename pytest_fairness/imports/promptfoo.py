@@ -185,7 +185,7 @@ def _grader_failure(component: Mapping[str, Any], judges: Collection[str]) -> st
     if _GRADER_FAILED.match(reason):
         return reason
     is_unreached = _kind(component) in judges and not _tokens(component) and not metadata.get("cachedResponse")
-    return (reason or "the judge used no tokens") if is_unreached else ""
+    return f"the judge used no tokens: {reason}" if is_unreached else ""
 
 
 def _components(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
