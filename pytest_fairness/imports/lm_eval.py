@@ -87,7 +87,8 @@ def _ungraded(sample: Record) -> str:
     answers = list(_entries(sample.get("resps")))
     if answers and all(entry is None or not str(entry).strip() for entry in answers):
         return "are empty"
-    return "could not be read by the filter" if is_unread(sample.get("filtered_resps")) else ""
+    has_filter = "filtered_resps" in sample
+    return "could not be read by the filter" if has_filter and is_unread(sample["filtered_resps"]) else ""
 
 
 def is_unread(filtered: Any) -> bool:

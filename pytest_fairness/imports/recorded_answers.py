@@ -299,7 +299,11 @@ class _TableBuilder:
         groups = {
             name: counts
             for name, counts in self._groups.items()
-            if self._ungraded and counts and len(counts) > 1 and self._attributes[name] > len(counts)
+            if self._ungraded
+            and counts
+            and len(counts) > 1
+            and self._attributes[name] > len(counts)
+            and name not in self._shortened
         }
         for name in sorted(groups, key=lambda name: -_spread(groups[name].values()))[:_MOST_FIELDS]:
             parts = [f"{value} {ungraded:,} of {total:,}" for value, (ungraded, total) in groups[name].items()]

@@ -27,6 +27,10 @@ _UNNAMED = "Unnamed: {}"
 """The name that pandas gives a column without one, such as the index in its own CSV files."""
 ExtremesOf = Sequence[Any] | Callable[[Prompt], Sequence[Any]]
 """The extreme values of a grade, or a function from a prompt to them."""
+_NO_GROUPS = frozenset(
+    ("", "nan", "NaN", "NaT", "<NA>", "null", "NULL", "undefined", "n/a", "N/A", "#N/A", "#NULL!", "#REF!", "#VALUE!")
+)
+"""The texts that programs write for a value that is missing. None and NA may be names: a faith, and a country."""
 DEEPEST = 4
 """The deepest level of nested objects that becomes columns."""
 
@@ -179,7 +183,7 @@ def groups_of(row: Mapping[str, Any], attributes: Sequence[str], where: str) -> 
     """
     for name in attributes:
         value = row[name]
-        if not value.strip() if isinstance(value, str) else str(value) in ("nan", "NaT", "<NA>"):
+        if str(value).strip() in _NO_GROUPS:
             raise FairnessError(
                 f"{where}: its {name} is {value!r}: name the group, or write null in a JSONL file for a row of none"
             )
@@ -299,7 +303,7 @@ def _value(text: str) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     try:
-        return float(text)
+        return text if "_" in text else float(text)  # Python's own 1_000 is no number of a table
     except ValueError:
         return text
 
