@@ -63,6 +63,50 @@ def test_scores_of_every_form_are_columns(tmp_path: Path, capsys: pytest.Capture
     assert "score list is left out: it holds lists" in capsys.readouterr().out
 
 
+FAILED_SCORES = [
+    ({"value": "I", "reason": "invalid_response_format"}, "invalid_response_format"),
+    ({"value": "I", "answer": "", "reason": "no_response"}, "no_response"),
+    ({"value": "I", "reason": "refusal", "explanation": "I cannot."}, "refusal"),
+    ({"value": float("nan"), "reason": "grader_failed"}, "grader_failed"),
+    ({"value": 0, "reason": "our judge was away"}, "our judge was away"),
+    ({"value": "I", "metadata": {"unscored_reason": "scoring_failed"}}, "scoring_failed"),
+    ({"value": "I", "explanation": "Grade not found in model output: I am unsure."}, "Grade not found in model output"),
+    ({"value": "I", "explanation": "Scoring pattern not matched in output: Yes."}, "Scoring pattern not matched"),
+    ({"value": None}, "no score"),
+    ({"value": "N"}, "no answer"),
+]
+
+
+@pytest.mark.parametrize(("score", "reason"), FAILED_SCORES)
+def test_score_that_a_scorer_could_not_give_is_ungraded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], score: dict[str, Any], reason: str
+) -> None:
+    """Check logs with a reason, and older ones, in which only the explanation tells."""
+    graded = {**SAMPLE, "scores": {"judge": {"value": "I", "answer": "no", "explanation": "The answer is wrong."}}}
+    failed = {**SAMPLE, "id": 2, "metadata": {"gender": "male"}, "scores": {"judge": score}}
+    rows = _imported(_log(tmp_path, graded, failed, {**failed, "id": 3}))
+    assert [row["judge"] for row in rows] == [False, None, None]
+    assert [row["ungraded"] for row in rows][:2] == [None, f"could not be graded: {rows[1]['ungraded'][21:]}"]
+    assert reason in rows[1]["ungraded"]
+    notes = capsys.readouterr().out
+    assert "2 of 3 answers could not be graded (" in notes
+    assert "ungraded by gender: female 0 of 1, male 2 of 2" in notes
+
+
+def test_choice_that_was_not_marked_is_ungraded(tmp_path: Path) -> None:
+    """Check logs of versions whose scorer ``choice`` gives no reason."""
+    scores = [{"value": "I", "answer": "B"}, {"value": "I", "answer": ""}]
+    samples = [{**SAMPLE, "id": number, "scores": {"choice": score}} for number, score in enumerate(scores)]
+    assert [row["choice"] for row in _imported(_log(tmp_path, *samples))] == [False, None]
+
+
+def test_scorers_that_gave_a_score_keep_it(tmp_path: Path) -> None:
+    scores = {"match": {"value": "C"}, "judge": {"value": {"tone": 3, "fit": 1}, "reason": "grader_failed"}}
+    (row,) = _imported(_log(tmp_path, {**SAMPLE, "scores": scores}))
+    assert (row["match"], row["judge.tone"], row["judge.fit"]) == (True, None, None)
+    assert row["ungraded"] == "could not be graded: grader_failed"
+
+
 def test_samples_of_old_versions_have_one_score(tmp_path: Path) -> None:
     old = {name: value for name, value in SAMPLE.items() if name != "scores"} | {"score": {"value": "I"}}
     assert _imported(_log(tmp_path, old))[0]["score"] is False
