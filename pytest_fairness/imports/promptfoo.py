@@ -15,12 +15,17 @@ from pytest_fairness.core.json_records import Record, read_document, read_record
 from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
 
 _NOUN = "a result of promptfoo"
+_OTHER_OUTPUTS = frozenset((".csv", ".yaml", ".yml", ".html", ".xml", ".txt"))
+"""Endings of files that promptfoo writes for people, without what its graders said."""
 _FAILED = 2
 """`failureReason` of a test that has no answer, or whose assertions could not run; 1 is an assertion that failed."""
+_HUMAN = "human"
+"""The type of the assertion by which a person has graded a test: it overrides all others."""
 _NO_ASSERTIONS = "No assertions"
 """The reason of a test that passes since nothing of it is graded."""
 _GRADER_FAILED = re.compile(
-    r"(?:Output (?:requires|does not require) web search verification: |G-Eval criterion \d+/\d+ \(.*?\) failed: )?(?:"
+    r"(?:Error: )*(?:Output (?:requires|does not require) web search verification: |"
+    r"G-Eval criterion \d+/\d+ \(.*?\) failed: )?(?:"
     r"No output$|No embedding$|Embedding not found|Unknown error fetching|No classification scores returned|"
     r"Could not (?:extract|parse|perform remote grading)|[\w:-]+ produced malformed response|"
     r"Model grader produced a malformed response|Malformed response data|Output is not valid JSON|Error parsing output|"
@@ -30,7 +35,9 @@ _GRADER_FAILED = re.compile(
     r"Search rubric evaluation failed|Some grading calls failed|Remote grading failed|"
     r"Custom function (?:threw error|must return)|(?:Python|Ruby) code execution failed|Webhook error|"
     r"Scoring function error|[\w.' -]{0,40}\bAPI (?:(?:call |response )?error(?::| \(?\d)|returned invalid)|"
-    r"Service error:|Rate limit (?:exceeded|reached)|Request timed out|Failed to call Vertex|Error calling OpenAI)",
+    r"Service error:|Rate limit (?:exceeded|reached)|Request (?:timed out|failed)|Failed to call Vertex|"
+    r"Error calling OpenAI|connect E[A-Z]+|read E[A-Z]+|getaddrinfo |fetch failed|socket hang up|"
+    r"HTTP (?:error )?[45]\d\d)",
     re.DOTALL,
 )
 """The beginnings of the reason of an assertion that its grader gave no grade, in all versions: it counts as failed
@@ -41,6 +48,8 @@ _JUDGED = re.compile(
     r"context-[\w-]+|conversation-relevance|select-best|similar(?::\w+)?|trajectory:goal-success)"
 )
 """The types of assertions that another model grades."""
+_DEEPEST = 8
+"""The deepest level of assertions in assertions that is read."""
 _TOKENS = ("total", "prompt", "completion", "cached", "numRequests")
 
 
@@ -87,7 +96,8 @@ class _Results:
 
 
 def _document(file: Path) -> list[Any]:
-    results = read_document(file, "a file of promptfoo").get("results")
+    is_other = file.suffix.lower() in _OTHER_OUTPUTS
+    results = None if is_other else read_document(file, "a file of promptfoo").get("results")
     if isinstance(results, Mapping):  # since version 2: with statistics beside it
         results = results.get("results")
     if not isinstance(results, list):
@@ -164,6 +174,8 @@ def _failed_grades(
     whole = str(grading.get("reason") or "") if isinstance(grading, Mapping) else str(result.get("error") or "")
     if whole == _NO_ASSERTIONS and not components:
         return dict.fromkeys((*named_scores, "success", "score"), "have no assertion")
+    if any(_kind(of) == _HUMAN for of in components):
+        return {}
     failed = {index: reason for index, of in enumerate(components) if (reason := _grader_failure(of, judges))}
     if not failed and _GRADER_FAILED.match(whole):
         failed = {-1: whole}
@@ -189,10 +201,16 @@ def _grader_failure(component: Mapping[str, Any], judges: Collection[str]) -> st
 
 
 def _components(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the results of a test's assertions."""
-    grading = result.get("gradingResult")
+    """Return the results of a test's assertions, and of those that one of them consists of."""
+    return list(_parts_of(result.get("gradingResult"), 0))
+
+
+def _parts_of(grading: Any, depth: int) -> Iterator[Mapping[str, Any]]:
     components = grading.get("componentResults") if isinstance(grading, Mapping) else None
-    return [of for of in components if isinstance(of, Mapping)] if isinstance(components, list) else []
+    for component in components if isinstance(components, list) and depth < _DEEPEST else ():
+        if isinstance(component, Mapping):
+            yield component
+            yield from _parts_of(component, depth + 1)
 
 
 def _judges_with_tokens(result: Mapping[str, Any]) -> Iterator[str]:

@@ -71,6 +71,8 @@ REASONS = (
     "Python code execution failed: Error: no python",
     "Webhook error: Webhook call failed: 503",
     "Rate limit exceeded: retry after 20s",
+    "Error: connect ECONNREFUSED 127.0.0.1:11434",
+    "fetch failed",
 )
 
 
@@ -125,6 +127,18 @@ def test_scores_of_promptfoo_whose_own_grader_answered_stay(imported: Callable[.
     fit = component(passed=False, reason=REASONS[0], assertion={"type": "llm-rubric", "metric": "fit"})
     (row,) = imported("promptfoo", [graded(0, tone, fit, namedScores={"tone": 1, "fit": 0})])
     assert (row["tone"], row["fit"], row["success"]) == (1, None, None)
+
+
+def test_failed_judge_inside_an_assertion_is_found(imported: Callable[..., Rows]) -> None:
+    inner = component(passed=False, reason=REASONS[0])
+    nested = component("assert-set", passed=False, reason="Some assertions failed", componentResults=[inner])
+    assert imported("promptfoo", [graded(0, nested)])[0]["success"] is None
+
+
+def test_grade_of_a_person_overrides_a_failed_judge(imported: Callable[..., Rows]) -> None:
+    person = component("human", passed=False, reason="Manual result (overrides all other grading results)")
+    (row,) = imported("promptfoo", [graded(0, person, component(passed=False, reason=REASONS[0]))])
+    assert (row["success"], "ungraded" in row) == (False, False)
 
 
 def test_results_of_promptfoo_without_an_assertion_are_ungraded(imported: Callable[..., Rows]) -> None:

@@ -263,6 +263,7 @@ def invite():
 """
 
 
+@pytest.mark.slow
 def test_answer_that_a_scorer_could_not_read_is_ungraded(project: Project) -> None:
     """Check that inspect_ai's "incorrect" is no grade of an answer that does not match the scorer's pattern."""
     project.write(tasks=UNREAD)

@@ -116,6 +116,7 @@ def test_groups_and_thresholds_of_an_ini_file(tasks: Project) -> None:
     assert {"acc", "f1", "acc_mutual_info"} <= tasks.task_estimates()["local_choices"].keys()
 
 
+@pytest.mark.slow
 def test_answers_that_a_filter_could_not_read_are_ungraded(tasks: Project) -> None:
     """Check that the value stays lm_eval's, and that each metric lacks what its own filter could not read."""
     thresholds = [f"--fairness-lm-eval-threshold=exact_match_{name} >= 0" for name in ("strict_match", "flexible")]
@@ -125,7 +126,7 @@ def test_answers_that_a_filter_could_not_read_are_ungraded(tasks: Project) -> No
     flexible, strict = sorted(sum(row["ungraded"].values()) for row in rows)
     assert strict > flexible > 0
     assert next("strict" in row["id"] for row in rows if sum(row["ungraded"].values()) == strict)
-    assert all("the task's filter could not read the answer" in row["reason"] for row in rows)
+    assert all("the task's filter could not read the answer" in row["message"] for row in rows)
 
 
 @pytest.mark.slow
