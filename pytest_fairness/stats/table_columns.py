@@ -21,6 +21,8 @@ _VERSIONS = frozenset(
     )
 )
 """Words in the name of a column that holds models if one question is answered under several of its values."""
+_NEUTRAL = frozenset(("name", "id", "slug", "key", "ai", "api", "eval", "target", "tested", "requested", "response"))
+"""Words beside that of the model that do not change what it says."""
 _OTHERS = frozenset(
     (
         *("judge", "grader", "evaluator", "scorer", "rater", "reviewer", "embedding", "embedder"),
@@ -150,9 +152,9 @@ def models_in(name: Any, rows: Sequence[Row], cell: Sequence[str]) -> Counter[An
     words = words_of(str(name))
     if words & _OTHERS:
         return Counter()
-    if words & _MODEL:
+    if words & _MODEL and words <= _MODEL | _VERSIONS | _NEUTRAL:
         return _values(name, rows)
-    if words & _VERSIONS:
+    if words & (_MODEL | _VERSIONS):  # the model of a car may stand in a question
         values = _values(name, rows)
         return values if len(values) > 1 and repeats_questions(name, rows, cell) else Counter()
     probed = [row.get(name) for row in rows[:: max(1, len(rows) // _PROBED)]]

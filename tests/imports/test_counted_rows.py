@@ -177,12 +177,20 @@ def test_selection_of_nothing_is_refused(folder_table: Any, select: dict[str, An
         folder_table(models("old", "new"), select=select).items()
 
 
-@pytest.mark.parametrize("column", ["judge_model", "model_answer", "gpt4_score", "city"])
-def test_columns_that_name_no_model_are_slices(folder_table: Any, column: str) -> None:
-    table = [{**row, column: ("gpt-4o", "claude-4")[number % 2]} for number, row in enumerate(rows())]
-    if column == "city":
-        table = [{**row, column: ("Rome", "Paris")[number % 2]} for number, row in enumerate(rows())]
-    assert folder_table(table).values["slices"][column]
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("judge_model", ("gpt-4o", "claude-4")),
+        ("model_answer", ("yes", "no")),
+        ("city", ("Rome", "Paris")),
+        ("car_model", ("Golf", "Corsa")),
+        ("version", ("1", "2")),
+        ("agent", ("Smith", "Jones")),
+    ],
+)
+def test_columns_that_name_no_model_are_slices(folder_table: Any, column: str, values: Sequence[str]) -> None:
+    table = [{**row, column: values[number // 2 % 2]} for number, row in enumerate(rows())]
+    assert folder_table(table, grades=["ok"]).values["slices"][column] == list(values)
 
 
 def test_nested_objects_are_columns(pytester: pytest.Pytester) -> None:
@@ -266,7 +274,7 @@ def test_data_frame_is_refused_with_the_way_out() -> None:
             return iter(["q"])
 
     with pytest.raises(FairnessError, match=r"df\.to_dict"):
-        Measured.from_rows(Frame(), item="q", groups=[])  # type: ignore[arg-type]
+        Measured.from_rows(Frame(), item="q", groups=[])
     with pytest.raises(FairnessError, match="name a file, or give rows to from_rows"):
         Measured.from_table(Frame(), item="q", groups=[])  # type: ignore[arg-type]
 
