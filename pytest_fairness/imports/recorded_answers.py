@@ -228,8 +228,8 @@ class _TableBuilder:
                 name: ungraded[key] for name in scores for key in ungraded if name == key or name.startswith(f"{key}.")
             }
         reasons = {name: " ".join(reason.split())[:_LONGEST_REASON] for name, reason in ungraded.items() if reason}
-        for reason in dict.fromkeys(reasons.values()):
-            kind, _, words = reason.partition(": ")
+        parts = (reason.partition(": ") for reason in reversed(reasons.values()))
+        for kind, words in {kind: words for kind, _, words in parts}.items():  # the first of each kind
             self._ungraded.setdefault(kind, Counter())[words] += 1
         return reasons
 

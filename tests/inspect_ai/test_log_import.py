@@ -100,6 +100,15 @@ def test_choice_that_was_not_marked_is_ungraded(tmp_path: Path) -> None:
     assert [row["choice"] for row in _imported(_log(tmp_path, *samples))] == [False, None]
 
 
+def test_sample_that_two_scorers_could_not_grade_counts_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scores = {"pattern": {"value": "I", "reason": "invalid_response_format"}, "judge": {"reason": "grader_failed"}}
+    (row,) = _imported(_log(tmp_path, {**SAMPLE, "scores": scores}))
+    assert row["ungraded"] == "could not be graded: invalid_response_format; could not be graded: grader_failed"
+    assert "1 of 1 answers could not be graded (invalid_response_format): they are" in capsys.readouterr().out
+
+
 def test_scorers_that_gave_a_score_keep_it(tmp_path: Path) -> None:
     scores = {"match": {"value": "C"}, "judge": {"value": {"tone": 3, "fit": 1}, "reason": "grader_failed"}}
     (row,) = _imported(_log(tmp_path, {**SAMPLE, "scores": scores}))
