@@ -179,7 +179,7 @@ class Measured:
             FairnessError: The file cannot be read, or lacks a column.
         """
         texts = [item, *groups, *(options[name] for name in ("source", "crossed") if options.get(name))]
-        return cls.from_rows(table_reader.read_columns(path, texts), item=item, groups=groups, **options)
+        return cls.from_rows(table_reader.read(path, texts), item=item, groups=groups, **options)
 
     @property
     def items(self) -> int:

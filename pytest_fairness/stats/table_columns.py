@@ -43,6 +43,7 @@ _NAME = re.compile(
 )
 """A text that looks like the name of a language model."""
 _LONGEST_NAME = 100
+"""The most characters of a name with spaces: a longer one is an answer."""
 _LARGEST = 2**53
 """The number from which on a float is not exact."""
 _PROBED = 200
@@ -122,7 +123,8 @@ def refuse_models(rows: Sequence[Row], item: str, groups: Sequence[str], roles: 
         values = models_in(name, rows, [item, *groups])
         if len(values) > 1:
             shown = ", ".join(
-                f"{value!r:.60} ({counted(number, 'row')})" for value, number in values.most_common(_SHOWN)
+                f"{value!r:.60} ({counted(number, 'row')})" if value != "" else f"none ({counted(number, 'row')})"
+                for value, number in values.most_common(_SHOWN)
             )
             more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
             raise FairnessError(
@@ -147,16 +149,20 @@ def models_in(name: Any, rows: Sequence[Row], cell: Sequence[str]) -> Counter[An
     Args:
         name: The column.
         rows: The rows.
-        cell: The columns of a question and of its groups.
+        cell: The column of a question, and those of its groups.
     """
     words = words_of(str(name))
     if words & _OTHERS:
         return Counter()
-    if words & _MODEL and words <= _MODEL | _VERSIONS | _NEUTRAL:
-        return _values(name, rows)
-    if words & (_MODEL | _VERSIONS):  # the model of a car may stand in a question
+    own = words_of(str(name).rpartition(".")[2])
+    if own & _MODEL and own <= _MODEL | _VERSIONS | _NEUTRAL:
         values = _values(name, rows)
-        return values if len(values) > 1 and repeats_questions(name, rows, cell) else Counter()
+        unnamed = len(rows) - values.total()
+        return values + Counter({"": unnamed}) if values and unnamed else values
+    if words & (_MODEL | _VERSIONS):  # a question may be about the model of a car, or have versions by group
+        values = _values(name, rows)
+        asked = cell[:1] if words & _MODEL else cell
+        return values if len(values) > 1 and repeats_questions(name, rows, asked) else Counter()
     probed = [row.get(name) for row in rows[:: max(1, len(rows) // _PROBED)]]
     if not _are_model_names(value for value in probed if not is_missing(value)):
         return Counter()
@@ -200,9 +206,9 @@ def _values(name: Any, rows: Sequence[Row]) -> Counter[Any]:
         value = row.get(name)
         if is_missing(value):
             continue
-        if not isinstance(value, str | int | float) or len(str(value)) > _LONGEST_NAME:
+        if isinstance(value, Mapping) or (len(str(value)) > _LONGEST_NAME and " " in str(value)):
             return Counter()
-        values[value] += 1
+        values[value if isinstance(value, str | int | float) else str(value)] += 1
     return values
 
 

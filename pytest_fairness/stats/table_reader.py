@@ -123,7 +123,7 @@ def _selected_rows(
                 f"row {number} is {short_repr(row)}: give a mapping from column to value, of a DataFrame "
                 "df.to_dict('records')"
             )
-    numbered = select_rows(table, select, "the rows")
+    numbered = select_rows(list(map(with_nested, table)), select, "the rows")
     refuse_models([row for _, row in numbered], item, groups, roles, "the rows have")
     return numbered
 

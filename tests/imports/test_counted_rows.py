@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,25 @@ def test_answers_of_several_models_are_refused(pytester: pytest.Pytester, column
         Measured.from_rows(models(*names, column=column), item="q", groups=["gender"])
 
 
+@pytest.mark.parametrize(
+    ("column", "names", "shown"),
+    [
+        ("meta.model", ("old", "new"), "'old' (100 rows), 'new' (100 rows)"),
+        ("phone_model", ("old", "new"), "'old' (100 rows), 'new' (100 rows)"),
+        ("model", ("old", ""), "'old' (100 rows), none (100 rows)"),
+        ("model", ("old", None), "'old' (100 rows), none (100 rows)"),
+        ("model", ("/weights/" + "a" * 120, "/weights/" + "b" * 120), "(100 rows)"),
+        ("model", (["old"], ["new"]), "(100 rows)"),
+    ],
+)
+def test_groups_that_two_models_answered_are_refused(
+    folder_table: Any, column: str, names: Sequence[Any], shown: str
+) -> None:
+    table = [{**row, column: names[row["gender"] == "m"]} for row in rows()]
+    with pytest.raises(FairnessError, match=re.escape(shown)):
+        folder_table(table, grades=["ok"]).items()
+
+
 def test_selected_model_is_judged_alone(pytester: pytest.Pytester) -> None:
     write(pytester.path, models("old", "new"), more=", select: {model: new}")
     row, _ = judged(pytester)
@@ -184,6 +204,7 @@ def test_selection_of_nothing_is_refused(folder_table: Any, select: dict[str, An
         ("model_answer", ("yes", "no")),
         ("city", ("Rome", "Paris")),
         ("car_model", ("Golf", "Corsa")),
+        ("model", ("an answer of the model " * 9, "another one " * 9)),
         ("version", ("1", "2")),
         ("agent", ("Smith", "Jones")),
     ],
@@ -204,8 +225,11 @@ def test_nested_objects_are_columns(pytester: pytest.Pytester) -> None:
     (pytester.path / "t.probe.yaml").write_text(f"{declared}  alike: {claim}\n", encoding="utf-8")
     row, _ = judged(pytester)
     assert (row["verdict"], row["attempts"]) == ("fair", 200)
-    measured = Measured.from_table(pytester.path / "t.jsonl", item="q", groups=["person.gender"])
-    assert measured.difference("decision.ok", by="person.gender", of="f", to="m").value == 0
+    for measured in (
+        Measured.from_table(pytester.path / "t.jsonl", item="q", groups=["person.gender"]),
+        Measured.from_rows(table, item="q", groups=["person.gender"]),
+    ):
+        assert measured.difference("decision.ok", by="person.gender", of="f", to="m").value == 0
 
 
 @pytest.mark.parametrize(
