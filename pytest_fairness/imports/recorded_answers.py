@@ -19,9 +19,10 @@ from pytest_fairness.core.importer import Importer
 from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.core.output_files import partial_file
 from pytest_fairness.core.tool_calls import ToolCall
+from pytest_fairness.stats.table_columns import EPOCH
 
-SAMPLE, EPOCH = "sample", "epoch"
-"""The columns that identify an answer: the question, and the repetition, from 1."""
+SAMPLE = "sample"
+"""The column of the question; with that of the repetition it identifies an answer."""
 ACTIONS = "actions"
 """The column of tool calls; it exists only if an answer has any."""
 UNGRADED = "ungraded"

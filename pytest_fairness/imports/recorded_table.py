@@ -19,7 +19,7 @@ from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tools import Tool, calls_from_json, read_tools
-from pytest_fairness.imports.recorded_answers import ACTIONS, EPOCH, UNGRADED
+from pytest_fairness.imports.recorded_answers import ACTIONS, UNGRADED
 from pytest_fairness.stats import table_columns, table_reader
 
 Scores = Mapping[str, Any]
@@ -145,7 +145,15 @@ class RecordedTable:
 
     def _number_columns(self) -> list[str]:
         """Return the columns whose values are numbers, or true or false."""
-        roles = {self._item, self._source, EPOCH, ACTIONS, *self._groups, *self._select, *self._reason_column}
+        roles = {
+            self._item,
+            self._source,
+            table_columns.EPOCH,
+            ACTIONS,
+            *self._groups,
+            *self._select,
+            *self._reason_column,
+        }
         grades: list[str] = []
         for name in table_columns.columns_of(row for _, row in self.rows):
             if name in roles:
@@ -176,7 +184,15 @@ class RecordedTable:
     def _first_texts(self) -> str:
         """Return what stands in the columns that could be meant as grades, for a message."""
         number, row = self.rows[0]
-        roles = {self._item, self._source, EPOCH, ACTIONS, *self._groups, *self._select, *self._reason_column}
+        roles = {
+            self._item,
+            self._source,
+            table_columns.EPOCH,
+            ACTIONS,
+            *self._groups,
+            *self._select,
+            *self._reason_column,
+        }
         shown = [f"{name} is {value!r:.40}" for name, value in row.items() if name not in roles and value is not None]
         return f" (row {number}: {', '.join(shown[:_SHOWN])})" if shown else ""
 

@@ -24,6 +24,7 @@ from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.grade_numbers import PLAIN_TYPES
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.responses import find_responses
+from pytest_fairness.stats.table_columns import EPOCH, repeats_questions
 
 FEWEST_ANSWERS = 10
 """The fewest answers of which a remark is made that they are alike, or that none calls a tool."""
@@ -37,6 +38,7 @@ MOST_VALUES = 10
 """The most values of a grade that holds text whose shares are shown."""
 RECORDED = "recorded:"
 """The provider of models that are tables."""
+_ITEM = "item.id"
 _LONGEST_TEXT = 40
 _LONGEST_REASON = 80
 _MOST_NAMES = 3
@@ -68,7 +70,7 @@ def find_probe_result(
         *_without_calls(attempts),
         *_alike(attempts, grades, responses),
         *_positions(attempts, grades),
-        *(_ungraded_rows(sample) if is_recorded(model) else _ungraded(attempts)),
+        *([*_pooled(sample), *_ungraded_rows(sample)] if is_recorded(model) else _ungraded(attempts)),
         *_unread(formats),
     ]
     return ProbeResult(
@@ -157,6 +159,21 @@ def _unread(formats: Mapping[str, FormatResult]) -> Iterator[str]:
 def is_recorded(model: str) -> bool:
     """Return whether a model is a table of answers, which others have graded."""
     return model.startswith(RECORDED)
+
+
+def _pooled(sample: Measured) -> Iterator[str]:
+    """Yield the columns of a table under whose values one question is answered again: runs, prompts, or models."""
+    columns = sample.selection.columns
+    groups = sorted(columns.group_attributes)
+    rows = [{**graded.prompt.metadata, **graded.prompt.groups, _ITEM: graded.item.id} for graded in columns.attempts]
+    for name in sorted(columns.known_attributes - columns.group_attributes - {EPOCH}):
+        values = dict.fromkeys(str(row[name]) for row in rows if row.get(name) is not None)
+        if 1 < len(values) <= MOST_VALUES and repeats_questions(name, rows, [_ITEM, *groups]):
+            yield (
+                f"answers to one question under {len(values)} values of {name} are judged together: "
+                f"{_join_names([one_line(value, _LONGEST_TEXT) for value in values])}; select one, or compare them as "
+                "groups, if they are of different models"
+            )
 
 
 def _ungraded_rows(sample: Measured) -> Iterator[str]:

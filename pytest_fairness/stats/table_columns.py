@@ -12,6 +12,9 @@ from pytest_fairness.core.formatting import counted
 
 Row = Mapping[str, Any]
 
+EPOCH = "epoch"
+"""The column of an answer's repetition, from 1, in a table that an import has written."""
+
 _MODEL = frozenset(("model", "models", "llm", "llms", "modell", "modele", "modèle", "modelo", "modello"))
 """Words in the name of a column that holds models."""
 _VERSIONS = frozenset(

@@ -170,6 +170,19 @@ def test_groups_that_two_models_answered_are_refused(
         folder_table(table, grades=["ok"]).items()
 
 
+@pytest.mark.parametrize(("column", "is_named"), [("run_id", True), ("epoch", False), ("city", False)])
+def test_values_under_which_questions_recur_are_named(pytester: pytest.Pytester, column: str, is_named: bool) -> None:
+    """Check a column whose name says nothing of models: repetitions, or two models."""
+    table = [{**row, column: value} for value in ("r1", "r2") for row in rows()]
+    if column == "city":
+        table = [{**row, column: f"r{number // 2 % 2 + 1}"} for number, row in enumerate(rows())]
+    write(pytester.path, table)
+    row, output = judged(pytester)
+    assert row["verdict"] == "fair"
+    words = f"answers to one question under 2 values of {column} are judged together: r1 and r2"
+    assert (words in output) is is_named
+
+
 def test_selected_model_is_judged_alone(pytester: pytest.Pytester) -> None:
     write(pytester.path, models("old", "new"), more=", select: {model: new}")
     row, _ = judged(pytester)
