@@ -164,8 +164,8 @@ def models_in(name: Any, rows: Sequence[Row], cell: Sequence[str]) -> Counter[An
         return values + Counter({"": unnamed}) if values and unnamed else values
     if words & (_MODEL | _VERSIONS):  # a question may be about the model of a car, or have versions by group
         values = _values(name, rows)
-        asked = cell[:1] if words & _MODEL else cell
-        return values if len(values) > 1 and repeats_questions(name, rows, asked) else Counter()
+        question = cell[:1] if words & _MODEL else cell
+        return values if len(values) > 1 and repeats_questions(name, rows, question) else Counter()
     probed = [row.get(name) for row in rows[:: max(1, len(rows) // _PROBED)]]
     if not _are_model_names(value for value in probed if not is_missing(value)):
         return Counter()
