@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,22 +22,30 @@ _LARGEST_DOCUMENT = 2 * 2**30
 """Largest number of bytes of a file that is read whole."""
 
 
-def read_records(path: Path, noun: str) -> Iterator[tuple[str, Record]]:
+def _nothing(_: str) -> None:
+    """Return None for ``NaN``, ``Infinity`` and ``-Infinity``."""
+
+
+def read_records(
+    path: Path, noun: str, constant: Callable[[str], float | None] = _nothing
+) -> Iterator[tuple[str, Record]]:
     """Yield the objects of a JSON Lines file, each with its file and line.
 
-    A file with one JSON array is read whole. NaN and infinities, which JSON lacks, are read as None.
+    A file with one JSON array is read whole.
 
     Args:
         path: The file; it may be compressed by gzip, or by xz if its name ends in ``.xz``.
         noun: The noun for one of its objects, for messages: "a sample of lm-eval".
+        constant: The value of ``NaN`` and of infinities, which JSON lacks; default: None.
 
     Raises:
         FairnessError: The file cannot be read, or a line is no JSON object; the message has the line.
     """
+    decoder = json.JSONDecoder(parse_constant=constant)
     with _open(path) as file:
         start = file.peek(64)
         if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
-            yield from _array(path, file.read(_LARGEST_DOCUMENT), noun)
+            yield from _array(path, file.read(_LARGEST_DOCUMENT), noun, constant)
             return
         number = 0
         while line := file.readline(_LONGEST_LINE + 1):
@@ -46,7 +54,7 @@ def read_records(path: Path, noun: str) -> Iterator[tuple[str, Record]]:
                 raise FairnessError(f"{path}:{number}: a line of more than 64 MiB: no file of JSON lines")
             text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             if text.strip():
-                yield f"{path}:{number}", _object(text, f"{path}:{number}", noun)
+                yield f"{path}:{number}", _object(text, f"{path}:{number}", noun, decoder)
 
 
 def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
@@ -64,7 +72,7 @@ def read_document(path: Path, noun: str) -> Record:
         data = file.read(_LARGEST_DOCUMENT + 1)
     if len(data) > _LARGEST_DOCUMENT:
         raise FairnessError(f"{path} has more than 2 GiB: it cannot be read whole")
-    return _object(data.removeprefix(b"\xef\xbb\xbf"), str(path), noun)
+    return _object(data.removeprefix(b"\xef\xbb\xbf"), str(path), noun, json.JSONDecoder(parse_constant=_nothing))
 
 
 @contextmanager
@@ -98,9 +106,9 @@ def _open_xz(path: Path) -> io.BufferedReader:
         raise FairnessError(f"{path} is no file of xz: {error}") from None
 
 
-def _array(path: Path, data: bytes, noun: str) -> Iterator[tuple[str, Record]]:
+def _array(path: Path, data: bytes, noun: str, constant: Callable[[str], float | None]) -> Iterator[tuple[str, Record]]:
     try:
-        entries = json.loads(data.removeprefix(b"\xef\xbb\xbf"), parse_constant=_nothing)
+        entries = json.loads(data.removeprefix(b"\xef\xbb\xbf"), parse_constant=constant)
     except (ValueError, RecursionError) as error:
         raise FairnessError(f"{path} is no valid JSON: {_reason(error)}") from None
     for number, entry in enumerate(entries, 1):
@@ -109,9 +117,9 @@ def _array(path: Path, data: bytes, noun: str) -> Iterator[tuple[str, Record]]:
         yield f"{path}: entry {number}", entry
 
 
-def _object(data: bytes, where: str, noun: str) -> Record:
+def _object(data: bytes, where: str, noun: str, decoder: json.JSONDecoder) -> Record:
     try:
-        record = _DECODER.decode(data.decode("utf-8"))
+        record = decoder.decode(data.decode("utf-8"))
     except UnicodeDecodeError:
         raise FairnessError(f"{where}: not UTF-8 text") from None
     except (ValueError, RecursionError) as error:
@@ -119,13 +127,6 @@ def _object(data: bytes, where: str, noun: str) -> Record:
     if not isinstance(record, dict):
         raise FairnessError(f"{where}: not a JSON object, as {noun} is")
     return record
-
-
-def _nothing(_: str) -> None:
-    """Return None for ``NaN``, ``Infinity`` and ``-Infinity``."""
-
-
-_DECODER = json.JSONDecoder(parse_constant=_nothing)
 
 
 def _reason(error: Exception) -> str:

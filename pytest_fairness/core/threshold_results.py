@@ -324,6 +324,8 @@ class ThresholdResult(MetricResult):
     history: HistoryResult | None = None
     excluded: Sequence[str] = ()
     """The groups that its mark leaves out, ``attribute=group``."""
+    without_group: Mapping[str, int] = field(default_factory=dict)
+    """The attempts of its sample that name no group of an attribute by which it compares or selects."""
     sensitivity: str = ""
     """Whether its answers could have shown a gap: ``shown``, ``not shown``, ``absent``; ``no control`` if none is
     declared."""

@@ -66,6 +66,8 @@ class ProbeVocabulary:
     groups: Mapping[str, Collection[str]]
     others: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Attributes of items, for `where`."""
+    explain_no_grade: Callable[[str], str] = lambda _: ""
+    """Returns why a name that looks like a grade is none; empty where nothing is known of it."""
 
 
 class ExpressionError(FairnessError):
@@ -107,8 +109,10 @@ class Expression:
             raise ExpressionError(f"it is no expression ({error.msg}): {_EXAMPLE}", (error.offset or 1) - 1) from None
         except (ValueError, MemoryError, RecursionError):
             raise ExpressionError(f"it is no expression: {_EXAMPLE}") from None
+        checker = _Checker(text.strip(), vocabulary)
         try:
-            _Checker(text.strip(), vocabulary).condition(tree)
+            checker.condition(tree)
+            tree = _Respelling(checker.respelled).visit(tree)
         except RecursionError:
             raise ExpressionError("it is nested too deep") from None
         return cls(text, tree)
@@ -185,6 +189,8 @@ class _Checker:
     def __init__(self, text: str, vocabulary: ProbeVocabulary) -> None:
         self._text = text
         self._vocabulary = vocabulary
+        self.respelled: dict[ast.AST, ast.Constant] = {}
+        """The truths and numbers that a table or the items write otherwise, each with the text there."""
 
     def condition(self, node: ast.expr) -> None:
         """Check a comparison, or several joined by and, or, not."""
@@ -334,7 +340,11 @@ class _Checker:
         for value in node.args:
             grade = self._single(value)
             if grade not in self._vocabulary.grades:
-                self._fail(value, f"there is no grade {grade!r}; {did_you_mean(str(grade), self._vocabulary.grades)}")
+                reason = self._vocabulary.explain_no_grade(str(grade))
+                similar = did_you_mean(str(grade), self._vocabulary.grades)
+                self._fail(
+                    value, f"{grade!r} is no grade: {reason}" if reason else f"there is no grade {grade!r}; {similar}"
+                )
         if "by" in keywords:
             by = self._single(keywords["by"])
             if by not in self._vocabulary.groups:
@@ -359,8 +369,12 @@ class _Checker:
         nodes = node.elts if isinstance(node, ast.List | ast.Tuple) and not one else [node]
         for entry in nodes:
             value = self._single(entry)
-            if spellings is not None and spelled(value) not in spellings:
+            if spellings is None or spelled(value) in spellings:
+                continue
+            others = [text for text in spellings if _is_same(value, text)]
+            if len(others) != 1:
                 self._fail(entry, f"{name} has no {what} {spelled(value)!r}; {did_you_mean(spelled(value), spellings)}")
+            self.respelled[entry] = ast.copy_location(ast.Constant(others[0]), entry)
 
     def _single(self, node: ast.expr) -> Any:
         """Return a name, text or number."""
@@ -379,6 +393,17 @@ class _Checker:
         raise ExpressionError(message, len(line[: node.col_offset].decode(errors="replace")))
 
 
+class _Respelling(ast.NodeTransformer):
+    """Replacement of values by the texts of the same values in the probe."""
+
+    def __init__(self, texts: Mapping[ast.AST, ast.Constant]) -> None:
+        self._texts = texts
+
+    def visit(self, node: ast.AST) -> Any:
+        """Return the text in place of a value, and any other node as it is."""
+        return self._texts.get(node) or self.generic_visit(node)
+
+
 def negated(node: ast.expr) -> ast.expr | None:
     """Return what stands behind a minus sign; None for other nodes."""
     return node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else None
@@ -392,6 +417,20 @@ def _called_name(node: ast.AST) -> str:
 
 def _is_family(node: ast.AST) -> bool:
     return _called_name(node) in _FAMILIES
+
+
+def _is_same(value: object, text: str) -> bool:
+    """Return whether a truth or a number of an expression is the value that a text writes: true is True, 20 is 20.0.
+
+    >>> _is_same(True, "TRUE"), _is_same(20, "20.0"), _is_same("20", "20.0")
+    (True, True, False)
+    """
+    if isinstance(value, bool):
+        return text.lower() == spelled(value)
+    try:
+        return isinstance(value, int | float) and float(text) == value
+    except ValueError:
+        return False
 
 
 def spelled(value: object) -> str:

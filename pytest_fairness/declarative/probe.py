@@ -391,7 +391,8 @@ def read_table(document: LocatedValue, folders: AllowedFolders) -> RecordedTable
     lists = {name: [child.text for child in fields[name].value] for name in ("groups", "grades") if name in fields}
     texts = {name: fields[name].text for name in ("item", "source", "model") if name in fields}
     extremes = fields["extremes"].plain if "extremes" in fields else None
-    options = {"item": "sample", **texts, **lists, "extremes": extremes}
+    select = {name: node.text for name, node in fields["select"].value.items()} if "select" in fields else None
+    options = {"item": "sample", **texts, **lists, "extremes": extremes, "select": select}
     table = RecordedTable(folders.path(fields["file"]), **options)
     try:
         table.items()
@@ -404,4 +405,5 @@ def read_table(document: LocatedValue, folders: AllowedFolders) -> RecordedTable
 
 def vocabulary_of(table: RecordedTable) -> ProbeVocabulary:
     """Return the names that thresholds on a table may use."""
-    return ProbeVocabulary(dict.fromkeys(table.grades), table.values["groups"], table.values["slices"])
+    values = table.values
+    return ProbeVocabulary(dict.fromkeys(table.grades), values["groups"], values["slices"], table.explain_no_grade)

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, normalize_reason
 from pytest_fairness.core.json_records import Record, read_document, read_records
+from pytest_fairness.imports.inspect_log import UNREAD
+from pytest_fairness.imports.lm_eval import is_unread
 from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
 
 _NOUN = "instance-level data of Every Eval Ever"
@@ -19,6 +22,8 @@ _PARTS = {
     "model": "model_id",
     "schema": "schema_version",
 }
+_STOP = ("stop_reason", "finish_reason")
+"""The metadata in which converters keep why an answer ended."""
 _REQUIRED = ("evaluation_name", "sample_id", "evaluation")
 
 
@@ -64,6 +69,8 @@ def _answer(where: str, record: Record) -> RecordedAnswer:
         raise FairnessError(f"{where}: no {(missing or ['evaluation'])[0]!r}: {_NOUN} has {', '.join(_REQUIRED)}")
     scores = {name: evaluation.get(name) for name in ("score", "is_correct")}
     metadata = record.get("metadata")
+    # A sample without a number belongs to each result: it is ungraded in all of them.
+    parts = {part: name for part, name in _PARTS.items() if part != "result" or not _has_no_number(record)}
     return RecordedAnswer(
         where,
         str(record["sample_id"]),
@@ -71,15 +78,62 @@ def _answer(where: str, record: Record) -> RecordedAnswer:
         scores,
         metadata if isinstance(metadata, Mapping) else {},
         _ungraded(record),
-        {part: str(record[name]) for part, name in _PARTS.items() if record.get(name) is not None},
+        {part: str(record.get(name) or "none") for part, name in parts.items()},
     )
 
 
 def _ungraded(record: Mapping[str, Any]) -> str:
     """Return the reason that the score of a sample does not count; empty where it does."""
-    if record.get("error"):
-        return "failed"
-    output = record.get("output")
-    raw = output.get("raw") if isinstance(output, Mapping) else None
-    texts = raw if isinstance(raw, list) else [raw]
-    return "are empty" if raw is not None and not any(str(text or "").strip() for text in texts) else ""
+    if error := record.get("error"):
+        return f"failed: {error}"
+    metadata = record.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    stop = next((metadata[name] for name in _STOP if metadata.get(name)), "")
+    if normalize_reason(stop) in (LENGTH, FILTER, REFUSAL, ERROR):
+        return f"were cut off, filtered or refused: {stop}"
+    texts = _answers(record)
+    if texts is not None and not any(text.strip() for text in texts):
+        return "are empty"
+    # The converter of inspect_ai's logs writes what its scorer said in place of the answer.
+    if texts and (words := next((words for words in UNREAD if texts[-1].startswith(words)), "")):
+        return f"could not be graded: {words}"
+    extracted = _extracted(record)
+    if extracted and all(is_unread([value]) for value in extracted):
+        return "could not be read by the tool's filter"
+    return "have no score" if _has_no_number(record) else ""
+
+
+def _has_no_number(record: Mapping[str, Any]) -> bool:
+    """Return whether the converter of lm-evaluation-harness found no number, and wrote the score 0 of no result."""
+    metadata = record.get("metadata")
+    return (
+        record.get("evaluation_result_id") is None
+        and isinstance(metadata, Mapping)
+        and metadata.get("lm_eval_metrics") is not None
+    )
+
+
+def _answers(record: Mapping[str, Any]) -> list[str] | None:
+    """Return the texts of an answer, or of the last turn of a conversation; None where the record has none."""
+    output, messages = record.get("output"), record.get("messages")
+    if isinstance(output, Mapping):
+        raw = output.get("raw")
+        return None if raw is None else [str(text or "") for text in (raw if isinstance(raw, list) else [raw])]
+    replies = [
+        message
+        for message in (messages if isinstance(messages, list) else ())
+        if isinstance(message, Mapping) and message.get("role") == "assistant"
+    ]
+    if not replies or replies[-1].get("tool_calls"):
+        return None
+    return [str(replies[-1].get("content") or "")]
+
+
+def _extracted(record: Mapping[str, Any]) -> list[Any]:
+    """Return the values that the tool has extracted as final answers."""
+    attributions = record.get("answer_attribution")
+    return [
+        attribution.get("extracted_value")
+        for attribution in (attributions if isinstance(attributions, list) else ())
+        if isinstance(attribution, Mapping) and attribution.get("is_terminal", True)
+    ]

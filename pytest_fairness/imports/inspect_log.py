@@ -27,6 +27,15 @@ _ZSTANDARD = 93
 _LOCAL_HEADER = 30
 """Bytes of a zip file's local header before the name."""
 _LETTERS = {"C": True, "I": False, "P": 0.5, "N": None}
+UNREAD = (
+    "Grade not found in model output",
+    "Scoring pattern not matched in output",
+    "Could not parse mathematical answer",
+    "Mathematical answer exceeded",
+)
+"""The beginnings of explanations of scores that scorers gave what they could not read, before scores had a reason."""
+_CHOICE = "choice"
+"""The scorer whose answer is empty, and whose score incorrect, where no choice was marked."""
 
 
 class InspectImport(TableImporter):
@@ -78,7 +87,12 @@ def _answer(where: str, sample: Mapping[str, Any]) -> RecordedAnswer:
         epoch,
         {name: _value(score) for name, score in (scores or {}).items()},
         metadata if isinstance(metadata, Mapping) else {},
-        _ungraded(sample),
+        _ungraded(sample)
+        or {
+            name: f"could not be graded: {reason}"
+            for name, score in (scores or {}).items()
+            if (reason := unread_reason(name, score))
+        },
         actions=_actions(sample.get("messages")),
     )
 
@@ -104,18 +118,42 @@ def _value(score: Any) -> Any:
     return _LETTERS.get(value, value) if isinstance(value, str) else value
 
 
+def unread_reason(name: str, score: Any) -> str:
+    """Return why a score is none: the scorer could not read the answer, or the grader failed; empty for a score.
+
+    Most of them have the value incorrect. Newer versions of inspect_ai add a reason, older ones an explanation.
+
+    Args:
+        name: The scorer's name.
+        score: The score, as a log has it.
+    """
+    if not isinstance(score, Mapping):
+        return ""
+    reason = score.get("reason") or _at(score, "metadata", "unscored_reason")
+    explanation, value = score.get("explanation"), score.get("value")
+    if not reason and isinstance(explanation, str):
+        reason = next((beginning for beginning in UNREAD if explanation.startswith(beginning)), "")
+    if not reason and name.rstrip("0123456789") == _CHOICE and value in ("I", "N") and score.get("answer") == "":
+        reason = "no choice was marked"
+    if not reason and value in (None, "N"):
+        reason = "no score" if value is None else "no answer"
+    return str(reason or "")
+
+
 def _ungraded(sample: Mapping[str, Any]) -> str:
     """Return the reason that the scores of a sample do not count; empty where they do."""
-    if sample.get("error"):
-        return "failed"
+    if error := sample.get("error"):
+        message = error.get("message") if isinstance(error, Mapping) else error
+        return f"failed: {message}"
     if sample.get("invalidation"):
         return "were invalidated"
     output = sample.get("output")
     choices = output.get("choices") if isinstance(output, Mapping) else None
     choice = choices[0] if isinstance(choices, list) and choices else {}
     reason = choice.get("stop_reason") if isinstance(choice, Mapping) else None
-    if sample.get("limit") or normalize_reason(reason) in (LENGTH, FILTER, REFUSAL, ERROR):
-        return "were cut off, filtered or refused"
+    limit = _at(sample, "limit", "type") or sample.get("limit")
+    if limit or normalize_reason(reason) in (LENGTH, FILTER, REFUSAL, ERROR):
+        return f"were cut off, filtered or refused: {f'{limit} limit' if limit else reason}"
     return "are empty" if isinstance(choice, Mapping) and _is_empty(choice.get("message")) else ""
 
 

@@ -20,8 +20,8 @@ _SAMPLE_FIELDS = frozenset(
     ]
 )
 """The fields of a sample that are not metrics."""
-_UNREAD = "[invalid]"
-"""The text that a filter of lm-evaluation-harness gives for an answer that it cannot read."""
+_UNREAD = (None, "", "[invalid]")
+"""The values that filters of lm-evaluation-harness give for an answer that they cannot read."""
 _FILE = re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.*")
 
 
@@ -29,7 +29,7 @@ class LmEvalImport(TableImporter):
     """The import ``lm-eval``."""
 
     help = "samples of lm-evaluation-harness (--log_samples), as a table with a row for each"
-    parts = "filter"
+    parts = "filter, folder"
 
     def add_files(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -46,7 +46,7 @@ class LmEvalImport(TableImporter):
         for file in files:
             metrics[file] = set()
             for where, sample in read_records(file, _NOUN):
-                answer = _answer(where, sample, _task(file) if len(files) > 1 else "")
+                answer = _answer(where, sample, _task(file) if len(files) > 1 else "", _folder(file))
                 metrics[file] |= answer.scores.keys()
                 yield answer
             if metrics[file] != metrics[files[0]]:
@@ -56,7 +56,12 @@ class LmEvalImport(TableImporter):
                 )
 
 
-def _answer(where: str, sample: Record, task: str) -> RecordedAnswer:
+def _folder(file: Path) -> str:
+    """Return the name of a file's folder, which lm-evaluation-harness calls by the model."""
+    return file.resolve().parent.name
+
+
+def _answer(where: str, sample: Record, task: str, folder: str) -> RecordedAnswer:
     if "doc_id" not in sample or not isinstance(sample.get("doc"), Mapping | str):
         raise FairnessError(
             f"{where} is no sample of lm-evaluation-harness, which has doc_id and doc: name a samples_*.jsonl"
@@ -64,7 +69,7 @@ def _answer(where: str, sample: Record, task: str) -> RecordedAnswer:
     names = sample.get("metrics")  # written since 0.4.3
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         names = [name for name in sample if name not in _SAMPLE_FIELDS]
-    doc = sample["doc"] if isinstance(sample["doc"], Mapping) else {}
+    doc = sample["doc"] if isinstance(sample["doc"], Mapping) else {"doc": sample["doc"]}
     number = f"{sample['doc_id']}"
     return RecordedAnswer(
         where,
@@ -73,25 +78,36 @@ def _answer(where: str, sample: Record, task: str) -> RecordedAnswer:
         {name: sample.get(name) for name in names if name != "bypass"},
         {**({"task": task} if task else {}), **doc, "target": sample.get("target")},
         _ungraded(sample),
-        {"filter": str(sample.get("filter", "none"))},
+        {"filter": str(sample.get("filter", "none")), "folder": folder},
     )
 
 
 def _ungraded(sample: Record) -> str:
     """Return the reason that the metrics of a sample do not count; empty where they do."""
-    if (answers := list(_texts(sample.get("resps")))) and not any(text.strip() for text in answers):
+    answers = list(_entries(sample.get("resps")))
+    if answers and all(entry is None or not str(entry).strip() for entry in answers):
         return "are empty"
-    if (read := list(_texts(sample.get("filtered_resps")))) and all(text.strip() == _UNREAD for text in read):
-        return "could not be read by the filter"
-    return ""
+    has_filter = "filtered_resps" in sample
+    return "could not be read by the filter" if has_filter and is_unread(sample["filtered_resps"]) else ""
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, list):
+def is_unread(filtered: Any) -> bool:
+    """Return whether a filter could read none of the responses to a document.
+
+    >>> [is_unread(filtered) for filtered in (["[invalid]"], [["[invalid]", "A"]], [None], [], [["-3.5", "False"]])]
+    [True, False, True, False, False]
+    """
+    entries = list(_entries(filtered))
+    read = (entry.strip() if isinstance(entry, str) else entry for entry in entries)
+    return bool(entries) and all(isinstance(entry, str | None) and entry in _UNREAD for entry in read)
+
+
+def _entries(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | tuple):
         for entry in value:
-            yield from _texts(entry)
-    elif value is not None:
-        yield str(value)
+            yield from _entries(entry)
+    else:
+        yield value
 
 
 def _task(file: Path) -> str:

@@ -19,18 +19,28 @@ from pytest_fairness.core.importer import Importer
 from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.core.output_files import partial_file
 from pytest_fairness.core.tool_calls import ToolCall
+from pytest_fairness.stats.table_columns import EPOCH
 
-SAMPLE, EPOCH = "sample", "epoch"
-"""The columns that identify an answer: the question, and the repetition, from 1."""
+SAMPLE = "sample"
+"""The column of the question; with that of the repetition it identifies an answer."""
 ACTIONS = "actions"
 """The column of tool calls; it exists only if an answer has any."""
+UNGRADED = "ungraded"
+"""The column of why the other tool could not grade an answer; it exists only if it could not grade one."""
 _LONGEST_TEXT = 200
-"""The most characters of a score or group: a column with longer values is text, such as the prompt."""
+"""The most characters of a score or a field: of a longer field the beginning and a digest are kept."""
+_BEGINNING = 60
+"""The characters that are kept of a longer text."""
 _MOST_COLUMNS = 500
 _DEEPEST = 4
 """The deepest level of nested objects that becomes columns."""
 _SHOWN = 12
 """Names that a message lists."""
+_LONGEST_REASON = 160
+_MOST_GROUPS = 10
+"""The most values of a field by which ungraded answers are counted: others are no groups."""
+_MOST_FIELDS = 5
+"""The most fields by which ungraded answers are counted in lines of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +55,9 @@ class RecordedAnswer:
     scores: Mapping[str, Any] = field(default_factory=dict)
     attributes: Mapping[str, Any] = field(default_factory=dict)
     """The fields of the sample: its groups are among them. Objects in it are columns such as ``a.b``."""
-    ungraded: str = ""
-    """The reason that its scores do not count, such as "failed"; empty where they do."""
+    ungraded: str | Mapping[str, str] = ""
+    """The reason that its scores do not count, such as "failed", with the tool's own words behind a colon: "were not
+    graded: grader_failed"; by score where others count. Empty where all do."""
     parts: Mapping[str, str] = field(default_factory=dict)
     """The fields by which a file holds several tables in one, such as ``{"filter": "strict-match"}``."""
     actions: Sequence[ToolCall] | None = None
@@ -104,13 +115,21 @@ class _TableBuilder:
         self._selected = selected
         self._parts: dict[str, dict[str, None]] = {}
         self._kept_parts: dict[str, dict[str, None]] = {}
-        self._scores: dict[str, None] = {}
-        self._attributes: dict[str, None] = {}
-        self._unusable: dict[tuple[str, str], str] = {}
+        self._scores: Counter[str] = Counter()
+        """The answers with each score, those whose score does not count among them."""
+        self._attributes: Counter[str] = Counter()
+        """The answers with a value of each field."""
+        self._unusable: dict[str, str] = {}
+        """Why a score cannot be measured."""
+        self._shortened: Counter[str] = Counter()
+        self._joined: Counter[str] = Counter()
         self._renamed: dict[str, str] = {}
         self._epochs: Counter[str] = Counter()
         self._seen: dict[int, int] = {}
-        self._ungraded: Counter[str] = Counter()
+        self._ungraded: dict[str, Counter[str]] = {}
+        """By reason, the number of answers by the tool's own words."""
+        self._groups: dict[str, dict[str, list[int]] | None] = {}
+        """By field and value, the number of ungraded answers and of all; None for a field that has many values."""
         self._has_actions = False
         self._rows = 0
 
@@ -124,57 +143,108 @@ class _TableBuilder:
             self._kept_parts.setdefault(name, {})[value] = None
         if not answer.sample.strip():
             raise FairnessError(f"{answer.where}: the id of its sample is empty")
-        scores = self._columns(answer.scores, self._scores, "score")
-        attributes = self._columns(answer.attributes, self._attributes, "field")
-        if answer.ungraded:
-            self._ungraded[answer.ungraded] += 1
-            scores = dict.fromkeys(scores)
+        scores = self._read_scores(answer)
+        reasons = self._reasons(answer, scores)
+        self._count(self._scores, {**scores, **reasons}, "score")
+        scores = {name: None if name in reasons else value for name, value in scores.items()}
+        attributes = self._read_attributes(answer)
+        self._count(self._attributes, attributes, "field")
         self._rows += 1
+        self._count_groups(attributes, is_ungraded=None in scores.values())
         epoch = self._epoch(answer)
-        calls = None if answer.ungraded or answer.actions is None else [call.to_json() for call in answer.actions]
+        withheld = answer.ungraded and isinstance(answer.ungraded, str)
+        calls = None if withheld or answer.actions is None else [call.to_json() for call in answer.actions]
         self._has_actions |= bool(calls)
-        spool.write(json.dumps([answer.sample, epoch, scores, attributes, calls], ensure_ascii=False) + "\n")
+        reason = "; ".join(dict.fromkeys(reasons.values()))
+        spool.write(json.dumps([answer.sample, epoch, scores, attributes, calls, reason], ensure_ascii=False) + "\n")
 
     def finish(self) -> ImportedTable:
         """Check what was collected, and return its size and columns."""
         self._check_parts()
-        for kind, name in self._unusable:
-            del (self._scores if kind == "score" else self._attributes)[name]
+        for name in self._unusable:
+            self._scores.pop(name, None)
         if not self._rows:
             raise FairnessError(f"{self._source} holds no sample")
         if not self._scores:
             notes = "; ".join(self._notes())
             raise FairnessError(f"{self._source} holds no score that can be measured{f': {notes}' if notes else ''}")
-        if self._has_actions and ACTIONS in self._scores:
-            raise FairnessError(f"{self._source} has calls of tools and a score {ACTIONS!r}: rename the score")
-        reserved = {SAMPLE, EPOCH, *self._scores, *([ACTIONS] if self._has_actions else [])}
+        added = [*([ACTIONS] if self._has_actions else []), *([UNGRADED] if self._ungraded else [])]
+        for name in added:
+            if name in self._scores:
+                raise FairnessError(f"{self._source} has a score {name!r}, which is a column of every table: rename it")
+        reserved = {SAMPLE, EPOCH, *self._scores, *added}
         self._renamed = {name: f"metadata.{name}" if name in reserved else name for name in self._attributes}
         return ImportedTable(self._rows, tuple(self._scores), tuple(self._renamed.values()), tuple(self._notes()))
 
     def row(self, spooled: Sequence[Any]) -> dict[str, Any]:
         """Return a row with all columns of the table."""
-        sample, epoch, scores, attributes, calls = spooled
+        sample, epoch, scores, attributes, calls, reason = spooled
         return {
             SAMPLE: sample,
             EPOCH: epoch,
             **{column: attributes.get(name) for name, column in self._renamed.items()},
             **{name: scores.get(name) for name in self._scores},
             **({ACTIONS: calls} if self._has_actions else {}),
+            **({UNGRADED: reason or None} if self._ungraded else {}),
         }
 
-    def _columns(self, values: Mapping[str, Any], columns: dict[str, None], kind: str) -> dict[str, Any]:
-        flat = dict(_flatten(values))
-        for name, value in flat.items():
-            if isinstance(value, list):
-                self._unusable.setdefault((kind, name), "lists")
+    def _read_scores(self, answer: RecordedAnswer) -> dict[str, Any]:
+        scores = {name: finite_value(value) for name, value in _flatten(answer.scores)}
+        for name, value in scores.items():
+            if isinstance(value, list | dict):
+                self._unusable.setdefault(name, "lists")
             elif isinstance(value, str) and len(value) > _LONGEST_TEXT:
-                self._unusable.setdefault((kind, name), f"texts of more than {_LONGEST_TEXT} characters")
-        columns |= dict.fromkeys(flat)
+                self._unusable.setdefault(name, f"texts of more than {_LONGEST_TEXT} characters")
+        return {name: value for name, value in scores.items() if name not in self._unusable}
+
+    def _read_attributes(self, answer: RecordedAnswer) -> dict[str, Any]:
+        attributes: dict[str, Any] = {}
+        for name, value in _flatten(answer.attributes):
+            text = finite_value(value)
+            if isinstance(text, list | dict):
+                text = _joined(text)
+                self._joined[name] += 1
+            if isinstance(text, str) and len(text) > _LONGEST_TEXT:
+                text = f"{' '.join(text[:_BEGINNING].split())}... {digest(text)[:16]}"
+                self._shortened[name] += 1
+            attributes[name] = text
+        return attributes
+
+    def _count(self, columns: Counter[str], values: Mapping[str, Any], kind: str) -> None:
+        """Count the values of columns, which are known from their first one on."""
+        for name, value in values.items():
+            columns[name] += value is not None
         if len(columns) > _MOST_COLUMNS:
             raise FairnessError(
                 f"{self._source} has more than {_MOST_COLUMNS} different {kind}s: no two samples are alike"
             )
-        return {name: finite_value(value) for name, value in flat.items() if (kind, name) not in self._unusable}
+
+    def _reasons(self, answer: RecordedAnswer, scores: Mapping[str, Any]) -> dict[str, str]:
+        """Return why each score does not count, and count the reasons."""
+        ungraded = answer.ungraded
+        if isinstance(ungraded, str):
+            ungraded = dict.fromkeys(scores, ungraded) if ungraded else {}
+        else:  # a scorer with several values has one reason for all of them
+            ungraded = {
+                name: ungraded[key] for name in scores for key in ungraded if name == key or name.startswith(f"{key}.")
+            }
+        reasons = {name: " ".join(reason.split())[:_LONGEST_REASON] for name, reason in ungraded.items() if reason}
+        parts = (reason.partition(": ") for reason in reversed(reasons.values()))
+        for kind, words in {kind: words for kind, _, words in parts}.items():  # the first of each kind
+            self._ungraded.setdefault(kind, Counter())[words] += 1
+        return reasons
+
+    def _count_groups(self, attributes: Mapping[str, Any], *, is_ungraded: bool) -> None:
+        for name, value in attributes.items():
+            counts = self._groups.setdefault(name, {})
+            if counts is None or value is None:
+                continue
+            if value not in counts and len(counts) == _MOST_GROUPS:
+                self._groups[name] = None
+                continue
+            tally = counts.setdefault(value, [0, 0])
+            tally[0] += is_ungraded
+            tally[1] += 1
 
     def _epoch(self, answer: RecordedAnswer) -> int:
         if answer.epoch is None:
@@ -204,14 +274,59 @@ class _TableBuilder:
                 )
 
     def _notes(self) -> Iterator[str]:
-        for reason, count in self._ungraded.items():
-            yield f"{count:,} of {self._rows:,} answers {reason}: they are ungraded"
-        for (kind, name), reason in self._unusable.items():
-            if kind == "score":
-                yield f"score {name} is left out: it holds {reason}"
+        yield from self._ungraded_notes()
+        for name, reason in self._unusable.items():
+            yield f"score {name} is left out: it holds {reason}"
+        for columns, kind in ((self._scores, "scores"), (self._attributes, "fields")):
+            missing = [f"{name} ({self._rows - count:,})" for name, count in columns.items() if count < self._rows]
+            if missing:
+                yield f"{kind} without a value in some of {counted(self._rows, 'row')}: {_join_names(missing)}"
+        if self._shortened:
+            names = _join_names(f"{name} ({count:,})" for name, count in self._shortened.items())
+            yield f"texts of more than {_LONGEST_TEXT} characters are kept as their beginning and a digest: {names}"
+        if self._joined:
+            names = _join_names(f"{name} ({count:,})" for name, count in self._joined.items())
+            yield f"lists are kept as texts: {names}"
         repeated = sum(1 for count in self._epochs.values() if count > 1)
         if repeated:
             yield f"{repeated:,} samples stand there several times: they are counted as epochs"
+
+    def _ungraded_notes(self) -> Iterator[str]:
+        """Yield the number of ungraded answers by reason, with the tool's most frequent words, and by group."""
+        for kind, words in self._ungraded.items():
+            most_frequent = next((text for text, _ in words.most_common() if text), "")
+            shown = f" ({most_frequent})" if most_frequent else ""
+            yield f"{words.total():,} of {self._rows:,} answers {kind}{shown}: they are ungraded"
+        groups = {
+            name: counts
+            for name, counts in self._groups.items()
+            if self._ungraded
+            and counts
+            and len(counts) > 1
+            and self._attributes[name] > len(counts)
+            and name not in self._shortened
+        }
+        for name in sorted(groups, key=lambda name: -_spread(groups[name].values()))[:_MOST_FIELDS]:
+            parts = [f"{value} {ungraded:,} of {total:,}" for value, (ungraded, total) in groups[name].items()]
+            yield f"ungraded by {name}: {', '.join(parts)}"
+
+
+def _spread(tallies: Iterable[Sequence[int]]) -> float:
+    """Return the difference of the largest and the smallest ungraded share of groups."""
+    shares = [ungraded / total for ungraded, total in tallies]
+    return max(shares) - min(shares)
+
+
+def _joined(value: Any) -> str:
+    """Return a list or an object as a text: the only entry, entries joined by commas, or JSON.
+
+    >>> _joined(["female"]), _joined(["F", "old"]), _joined([{"a": 1}])
+    ('female', 'F, old', '[{"a": 1}]')
+    """
+    is_plain = isinstance(value, list) and all(isinstance(entry, str | int | float) for entry in value)
+    if is_plain and not any("," in str(entry) for entry in value):
+        return ", ".join(map(str, value))
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 class TableImporter(Importer):
@@ -302,7 +417,7 @@ def _flatten(values: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Ite
         if isinstance(value, Mapping) and depth < _DEEPEST:
             yield from _flatten(value, f"{prefix}{name}.", depth + 1)
         else:
-            yield f"{prefix}{name}", [] if isinstance(value, Mapping) else value
+            yield f"{prefix}{name}", dict(value) if isinstance(value, Mapping) else value
 
 
 def _join_names(names: Iterable[str]) -> str:

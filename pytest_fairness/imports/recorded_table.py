@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,19 @@ from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, PermanentError, did_you_mean
 from pytest_fairness.core.finish_reasons import ERROR, STOP, TOOL_CALLS
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tools import Tool, calls_from_json, read_tools
-from pytest_fairness.imports.recorded_answers import ACTIONS, EPOCH
-from pytest_fairness.stats import table_reader
+from pytest_fairness.imports.recorded_answers import ACTIONS, UNGRADED
+from pytest_fairness.stats import table_columns, table_reader
 
 Scores = Mapping[str, Any]
 """The grades of one row, by column."""
+_SHOWN = 3
+"""Columns that a message shows."""
 
 
 class RecordedTable:
@@ -36,11 +40,14 @@ class RecordedTable:
             are for slices (``where``). Empty cells are ungraded.
         extremes: The lowest and the highest value of a grade that has others than 0 to 1: ``{"rating": (1, 7)}``.
             Without them ratings that are all 1 are read as events, and an ungraded one makes a threshold *invalid*.
-        model: The name of the model that has answered, as reports show it.
+        model: The name of the model that has answered, as reports show it; default: the value of ``select``, if it
+            has one.
         actions: Graders of calls of tools by grade, such as `CalledTool`; the calls are in the column ``actions``.
         tools: The tools that the model was offered, by name, or as `Tool` objects; needed for ``actions``.
+        select: The rows that are judged, by the value of a column: ``{"model": "gpt-5-mini"}``. A table with the
+            answers of several models is refused without.
 
-    The file is read when it is first used.
+    The file is read when it is first used. Fields of nested objects are columns: ``decision.advance``.
 
     >>> SCREENING = RecordedTable("screening.jsonl", item="sample", groups=["gender"], model="gpt-5-mini")
     >>> SCREENING.model.name
@@ -61,9 +68,10 @@ class RecordedTable:
         source: str | None = None,
         grades: Sequence[str] | None = None,
         extremes: Mapping[str, Sequence[float]] | None = None,
-        model: str = "answers",
+        model: str | None = None,
         actions: Mapping[str, Grader] | None = None,
         tools: Sequence[str | Tool] = (),
+        select: Mapping[str, Any] | None = None,
     ) -> None:
         if isinstance(groups, str) or isinstance(grades, str):
             raise FairnessError("groups and grades are lists of columns: write groups=['gender']")
@@ -71,8 +79,11 @@ class RecordedTable:
             raise FairnessError("graders of actions need tools: name those that the model was offered")
         self.path = Path(path)
         self._scores: dict[str, Scores] = {}
+        self._reasons: dict[str, str] = {}
         self._calls: dict[str, Sequence[ToolCall] | None] = {}
-        self.model = RecordedModel(f"recorded:{model}", self._scores, self._calls)
+        self._select = dict(select or {})
+        selected = next((value for name, value in self._select.items() if table_columns.names_model(name)), "answers")
+        self.model = RecordedModel(f"recorded:{model or selected}", self._scores, self._calls)
         self._actions = dict(actions or {})
         self._tools = read_tools([Tool(tool) if isinstance(tool, str) else tool for tool in tools]) if tools else ()
         self._item, self._source = item, source
@@ -85,7 +96,7 @@ class RecordedTable:
         """The arguments of a probe's mark."""
         try:
             grade: dict[str, Grader] = {
-                name: RecordedScore(name, self._scores, self._extremes.get(name)) for name in self.grades
+                name: RecordedScore(name, self._scores, self._extremes.get(name), self._reasons) for name in self.grades
             }
         except FairnessError:  # the probe's only test reports it
             grade = {}
@@ -93,57 +104,126 @@ class RecordedTable:
         return {"items": self.items, "grade": grade or {"score": RecordedScore("score", self._scores)}}
 
     @cached_property
-    def rows(self) -> list[Mapping[str, Any]]:
-        """The rows of the table.
+    def rows(self) -> list[tuple[int, Mapping[str, Any]]]:
+        """The selected rows of the table, each with its number, from 1.
 
         Raises:
-            FairnessError: The file cannot be read, has no row, or a row lacks a column.
+            FairnessError: The file cannot be read, has no row, a row lacks a column, or the answers are of several
+                models.
         """
         columns = [self._item, *self._groups, *filter(None, [self._source]), *([ACTIONS] if self._tools else [])]
-        rows = list(table_reader.read(self.path, columns))
+        if self._item in self._groups:
+            raise FairnessError(f"{self._item!r} is the item and a group: an item would have one group only")
+        rows = list(table_reader.read_columns(self.path, [*columns, *self._select]))
         if not rows:
             raise FairnessError(f"{self.path} has no rows")
-        for number, row in enumerate(rows, 1):
+        selected = table_columns.select_rows(rows, self._select, str(self.path))
+        for number, row in selected:
             for name in (*columns, *(self._grades or ())):
                 if name not in row:
                     raise FairnessError(
                         f"{self.path}, row {number}: no column {name!r}; {did_you_mean(name, map(str, row))}"
                     )
-            if row[self._item] in (None, ""):
+            if table_columns.is_missing(row[self._item]):
                 raise FairnessError(f"{self.path}, row {number}: its {self._item} is empty")
-        return rows
+        roles = [*filter(None, [self._source]), *(self._grades or ())]
+        table_columns.refuse_models([row for _, row in selected], self._item, self._groups, roles, f"{self.path} has")
+        return selected
 
     @cached_property
     def grades(self) -> list[str]:
         """The columns that are grades.
 
         Raises:
-            FairnessError: As for `rows`, and where there is none.
+            FairnessError: As for `rows`, and where there is none, or one of numbers holds a text.
         """
-        if self._grades is not None:
-            return self._grades
-        roles = {self._item, self._source, EPOCH, ACTIONS, *self._groups}
-        names = dict.fromkeys(name for row in self.rows for name in row if name not in roles)
-        grades = [name for name in names if all(_is_number(row.get(name)) for row in self.rows)]
-        if not grades and not self._actions:
-            raise FairnessError(f"{self.path} has no column of numbers, or of true and false: name its grades")
+        grades = self._number_columns() if self._grades is None else self._grades
         if unknown := self._extremes.keys() - set(grades):
             name = min(unknown)
             raise FairnessError(f"extremes of {name!r}: no grade has that name; {did_you_mean(name, grades)}")
         return grades
 
+    def _number_columns(self) -> list[str]:
+        """Return the columns whose values are numbers, or true or false."""
+        roles = {
+            self._item,
+            self._source,
+            table_columns.EPOCH,
+            ACTIONS,
+            *self._groups,
+            *self._select,
+            *self._reason_column,
+        }
+        grades: list[str] = []
+        for name in table_columns.columns_of(row for _, row in self.rows):
+            if name in roles:
+                continue
+            cells = [(number, row.get(name)) for number, row in self.rows]
+            texts = [(number, value) for number, value in cells if not _is_number(value)]
+            if not texts:
+                grades.append(name)
+                continue
+            numbers = sum(value is not None for _, value in cells) - len(texts)
+            if numbers >= len(texts):
+                raise FairnessError(
+                    f"{self.path}, {self._no_number(name, *texts[0])} ({counted(len(texts), 'such row')} of "
+                    f"{len(cells):,}); if {name} is no grade, name the others in `grades`"
+                )
+        if not grades and not self._actions:
+            raise FairnessError(
+                f"{self.path} has no column of numbers, or of true and false{self._first_texts()}: name its grades"
+            )
+        return grades
+
+    def _no_number(self, name: str, number: int, value: Any) -> str:
+        return (
+            f"row {number}: its {name} is {value!r:.60}, which is no number: write it as 1234.5 or true, and leave the "
+            "field empty if the answer was not graded"
+        )
+
+    def _first_texts(self) -> str:
+        """Return what stands in the columns that could be meant as grades, for a message."""
+        number, row = self.rows[0]
+        roles = {
+            self._item,
+            self._source,
+            table_columns.EPOCH,
+            ACTIONS,
+            *self._groups,
+            *self._select,
+            *self._reason_column,
+        }
+        shown = [f"{name} is {value!r:.40}" for name, value in row.items() if name not in roles and value is not None]
+        return f" (row {number}: {', '.join(shown[:_SHOWN])})" if shown else ""
+
+    def explain_no_grade(self, name: str) -> str:
+        """Return why a column is no grade; empty for a name that is no column."""
+        texts = [(number, row[name]) for number, row in self.rows if not _is_number(row.get(name))]
+        if self._grades is not None:
+            return "it is not among `grades`" if any(name in row for _, row in self.rows) else ""
+        return self._no_number(name, *texts[0]) if texts else ""
+
+    @cached_property
+    def _reason_column(self) -> tuple[str, ...]:
+        """The column with the reasons of ungraded rows, as imports write it; nothing where there is none."""
+        values = [row[UNGRADED] for _, row in self.rows if row.get(UNGRADED) is not None]
+        is_role = UNGRADED in (self._item, self._source, *self._groups, *(self._grades or ()))
+        return (UNGRADED,) if values and not is_role and all(isinstance(value, str) for value in values) else ()
+
     @cached_property
     def values(self) -> dict[str, dict[str, list[str]]]:
         """The values of each group, and of each column for slices, against which names in thresholds are checked."""
-        names = dict.fromkeys(name for row in self.rows for name in row)
-        columns = [name for name in names if name not in (*self.grades, self._item, self._source, ACTIONS)]
-        values_by_column = {
-            name: dict.fromkeys(str(row[name]) for row in self.rows if row.get(name) is not None) for name in columns
+        roles = {self._item, self._source, ACTIONS, *self._select, *self._reason_column}
+        names = [name for name in table_columns.columns_of(row for _, row in self.rows) if name not in roles]
+        others = [name for name in names if name not in (*self.grades, *self._groups)]
+        return {"groups": self._texts_of(self._groups), "slices": self._texts_of(others)}
+
+    def _texts_of(self, names: Iterable[str]) -> dict[str, list[str]]:
+        texts = {
+            name: list(dict.fromkeys(str(row[name]) for _, row in self.rows if _is_slice(row.get(name))))
+            for name in names
         }
-        return {
-            "groups": {name: list(values) for name, values in values_by_column.items() if name in self._groups},
-            "slices": {name: list(values) for name, values in values_by_column.items() if name not in self._groups},
-        }
+        return {name: values for name, values in texts.items() if values or name in self._groups}
 
     def items(self) -> Iterable[ProbeItem]:
         """Return an item for each value of the item's column, with a prompt for each of its rows.
@@ -154,9 +234,10 @@ class RecordedTable:
         grades = set(self.grades)
         prompts: dict[str, list[Prompt]] = {}
         sources: dict[str, str | None] = {}
-        for number, row in enumerate(self.rows, 1):
+        for number, row in self.rows:
             item = str(row[self._item])
-            source = None if self._source is None or row[self._source] is None else str(row[self._source])
+            has_source = self._source is not None and not table_columns.is_missing(row[self._source])
+            source = str(row[self._source]) if has_source else None  # type: ignore[index]
             if sources.setdefault(item, source) != source:
                 raise FairnessError(f"{self.path}, row {number}: {item!r} has another {self._source} than before")
             prompts.setdefault(item, []).append(self._prompt(number, row, item, grades))
@@ -165,12 +246,14 @@ class RecordedTable:
     def _prompt(self, number: int, row: Mapping[str, Any], item: str, grades: set[str]) -> Prompt:
         scores = {name: _json_value(row.get(name)) for name in self.grades}
         groups = table_reader.groups_of(row, self._groups, f"{self.path}, row {number}")
-        roles = {*grades, *self._groups, self._item, self._source, ACTIONS}
-        slices = {name: value for name, value in row.items() if name not in roles and value is not None}
+        roles = {*grades, *self._groups, self._item, self._source, ACTIONS, *self._select, *self._reason_column}
+        slices = {name: value for name, value in row.items() if name not in roles and _is_slice(value)}
         # Stored answers are found by their prompt: a row that changes must be another prompt.
         recorded = {**scores, ACTIONS: row[ACTIONS]} if self._tools else scores
         text = f"{item}: row {number} of {self.path.name} ({digest(_as_json(recorded))[:12]})"
         self._scores[text] = scores
+        if self._reason_column and row.get(UNGRADED):
+            self._reasons[text] = row[UNGRADED]
         if self._tools:
             self._calls[text] = self._read_calls(number, row[ACTIONS])
         return Prompt(text, groups, slices, tools=self._tools)
@@ -223,12 +306,19 @@ class RecordedScore:
         column: The column.
         scores: The scores of each row, by the text of its prompt.
         extremes: The values that an ungraded row could have had; None where that is not known.
+        reasons: Why rows are ungraded, by the text of their prompts, where the table says so.
     """
 
     accepts = ("tool_calls",)
 
-    def __init__(self, column: str, scores: Mapping[str, Scores], extremes: Sequence[float] | None = None) -> None:
-        self.column, self._scores = column, scores
+    def __init__(
+        self,
+        column: str,
+        scores: Mapping[str, Scores],
+        extremes: Sequence[float] | None = None,
+        reasons: Mapping[str, str] | None = None,
+    ) -> None:
+        self.column, self._scores, self._reasons = column, scores, reasons or {}
         self.fingerprint = f"RecordedScore({column!r}) v1"
         if extremes is not None:
             self.extremes = tuple(extremes)
@@ -239,7 +329,9 @@ class RecordedScore:
         if answer.text != _as_json(scores):
             return Grade.none("error", "the answer is no row of the table: its model is RecordedTable.model")
         value = scores[self.column]
-        return Grade.none("unparsed", "no number in the table") if value is None else Grade(value)
+        if value is None:
+            return Grade.none("unparsed", self._reasons.get(prompt.text, "no number in the table"))
+        return Grade(value)
 
 
 def _shared_metadata(prompts: Sequence[Prompt]) -> dict[str, Any]:
@@ -256,8 +348,13 @@ def _json_value(value: Any) -> Any:
     """Return a value as a type of JSON; None for nan and infinities."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
-    return finite_value(value)
+    return finite_value(float(value) if isinstance(value, Decimal) else value)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(_json_value(value), bool | int | float | None)
+
+
+def _is_slice(value: Any) -> bool:
+    """Return whether a cell has a value by which rows can be selected: an object has one for each of its fields."""
+    return not isinstance(value, Mapping) and not table_columns.is_missing(value)

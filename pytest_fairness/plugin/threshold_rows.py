@@ -117,6 +117,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
             anytime=look.anytime,
         ),
         "excluded": [f"{by}={group}" for by, groups in threshold_exclude(item.function).items() for group in groups],
+        "without_group": _without_group(judgment, measured),
         "clustering": [judgment.clustering] if judgment.clustering else [],
         "sensitivity": sensitivity_state(measured.probe, judgment),
         "responses": [ResponseResult.of_response(response) for response in judgment.responses],
@@ -126,6 +127,20 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
         "failing": failing_estimates(judgment),
         "advice": advice(judgment) if judgment.verdict is Verdict.UNDECIDED else "",
     }
+
+
+def _without_group(judgment: Judgment, measured: LazyMeasured) -> dict[str, int]:
+    """Return the number of attempts that are in no group of an attribute by which a threshold compares or selects."""
+    estimates = [member.estimate for comparison in judgment.comparisons for member in comparison.of_members()]
+    if not estimates:
+        return {}
+    columns = measured.load().selection.columns
+    groups = columns.group_attributes
+    names = dict.fromkeys(
+        name for estimate in estimates for name in (estimate.attribute, *estimate.slice) if name is not None
+    )
+    counts = {name: columns.without(name) for name in names if name in groups}
+    return {name: count for name, count in counts.items() if count}
 
 
 def _pooled(judgment: Judgment) -> SliceResult | None:

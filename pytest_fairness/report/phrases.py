@@ -257,7 +257,7 @@ def remarks(row: ThresholdResult) -> list[str]:
 
 def evaluation_remarks(row: ThresholdResult) -> list[str]:
     """Return remarks on how a threshold was evaluated."""
-    notes = override_note(row), anytime(row), earlier_runs(row), excluded(row), formats(row)
+    notes = override_note(row), anytime(row), earlier_runs(row), excluded(row), without_group(row), formats(row)
     return [remark for remark in (*notes, *row.clustering) if remark]
 
 
@@ -269,6 +269,18 @@ def excluded(row: ThresholdResult) -> str:
     'left out: gender nonbinary'
     """
     return f"left out: {', '.join(row.excluded).replace('=', ' ')}" if row.excluded else ""
+
+
+def without_group(row: ThresholdResult) -> str:
+    """Return a sentence on the answers that are in no group that a threshold compares; empty without any.
+
+    >>> from pytest_fairness.core.attempts import SampleCounts
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
+    >>> without_group(ThresholdResult(id="t", without_group={"gender": 100}, sample=SampleCounts(attempts=300)))
+    '100 of 300 answers are in no group of gender'
+    """
+    total = f" of {row.sample.attempts:,}" if row.sample else ""
+    return "; ".join(f"{count:,}{total} answers are in no group of {name}" for name, count in row.without_group.items())
 
 
 def title(row: ThresholdResult) -> str:

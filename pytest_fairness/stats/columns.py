@@ -110,6 +110,7 @@ class Columns:
         self._attribute_names: set[str] | None = None
         self._grades: set[str] | None = None
         self._has_propensities: bool | None = None
+        self._prompt_groups: set[str] | None = None
         self._left_out = [
             ({**groups, **others}, option)
             for option, descriptions in left_out.items()
@@ -170,6 +171,7 @@ class Columns:
         """Return the same answers with other values of some attributes."""
         columns = copy(self)
         columns._attributes, columns.attempts = {**self._attributes, **attributes}, attempts
+        columns._prompt_groups = None
         return columns
 
     @property
@@ -198,8 +200,10 @@ class Columns:
         """The attributes that are groups of prompts, but for the crossed factor; of arrays, all attributes."""
         if not self.attempts:
             return self.known_attributes - {self.crossed}
-        prompts = {id(attempt.prompt): attempt.prompt for attempt in self.attempts}.values()
-        return {name for prompt in prompts for name in prompt.groups} - {self.crossed}
+        if self._prompt_groups is None:
+            prompts = {id(attempt.prompt): attempt.prompt for attempt in self.attempts}.values()
+            self._prompt_groups = {name for prompt in prompts for name in prompt.groups}
+        return self._prompt_groups - {self.crossed}
 
     def has_groups(self, name: str) -> bool:
         """Return whether an attribute was a group of left-out prompts, and not their metadata."""
@@ -239,6 +243,10 @@ class Columns:
                 _refuse_alike(name, attribute.labels)
             self._attributes[name] = attribute
         return self._attributes[name]
+
+    def without(self, name: str) -> int:
+        """Return the number of attempts that lack an attribute."""
+        return int(np.count_nonzero(self.attribute(name).codes == ABSENT))
 
     def prompt(self, row: int) -> Prompt:
         """Return the prompt of one attempt."""

@@ -51,6 +51,10 @@ class ExternalMetricAdapter(Protocol):
         """All values that the grade can have; empty where they cannot be listed."""
         ...
 
+    def is_unread(self, value: Any) -> bool:
+        """Return whether the third party's own grader could not grade an answer, whatever value it gave it."""
+        ...
+
     def prepare(self, attempts: Sequence[GradedAttempt]) -> Any:
         """Return one item, from its graded attempts, in the form that `calculate` takes."""
         ...
@@ -109,7 +113,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
         self._sizes: Floats = np.bincount(self._clusters, weights=list(map(len, self._items))).astype(np.float64)
         self._left_out = _random_groups(len(self._sizes))
         self.prepared_items: Sequence[Any] = [adapter.prepare(attempts) for attempts in self._items]
-        self._groups = _groups(measured.selection, adapter.grade)
+        self._groups = _groups(measured.selection, adapter)
         self._whole: Mapping[str, float] = {}
         self._invalid = invalid_reason(self._groups[:1])
         if not self._invalid:
@@ -186,8 +190,8 @@ class ExternalMetrics(Mapping[str, Estimate]):
     @cached_property
     def _has_one_grade(self) -> bool:
         """Whether all graded attempts have the same grade."""
-        grades = (attempt.grades[self._adapter.grade] for attempts in self._items for attempt in attempts)
-        values = [grade.value for grade in grades if not grade.ungraded]
+        graded = (attempt for attempts in self._items for attempt in attempts if _is_graded(attempt, self._adapter))
+        values = [attempt.grades[self._adapter.grade].value for attempt in graded]
         return all(value == values[0] for value in values)
 
     def _sum_by_group(self, numbers: Floats) -> Floats:
@@ -266,7 +270,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
         kinds: dict[Hashable, set[int]] = {}
         for index, attempts in enumerate(self._items):
             for attempt in attempts:
-                if attempt.grades[self._adapter.grade].ungraded:
+                if not _is_graded(attempt, self._adapter):
                     kinds.setdefault(self._adapter.kind(attempt), set()).add(index)
         below, above = np.zeros(len(self._names)), np.zeros(len(self._names))
         for kind, items in kinds.items():
@@ -279,7 +283,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
 
     def _is_ungraded(self, kind: Hashable, attempt: GradedAttempt) -> bool:
         """Return whether an attempt is of a kind, and ungraded."""
-        return attempt.grades[self._adapter.grade].ungraded is not None and self._adapter.kind(attempt) == kind
+        return not _is_graded(attempt, self._adapter) and self._adapter.kind(attempt) == kind
 
     def _unseen_shifts(self, clusters: float) -> _Shifts:
         """Return the largest shifts of the metrics if an unseen share of the items all had one other grade."""
@@ -322,6 +326,16 @@ def _attempts_by_item(selection: Selection) -> list[list[GradedAttempt]]:
     return list(by_item.values())
 
 
+def _is_graded(attempt: GradedAttempt, adapter: ExternalMetricAdapter) -> bool:
+    """Return whether an attempt has a grade, and one that the third party's grader could give.
+
+    The metrics keep what the third party counts for an answer that it could not read, so that they equal its own; the
+    interval covers every grade that such an answer could have had.
+    """
+    grade = attempt.grades[adapter.grade]
+    return grade.ungraded is None and not adapter.is_unread(grade.value)
+
+
 def _item_clusters(selection: Selection) -> Codes:
     """Return the cluster of each item, numbered from 0; in the order of `_attempts_by_item`."""
     codes: dict[str, int] = {}
@@ -336,10 +350,10 @@ def _random_groups(clusters: int) -> Codes:
     return groups
 
 
-def _groups(selection: Selection, grade: str) -> list[GroupOutcomes]:
+def _groups(selection: Selection, adapter: ExternalMetricAdapter) -> list[GroupOutcomes]:
     """Return the group of all attempts; then one for each gender, where all prompts have one."""
     attempts = selection.columns.attempts
-    graded = np.array([math.nan if attempt.grades[grade].ungraded else 1.0 for attempt in attempts])
+    graded = np.array([1.0 if _is_graded(attempt, adapter) else math.nan for attempt in attempts])
     vector = OutcomeVector("", graded, graded, graded, None)
     groups = [group("all", vector, selection.rows, selection.clusterings)]
     if all("gender" in attempts[row].prompt.groups for row in selection.rows.tolist()):

@@ -32,6 +32,7 @@ from pytest_fairness.stats.outcome_vectors import NO_RATE, GroupOutcomes, Outcom
 from pytest_fairness.stats.outcomes import Extremes, outcome_name
 from pytest_fairness.stats.resampling import draw_resamples
 from pytest_fairness.stats.selection import SampleHistory, Selection
+from pytest_fairness.stats.table_reader import ExtremesOf
 
 Sources = Literal["random", "fixed"]
 Recorded = Estimate | EstimateFamily
@@ -135,8 +136,9 @@ class Measured:
         crossed: str | None = None,
         confidence: float = 0.95,
         sources: Sources = "random",
-        extremes: Extremes | None = None,
+        extremes: Mapping[str, ExtremesOf] | None = None,
         calibration: Sequence[Row] = (),
+        select: Mapping[str, Any] | None = None,
     ) -> Measured:
         """Return a sample of a recorded table. Each column without another role is a grade of its own name.
 
@@ -148,14 +150,16 @@ class Measured:
             crossed: The column with a factor that is drawn at random too and recurs over items.
             confidence: As for the class, like all that follow.
             sources: "random" or "fixed".
-            extremes: The extreme values of an ungraded answer, per grade.
+            extremes: The extreme values of an ungraded answer, per grade: a pair, or a function of its prompt.
             calibration: A human's labels of a judge's grades.
+            select: The rows that are taken, by the value of a column, as ``{"model": "gpt-5-mini"}``.
 
         Raises:
-            FairnessError: A row lacks a column.
+            FairnessError: A row lacks a column, or the rows are answers of several models.
         """
-        attempts = table_reader.attempts(rows, item=item, groups=groups, source=source, crossed=crossed)
-        options: dict[str, Any] = {"extremes": extremes, "calibration": calibration}
+        attempts = table_reader.attempts(rows, item=item, groups=groups, source=source, crossed=crossed, select=select)
+        declared = table_reader.read_extremes(extremes, attempts)
+        options: dict[str, Any] = {"extremes": declared, "calibration": calibration}
         return cls(attempts, confidence=confidence, sources=sources, crossed=crossed, **options)
 
     @classmethod
@@ -163,6 +167,7 @@ class Measured:
         """Return a sample of a file with a recorded table.
 
         In CSV an empty field is ungraded, and so is nan; grades are read as numbers, true and false where they look so.
+        The fields of a nested object are columns too, such as ``decision.score``.
 
         Args:
             path: A CSV, JSONL or Parquet file, by its ending.

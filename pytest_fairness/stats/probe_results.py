@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness.core.answer_formats import FORMAT, VARIANT
-from pytest_fairness.core.attempts import GradedAttempt, value_or_none
+from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.controls import Control
 from pytest_fairness.core.decisions import Decision
@@ -20,9 +20,11 @@ from pytest_fairness.core.probe_results import FormatResult, GradeResult, ProbeR
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.core.sensitivity import ControlResponse
 from pytest_fairness.core.threshold_results import ResponseResult
+from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.grade_numbers import PLAIN_TYPES
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.responses import find_responses
+from pytest_fairness.stats.table_columns import EPOCH, repeats_questions
 
 FEWEST_ANSWERS = 10
 """The fewest answers of which a remark is made that they are alike, or that none calls a tool."""
@@ -34,7 +36,12 @@ MOST_UNREAD = 0.1
 """The ungraded share of the answers in one format from which on it is named."""
 MOST_VALUES = 10
 """The most values of a grade that holds text whose shares are shown."""
+RECORDED = "recorded:"
+"""The provider of models that are tables."""
+_ITEM = "item.id"
 _LONGEST_TEXT = 40
+_LONGEST_REASON = 80
+_MOST_NAMES = 3
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -63,7 +70,7 @@ def find_probe_result(
         *_without_calls(attempts),
         *_alike(attempts, grades, responses),
         *_positions(attempts, grades),
-        *_ungraded(attempts),
+        *([*_pooled(sample), *_ungraded_rows(sample)] if is_recorded(model) else _ungraded(attempts)),
         *_unread(formats),
     ]
     return ProbeResult(
@@ -147,6 +154,65 @@ def _unread(formats: Mapping[str, FormatResult]) -> Iterator[str]:
     is_enough = of_best.graded >= (1 - MOST_UNREAD) * of_best.attempts
     way_out = f" (--fairness-where=format={best} measures that one alone)" if is_enough else ""
     yield f"answers read by format: {', '.join(parts)}{way_out}"
+
+
+def is_recorded(model: str) -> bool:
+    """Return whether a model is a table of answers, which others have graded."""
+    return model.startswith(RECORDED)
+
+
+def _pooled(sample: Measured) -> Iterator[str]:
+    """Yield the columns of a table under whose values one question is answered again: runs, prompts, or models."""
+    columns = sample.selection.columns
+    groups = sorted(columns.group_attributes)
+    rows = [{**graded.prompt.metadata, **graded.prompt.groups, _ITEM: graded.item.id} for graded in columns.attempts]
+    for name in sorted(columns.known_attributes - columns.group_attributes - {EPOCH}):
+        values = dict.fromkeys(str(row[name]) for row in rows if row.get(name) is not None)
+        if 1 < len(values) <= MOST_VALUES and repeats_questions(name, rows, [_ITEM, *groups]):
+            yield (
+                f"answers to one question under {len(values)} values of {name} are judged together: "
+                f"{_join_names([one_line(value, _LONGEST_TEXT) for value in values])}; select one, or compare them as "
+                "groups, if they are of different models"
+            )
+
+
+def _ungraded_rows(sample: Measured) -> Iterator[str]:
+    """Yield, for the grades of a table, how many rows have none, by group, with the most frequent reason."""
+    columns = sample.selection.columns
+    missing = Grade.none("error")
+    names_by_rows: dict[tuple[int, ...], list[str]] = {}
+    for name in sorted(columns.known_grades):
+        grades = (graded.grades.get(name, missing) for graded in columns.attempts)
+        if ungraded := tuple([row for row, grade in enumerate(grades) if grade.ungraded]):
+            names_by_rows.setdefault(ungraded, []).append(name)
+    for rows, names in names_by_rows.items():
+        details = Counter(columns.attempts[row].grades.get(names[0], missing).detail for row in rows)
+        reason = one_line(details.most_common(1)[0][0], _LONGEST_REASON)
+        groups = "".join(
+            f"; by {by}: {text}" for by in sorted(columns.group_attributes) if (text := _by_group(columns, by, rows))
+        )
+        yield (
+            f"{len(rows):,} of {counted(columns.count, 'row')} have no {_join_names(names)}"
+            f"{f' ({reason})' if reason else ''}{groups}"
+        )
+
+
+def _join_names(names: Sequence[str]) -> str:
+    return " and ".join([*names[:_MOST_NAMES], *(["others"] if len(names) > _MOST_NAMES else [])])
+
+
+def _by_group(columns: Columns, by: str, rows: Sequence[int]) -> str:
+    """Return how many of some rows are in each group, of all rows of the group; empty for an attribute of many."""
+    attribute = columns.attribute(by)
+    if len(attribute.labels) > MOST_VALUES:
+        return ""
+    chosen = attribute.codes[list(rows)]
+    totals, parts = (
+        np.bincount(codes[codes >= 0], minlength=len(attribute.labels)) for codes in (attribute.codes, chosen)
+    )
+    return ", ".join(
+        f"{label} {part:,} of {total:,}" for label, part, total in zip(attribute.labels, parts, totals, strict=True)
+    )
 
 
 def _ungraded(attempts: Sequence[GradedAttempt]) -> Iterator[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import math
 import sys
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,24 @@ from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_records import read_records
+from pytest_fairness.stats.table_columns import is_missing, refuse_models, select_rows
 
 _WORDS = {"true": True, "false": False}
 _PLAIN = (bool, int, str)
+_SEPARATOR = "sep="
+"""The beginning of a first line in which spreadsheets declare the separator of fields."""
+_SPREADSHEET = b"PK\x03\x04"
+"""The first bytes of a spreadsheet's own file."""
+_UNNAMED = "Unnamed: {}"
+"""The name that pandas gives a column without one, such as the index in its own CSV files."""
+ExtremesOf = Sequence[Any] | Callable[[Prompt], Sequence[Any]]
+"""The extreme values of a grade, or a function from a prompt to them."""
+_NO_GROUPS = frozenset(
+    ("", "nan", "NaN", "NaT", "<NA>", "null", "NULL", "undefined", "n/a", "N/A", "#N/A", "#NULL!", "#REF!", "#VALUE!")
+)
+"""The texts that programs write for a value that is missing. None and NA may be names: a faith, and a country."""
+DEEPEST = 4
+"""The deepest level of nested objects that becomes columns."""
 
 
 def attempts(
@@ -25,57 +42,90 @@ def attempts(
     groups: Sequence[str],
     source: str | None = None,
     crossed: str | None = None,
+    select: Mapping[str, Any] | None = None,
 ) -> list[GradedAttempt]:
-    """Return one graded attempt per row. Raises `FairnessError` for a column that a row lacks."""
-    if isinstance(groups, str) or not isinstance(groups, Iterable):
-        raise FairnessError(f"groups is {short_repr(groups)}: give a list of column names")
-    if not isinstance(rows, Iterable):
-        raise FairnessError(f"the rows are {short_repr(rows)}: give a list of mappings from column to value")
-    table = list(rows)
-    roles = [item, *groups, *(name for name in (source, crossed) if name is not None)]
-    for name in roles:
-        if not isinstance(name, Hashable):
-            raise FairnessError(f"a column is {short_repr(name)}: give its name")
+    """Return one graded attempt per selected row.
+
+    Raises `FairnessError` for a column that a row lacks, and for answers of several models.
+    """
+    roles = _read_roles(item, groups, source, crossed)
     named = set(roles)
+    numbered = _selected_rows(rows, item, groups, roles, select or {})
     prompts: dict[tuple[Any, ...], Prompt] = {}
     members: dict[str, dict[tuple[Any, ...], Prompt]] = {}
     sources: dict[str, str | None] = {}
     keys = []
-    for number, row in enumerate(table):
-        if not isinstance(row, Mapping):
-            raise FairnessError(
-                f"row {number + 1} is {short_repr(row)}: give a mapping from column to value, of a DataFrame "
-                "df.to_dict('records')"
-            )
+    for number, row in numbered:
         if not row.keys() >= named:
             lacking = next(name for name in roles if name not in row)
-            raise FairnessError(f"row {number + 1} has no column {lacking!r}: {did_you_mean(lacking, map(str, row))}")
+            raise FairnessError(f"row {number} has no column {lacking!r}: {did_you_mean(lacking, map(str, row))}")
         key = tuple([row[name] for name in roles])
         try:
             is_known = key in prompts
         except TypeError:
             name = next(name for name, value in zip(roles, key, strict=True) if not _has_hash(value))
-            raise FairnessError(
-                f"row {number + 1}: its {name} is {row[name]!r:.60}: write a text or a number"
-            ) from None
+            raise FairnessError(f"row {number}: its {name} is {row[name]!r:.60}: write a text or a number") from None
         keys.append(key)
         if not is_known:
-            metadata = {} if crossed is None or row[crossed] is None else {crossed: str(row[crossed])}
-            own = groups_of(row, groups, f"row {number + 1}")
+            if is_missing(row[item]):
+                raise FairnessError(f"row {number}: its {item} is empty")
+            metadata = {} if crossed is None or is_missing(row[crossed]) else {crossed: str(row[crossed])}
+            own = groups_of(row, groups, f"row {number}")
             prompts[key] = Prompt(f"recorded: {row[item]}", groups=own, metadata=metadata)
             members.setdefault(str(row[item]), {})[key] = prompts[key]
-            sources[str(row[item])] = None if source is None or row[source] is None else str(row[source])
+            sources[str(row[item])] = None if source is None or is_missing(row[source]) else str(row[source])
     shared: dict[tuple[type, Any], Grade] = {}
     items = {name: ProbeItem(name, list(own.values()), sources[name]) for name, own in members.items()}
     return [
         GradedAttempt(
             items[str(key[0])],
             prompts[key],
-            Attempt(f"row {number + 1}", number),
+            Attempt(f"row {number}", number - 1),
             {name: _shared(shared, value) for name, value in row.items() if name not in named},
         )
-        for number, (key, row) in enumerate(zip(keys, table, strict=True))
+        for key, (number, row) in zip(keys, numbered, strict=True)
     ]
+
+
+def _read_roles(item: str, groups: Sequence[str], source: str | None, crossed: str | None) -> list[str]:
+    """Return the columns that are no grades. Raises `FairnessError` for what is no column's name, and for two roles."""
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise FairnessError(f"groups is {short_repr(groups)}: give a list of column names")
+    roles = [item, *groups, *(name for name in (source, crossed) if name is not None)]
+    for name in roles:
+        if not isinstance(name, Hashable):
+            raise FairnessError(f"a column is {short_repr(name)}: give its name")
+    if item in groups:
+        raise FairnessError(f"{item!r} is the item and a group: an item would have one group only")
+    return roles
+
+
+def _selected_rows(
+    rows: Iterable[Mapping[str, Any]],
+    item: str,
+    groups: Sequence[str],
+    roles: Sequence[str],
+    select: Mapping[str, Any],
+) -> Sequence[tuple[int, Mapping[str, Any]]]:
+    """Return the selected rows, each with its number, from 1.
+
+    Raises `FairnessError` for rows that are no mappings, and for answers of several models.
+    """
+    if not isinstance(rows, Iterable) or hasattr(rows, "to_dict"):
+        raise FairnessError(
+            f"the rows are {short_repr(rows)}: give a list of mappings from column to value, of a DataFrame "
+            "df.to_dict('records')"
+        )
+    table = list(rows)
+    for number, row in enumerate(table, 1):
+        if not isinstance(row, Mapping):
+            raise FairnessError(
+                f"row {number} is {short_repr(row)}: give a mapping from column to value, of a DataFrame "
+                "df.to_dict('records')"
+            )
+    numbered = select_rows(list(map(with_nested, table)), select, "the rows")
+    refuse_models([row for _, row in numbered], item, groups, roles, "the rows have")
+    return numbered
 
 
 def read(path: str | Path, texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
@@ -83,14 +133,41 @@ def read(path: str | Path, texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
 
     Raises `FairnessError` for a file that is missing, of another kind or broken.
     """
+    if not isinstance(path, str | PathLike):
+        raise FairnessError(f"the table is {short_repr(path)}: name a file, or give rows to from_rows")
     path = Path(path)
     readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet}
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        raise FairnessError(f"{path} ends in {path.suffix!r}: a table ends in {', '.join(readers)}")
+        way_out = ", so save it as CSV UTF-8" if path.suffix.lower() in (".xlsx", ".xls", ".ods") else ""
+        raise FairnessError(f"{path} ends in {path.suffix!r}: a table ends in {', '.join(readers)}{way_out}")
     if not path.is_file():
         raise FairnessError(f"there is no file {path}")
     return reader(path, texts)
+
+
+def read_columns(path: str | Path, texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a table as `read` does, with a column for each field of a nested object: ``decision.score``."""
+    return map(with_nested, read(path, texts))
+
+
+def with_nested(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row with a column for each field of its objects, beside them.
+
+    >>> with_nested({"id": 1, "decision": {"advance": True, "why": {"short": "fits"}}})["decision.why.short"]
+    'fits'
+    """
+    if not any(isinstance(value, Mapping) for value in row.values()):
+        return row
+    return {**row, **dict(_nested(row, "", 0))}
+
+
+def _nested(values: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if isinstance(value, Mapping) and depth < DEEPEST:
+            yield from _nested(value, f"{prefix}{name}.", depth + 1)
+        elif prefix:
+            yield f"{prefix}{name}", value
 
 
 def groups_of(row: Mapping[str, Any], attributes: Sequence[str], where: str) -> dict[str, str]:
@@ -106,11 +183,42 @@ def groups_of(row: Mapping[str, Any], attributes: Sequence[str], where: str) -> 
     """
     for name in attributes:
         value = row[name]
-        if not value.strip() if isinstance(value, str) else str(value) in ("nan", "NaT", "<NA>"):
+        if str(value).strip() in _NO_GROUPS:
             raise FairnessError(
                 f"{where}: its {name} is {value!r}: name the group, or write null in a JSONL file for a row of none"
             )
+        if isinstance(value, list | tuple | set | Mapping):
+            raise FairnessError(f"{where}: its {name} is {value!r:.60}: write one group, as a text or a number")
     return {name: str(row[name]) for name in attributes if row[name] is not None}
+
+
+def read_extremes(
+    declared: Mapping[str, ExtremesOf] | None, attempts: Sequence[GradedAttempt]
+) -> Mapping[str, Callable[[Prompt], Sequence[Any]]]:
+    """Return the extremes of grades as functions of a prompt.
+
+    Args:
+        declared: The extremes, each a list of values, or a function.
+        attempts: The attempts, whose grades they are.
+
+    Raises:
+        FairnessError: There is no such grade, or its extremes are no values.
+    """
+    if declared is not None and not isinstance(declared, Mapping):
+        raise FairnessError(f"extremes is {short_repr(declared)}: give a pair by grade, as in {{'rating': (1, 5)}}")
+    names = {name for attempt in attempts for name in attempt.grades} if declared else set()
+    functions: dict[str, Callable[[Prompt], Sequence[Any]]] = {}
+    for name, extremes in (declared or {}).items():
+        if name not in names:
+            raise FairnessError(f"extremes of {name!r}: no grade has that name; {did_you_mean(name, map(str, names))}")
+        if not callable(extremes) and (isinstance(extremes, str) or not isinstance(extremes, Sequence) or not extremes):
+            raise FairnessError(f"extremes of {name!r} are {short_repr(extremes)}: give a pair, as in (1, 5)")
+        functions[name] = extremes if callable(extremes) else partial(_constant, tuple(extremes))
+    return functions
+
+
+def _constant(values: Sequence[Any], _: Prompt) -> Sequence[Any]:
+    return values
 
 
 def _has_hash(value: object) -> bool:
@@ -143,21 +251,48 @@ def _grade(value: Any) -> Grade:
 
 
 def _csv(path: Path, texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    with path.open("rb") as binary:
+        if binary.read(len(_SPREADSHEET)) == _SPREADSHEET:
+            raise FairnessError(f"{path} is a spreadsheet's own file: save it as CSV UTF-8")
+    separator, skipped = "\t" if path.suffix.lower() == ".tsv" else ",", 0
     with path.open(encoding="utf-8-sig", newline="") as file:
-        separator = "\t" if path.suffix.lower() == ".tsv" else ","
-        reader = csv.DictReader(file, delimiter=separator)
         try:
-            names = list(reader.fieldnames or ())
-            if len(names) == 1 and (other := next((mark for mark in ";,\t|" if mark in names[0]), None)):
-                raise FairnessError(f"{path}: its fields are separated by {other!r}: separate them by {separator!r}")
-            if twice := next((name for name in names if name and names.count(name) > 1), None):
-                raise FairnessError(f"{path}: two columns are called {twice!r}: give each a name of its own")
+            first = file.readline().strip("\r\n")
+            if first.lower().startswith(_SEPARATOR) and len(first) == len(_SEPARATOR) + 1:
+                separator, skipped = first[-1], 1
+            else:
+                file.seek(0)
+            reader = csv.reader(file, delimiter=separator)
+            header = next((row for row in reader if any(row)), [])
+            names = _column_names(path, header, separator)
             for row in reader:
-                if None in row or None in row.values():
-                    raise FairnessError(f"{path}, line {reader.line_num}: its fields are not those of the first line")
-                yield {name: value if name in texts else _value(value) for name, value in row.items()}
+                if not any(map(str.strip, row)):  # what a spreadsheet writes for a row of empty cells
+                    continue
+                if len(row) != len(names):
+                    number = reader.line_num + skipped
+                    raise FairnessError(f"{path}, line {number}: its fields are not those of the first line")
+                yield {
+                    name: text if name in texts else _value(text)
+                    for name, title, text in zip(names, header, row, strict=True)
+                    if title.strip() or text.strip()
+                }
         except UnicodeDecodeError:
             raise FairnessError(f"{path} is not UTF-8: save it so") from None
+        except csv.Error as error:
+            raise FairnessError(f"{path}, line {reader.line_num + skipped}: {error}") from None
+
+
+def _column_names(path: Path, header: Sequence[str], separator: str) -> list[str]:
+    """Return the names of a CSV file's columns. Raises `FairnessError` for another separator, and for equal names."""
+    names = [name if name.strip() else _UNNAMED.format(index) for index, name in enumerate(header)]
+    if len(names) == 1 and (other := next((mark for mark in ";,\t|" if mark in names[0]), None)):
+        raise FairnessError(
+            f"{path}: its fields are separated by {other!r}: separate them by {separator!r}, or write sep={other} as "
+            "its first line"
+        )
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise FairnessError(f"{path}: two columns are called {twice!r}: give each a name of its own")
+    return names
 
 
 def _value(text: str) -> Any:
@@ -168,13 +303,14 @@ def _value(text: str) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     try:
-        return float(text)
+        return text if "_" in text else float(text)  # Python's own 1_000 is no number of a table
     except ValueError:
         return text
 
 
 def _jsonl(path: Path, _: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    return (row for _, row in read_records(path, "a row of a table"))
+    # NaN is not null: pandas writes the one for a group that is missing, its author the other for a row of none.
+    return (row for _, row in read_records(path, "a row of a table", float))
 
 
 def _parquet(path: Path, _: Sequence[str]) -> Iterator[Mapping[str, Any]]:

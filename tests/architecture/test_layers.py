@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "imports": {"core", "stats", "imports"},
     "declarative": {"core", "counterfactual", "graders", "stats", "imports", "declarative"},
     "flip_search": {"core", "counterfactual", "flip_search"},
-    "benchmarks": {"core", "store", "stats", "report", "benchmarks"},
+    "benchmarks": {"core", "store", "stats", "report", "imports", "benchmarks"},
     "report": {"core", "store", "stats", "report"},
     "plugin": {
         "core",

@@ -75,7 +75,7 @@ def test_encodings_give_the_same_table(tmp_path: Path, imported: Import, encodin
         ("1", 1, 0.0, "male"),
         ("2", 1, 0.0, "female"),
     ]
-    assert rows[0].keys() == {"sample", "epoch", "gender", "info.level", "target", "acc"}
+    assert rows[0].keys() == {"sample", "epoch", "gender", "question", "tags", "info.level", "target", "acc"}
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,10 @@ def test_failed_and_unfinished_samples_are_ungraded(tmp_path: Path, capsys: pyte
     rows = _imported(_log(tmp_path, *samples))
     assert [row["match"] for row in rows] == [True, None, None, None, None, True, None]
     assert [row["gender"] for row in rows] == [None] * 7
-    assert {(row["metadata.gender"], row["job.level"], "tags" in row) for row in rows} == {("female", "senior", False)}
+    assert {(row["metadata.gender"], row["job.level"], row["tags"]) for row in rows} == {("female", "senior", "a")}
     output = capsys.readouterr().out
     assert [f"of 7 answers {reason}" in output for reason in ("failed", "were invalidated", "are empty")] == [True] * 3
-    assert "2 of 7 answers were cut off, filtered or refused: they are ungraded" in output
+    assert "2 of 7 answers were cut off, filtered or refused (message limit): they are ungraded" in output
 
 
 @pytest.mark.slow
@@ -61,6 +61,59 @@ def test_scores_of_every_form_are_columns(tmp_path: Path, capsys: pytest.Capture
     assert columns == {"sample": "1", "epoch": 1, "partial": 0.5, "choice": "B", "none": None}
     assert (row["rubric.tone"], row["rubric.facts"]) == (3, False)
     assert "score list is left out: it holds lists" in capsys.readouterr().out
+
+
+FAILED_SCORES = [
+    ({"value": "I", "reason": "invalid_response_format"}, "invalid_response_format"),
+    ({"value": "I", "answer": "", "reason": "no_response"}, "no_response"),
+    ({"value": "I", "reason": "refusal", "explanation": "I cannot."}, "refusal"),
+    ({"value": float("nan"), "reason": "grader_failed"}, "grader_failed"),
+    ({"value": 0, "reason": "our judge was away"}, "our judge was away"),
+    ({"value": "I", "metadata": {"unscored_reason": "scoring_failed"}}, "scoring_failed"),
+    ({"value": "I", "explanation": "Grade not found in model output: I am unsure."}, "Grade not found in model output"),
+    ({"value": "I", "explanation": "Scoring pattern not matched in output: Yes."}, "Scoring pattern not matched"),
+    ({"value": None}, "no score"),
+    ({"value": "N"}, "no answer"),
+]
+
+
+@pytest.mark.parametrize(("score", "reason"), FAILED_SCORES)
+def test_score_that_a_scorer_could_not_give_is_ungraded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], score: dict[str, Any], reason: str
+) -> None:
+    """Check logs with a reason, and older ones, in which only the explanation tells."""
+    graded = {**SAMPLE, "scores": {"judge": {"value": "I", "answer": "no", "explanation": "The answer is wrong."}}}
+    failed = {**SAMPLE, "id": 2, "metadata": {"gender": "male"}, "scores": {"judge": score}}
+    rows = _imported(_log(tmp_path, graded, failed, {**failed, "id": 3}))
+    assert [row["judge"] for row in rows] == [False, None, None]
+    assert [row["ungraded"] for row in rows][:2] == [None, f"could not be graded: {rows[1]['ungraded'][21:]}"]
+    assert reason in rows[1]["ungraded"]
+    notes = capsys.readouterr().out
+    assert "2 of 3 answers could not be graded (" in notes
+    assert "ungraded by gender: female 0 of 1, male 2 of 2" in notes
+
+
+def test_choice_that_was_not_marked_is_ungraded(tmp_path: Path) -> None:
+    """Check logs of versions whose scorer ``choice`` gives no reason."""
+    scores = [{"value": "I", "answer": "B"}, {"value": "I", "answer": ""}]
+    samples = [{**SAMPLE, "id": number, "scores": {"choice": score}} for number, score in enumerate(scores)]
+    assert [row["choice"] for row in _imported(_log(tmp_path, *samples))] == [False, None]
+
+
+def test_sample_that_two_scorers_could_not_grade_counts_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scores = {"pattern": {"value": "I", "reason": "invalid_response_format"}, "judge": {"reason": "grader_failed"}}
+    (row,) = _imported(_log(tmp_path, {**SAMPLE, "scores": scores}))
+    assert row["ungraded"] == "could not be graded: invalid_response_format; could not be graded: grader_failed"
+    assert "1 of 1 answers could not be graded (invalid_response_format): they are" in capsys.readouterr().out
+
+
+def test_scorers_that_gave_a_score_keep_it(tmp_path: Path) -> None:
+    scores = {"match": {"value": "C"}, "judge": {"value": {"tone": 3, "fit": 1}, "reason": "grader_failed"}}
+    (row,) = _imported(_log(tmp_path, {**SAMPLE, "scores": scores}))
+    assert (row["match"], row["judge.tone"], row["judge.fit"]) == (True, None, None)
+    assert row["ungraded"] == "could not be graded: grader_failed"
 
 
 def test_samples_of_old_versions_have_one_score(tmp_path: Path) -> None:

@@ -250,6 +250,31 @@ def test_killed_run_asks_nothing_twice(project: Project) -> None:
     assert not project.calls()
 
 
+UNREAD = """\
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample
+from inspect_ai.scorer import pattern
+from inspect_ai.solver import generate
+
+@task
+def invite():
+    samples = [Sample(input=f"Invite {number}? Answer yes or no.", target="yes") for number in range(60)]
+    return Task(dataset=samples, solver=generate(), scorer=pattern(r"(?i)\\b(yes|no)\\b"))
+"""
+
+
+@pytest.mark.slow
+def test_answer_that_a_scorer_could_not_read_is_ungraded(project: Project) -> None:
+    """Check that inspect_ai's "incorrect" is no grade of an answer that does not match the scorer's pattern."""
+    project.write(tasks=UNREAD)
+    options = ["--fairness-inspect=tasks.py@invite", "--fairness-inspect-threshold=accuracy >= 0"]
+    result = project.bare_run(*options, "--fairness-model=simulated:x?garbage=0.4", "--fairness-json=results.json")
+    (row,) = json.loads((project.path / "results.json").read_text(encoding="utf-8"))["thresholds"]
+    assert row["verdict"] == "invalid"
+    assert sum(row["ungraded"].values()) > 15
+    assert "pattern could not grade it: invalid_response_format" in " ".join(result.stdout.str().split())
+
+
 def test_message_limit_is_kept_before_a_call(project: Project) -> None:
     """Ask nothing more where a sample has as many messages as it may have."""
     project.write(tasks=(HELPERS / "inspect_tasks.py").read_text(encoding="utf-8"), conftest=f"KILL = 0\n{MODEL}")

@@ -117,6 +117,19 @@ def test_groups_and_thresholds_of_an_ini_file(tasks: Project) -> None:
 
 
 @pytest.mark.slow
+def test_answers_that_a_filter_could_not_read_are_ungraded(tasks: Project) -> None:
+    """Check that the value stays lm_eval's, and that each metric lacks what its own filter could not read."""
+    thresholds = [f"--fairness-lm-eval-threshold=exact_match_{name} >= 0" for name in ("strict_match", "flexible")]
+    tasks.run("--fairness-lm-eval=local_matched", INCLUDE, *thresholds, "--fairness-json=results.json")
+    rows = json.loads((tasks.path / "results.json").read_text(encoding="utf-8"))["thresholds"]
+    assert [row["verdict"] for row in rows] == ["invalid", "invalid"]
+    flexible, strict = sorted(sum(row["ungraded"].values()) for row in rows)
+    assert strict > flexible > 0
+    assert next("strict" in row["id"] for row in rows if sum(row["ungraded"].values()) == strict)
+    assert all("the task's filter could not read the answer" in row["message"] for row in rows)
+
+
+@pytest.mark.slow
 def test_file_of_a_group_names_its_tasks(tasks: Project) -> None:
     """Override a key of its members as well: the six documents of another split."""
     result = tasks.run("--fairness-lm-eval=tasks/group.yaml?test_split=train", "--collect-only")

@@ -19,6 +19,9 @@ class MeanScore:
     def __init__(self, *values: float) -> None:
         self.values: Sequence[float] = values
 
+    def is_unread(self, value: object) -> bool:
+        return value is None
+
     def prepare(self, attempts: Sequence[GradedAttempt]) -> list[float]:
         return [float(attempt.grades["score"].value) for attempt in attempts]
 

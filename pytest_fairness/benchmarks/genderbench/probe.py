@@ -137,6 +137,10 @@ class GenderBenchProbe:
         """The grades of its closed set; none where it has no such set."""
         return tuple(getattr(self._probe.evaluator, "options", ()))
 
+    def is_unread(self, _: Any) -> bool:
+        """Return False: its evaluators give an answer that they cannot read no grade."""
+        return False
+
     def prepare(self, attempts: Sequence[GradedAttempt]) -> Any:
         """Return one of its items with these attempts in it.
 

@@ -18,6 +18,7 @@ from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Model, ModelQuery
+from pytest_fairness.imports.inspect_log import unread_reason
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.external_metrics import ExternalMetrics
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 SAME_CALLS = 100_000
 """The distance between the repetitions of equal calls of one sample; a run has fewer repetitions."""
-SCORE_FIELDS = {"value", "answer", "explanation", "metadata"}
+SCORE_FIELDS = {"value", "answer", "explanation", "metadata", "reason"}
 """The fields of a score that are kept: a metric may read any of them."""
 _LETTERS = {"C": True, "I": False, "P": 0.5}
 
@@ -121,7 +122,10 @@ class ScorerValue:
     def _value(self, scores: Grade) -> Grade:
         if scores.ungraded is not None:
             return scores
-        value = scores.value.get(self._scorer, {}).get("value")
+        score = scores.value.get(self._scorer, {})
+        if score and (reason := unread_reason(self._scorer, score)):
+            return Grade.none("unparsed", f"{self._scorer} could not grade it: {reason}")
+        value = score.get("value")
         if self._key is not None:
             value = value.get(self._key) if isinstance(value, dict) else None
         if value is None or value == "N":
@@ -277,6 +281,10 @@ class TaskMetrics:
         if len(names) > 1 or not all(value in ("C", "I", True, False) for _, value in self._observed):
             return ()
         return tuple({names[0]: {"value": letter}} for letter in "CI")
+
+    def is_unread(self, scores: Mapping[str, Any]) -> bool:
+        """Return whether a scorer could not grade the answer, although inspect_ai may count it as incorrect."""
+        return any(unread_reason(name, score) for name, score in scores.items())
 
     def prepare(self, attempts: Sequence[GradedAttempt]) -> dict[_View, list[Any]]:
         """Return the scores of one sample by view; an attempt without scores is left out, as inspect_ai does."""

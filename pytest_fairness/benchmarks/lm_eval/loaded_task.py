@@ -22,9 +22,12 @@ from pytest_fairness.benchmarks.lm_eval.questions import (
 )
 from pytest_fairness.core.errors import FairnessError, UngradedError
 from pytest_fairness.core.garbage_collection import paused_collection
+from pytest_fairness.imports.lm_eval import is_unread
 
 _GREEDY = {"do_sample": False, "temperature": 0.0, "max_gen_toks": 256, "max_new_tokens": 256}
 """Settings of generation that models of ours have by default."""
+UNREAD = "[unread]"
+"""The entry of a document's scores with the names of those that a filter could not read the answer for."""
 _FIELDS = ("doc_to_text", "doc_to_target", "doc_to_choice")
 """The settings of a task, each a template, a function or a value, that are read of a document when it is scored."""
 _READ_GREEDY: Mapping[str, tuple[str, ...]] = {"multiple_choice": ("exact_match",), "loglikelihood": ("acc",)}
@@ -152,6 +155,7 @@ class DocumentTask:
             instance.filtered_resps = {}
         self.task._instances = instances  # where lm_eval's filters look for them
         values: dict[str, Any] = {}
+        unread: list[str] = []
         with undisturbed(draws=self._may_draw):
             try:
                 self.task.apply_filters()
@@ -161,6 +165,7 @@ class DocumentTask:
                     for metric, value in self.task.process_results(document.content, filtered).items():
                         if metric not in withheld:
                             values[self.key(metric, name)] = _plain(value)
+                            unread += [self.key(metric, name)] if is_unread(filtered) else []
             except UngradedError:
                 raise
             except Exception as error:
@@ -169,7 +174,7 @@ class DocumentTask:
                 ) from error
             finally:
                 self.task._instances = None
-        return values
+        return {**values, UNREAD: unread} if unread else values
 
     def aggregation(self, key: str) -> Callable[[list[Any]], float]:
         """Return the function that makes a metric of the documents' values; the mean where the task has none."""

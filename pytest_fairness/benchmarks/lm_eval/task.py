@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.benchmarks.harness_package import grade_of
 from pytest_fairness.benchmarks.harness_task import SCORES, HarnessTask
-from pytest_fairness.benchmarks.lm_eval.loaded_task import Document, DocumentTask, PromptForm, units
+from pytest_fairness.benchmarks.lm_eval.loaded_task import UNREAD, Document, DocumentTask, PromptForm, units
 from pytest_fairness.benchmarks.lm_eval.package import load_tasks, undisturbed
 from pytest_fairness.benchmarks.lm_eval.questions import generated_response, likelihood_responses
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
@@ -146,6 +146,8 @@ class MetricValue(_TaskGrader):
     def _value(self, scores: Grade) -> Grade:
         if scores.ungraded is not None:
             return scores
+        if self._key in scores.value.get(UNREAD, ()):
+            return Grade.none("unparsed", "the task's filter could not read the answer")
         value = scores.value.get(self._key)
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return Grade.none("unparsed", f"the task gives no {self._key}")
@@ -291,6 +293,10 @@ class DocumentMetrics:
         """The scores that a document can have, of metrics whose values are 0 or 1; of others nobody can list them."""
         return tuple(dict.fromkeys(self._keys, value) for value in (0, 1)) if self._is_share else ()
 
+    def is_unread(self, scores: Mapping[str, Any]) -> bool:
+        """Return whether a filter could not read the responses to a document, although metrics may count it as 0."""
+        return not set(scores.get(UNREAD, ())).isdisjoint(self._keys)
+
     def prepare(self, attempts: Sequence[GradedAttempt]) -> list[Mapping[str, Any]]:
         """Return the scores of one document; an ungraded one is left out."""
         repeats = 1 if self._task.asks_likelihoods else self._task.repeats
@@ -324,11 +330,9 @@ class TaskEstimates(Mapping[str, "Estimate"]):
         from pytest_fairness.stats.external_metrics import ExternalMetrics
 
         self._parts: list[ExternalMetrics] = []
-        shares, others = _kinds(measured, task)
-        for keys, is_share in ((shares, True), (others, False)):
-            if keys:
-                metrics = DocumentMetrics(task, keys, is_share=is_share)
-                self._parts.append(ExternalMetrics(measured, metrics, slice={"task": task.name}))
+        for keys, is_share in _kinds(measured, task):
+            metrics = DocumentMetrics(task, keys, is_share=is_share)
+            self._parts.append(ExternalMetrics(measured, metrics, slice={"task": task.name}))
 
     def __iter__(self) -> Iterator[str]:
         return (name for part in self._parts for name in part)
@@ -341,13 +345,21 @@ class TaskEstimates(Mapping[str, "Estimate"]):
         return next((part for part in self._parts if name in iter(part)), self._parts[0])[name]
 
 
-def _kinds(measured: Measured, task: DocumentTask) -> tuple[list[str], list[str]]:
-    """Return the metrics whose values of all documents are 0 or 1, and the others."""
+def _kinds(measured: Measured, task: DocumentTask) -> list[tuple[list[str], bool]]:
+    """Return the metrics in lists of one kind, each with whether the values of all documents are 0 or 1.
+
+    Metrics of one kind lack the same documents, since they share a filter: a document that another one could not read
+    counts for them.
+    """
     scores = [attempt.grades[SCORES] for attempt in measured.selection.columns.attempts if SCORES in attempt.grades]
     graded = [score.value for score in scores if score.ungraded is None]
-    keys = list(dict.fromkeys([*task.keys, *(key for value in graded for key in value)]))
-
-    def is_share(key: str) -> bool:
-        return all(isinstance(v := value.get(key, 0), int | float) and v in (0, 1) for value in graded)
-
-    return [key for key in keys if is_share(key)], [key for key in keys if not is_share(key)]
+    keys = [key for key in dict.fromkeys([*task.keys, *(key for value in graded for key in value)]) if key != UNREAD]
+    unread: dict[str, list[int]] = {}
+    for number, value in enumerate(graded):
+        for key in value.get(UNREAD, ()):
+            unread.setdefault(key, []).append(number)
+    kinds: dict[tuple[bool, tuple[int, ...]], list[str]] = {}
+    for key in keys:
+        is_share = all(isinstance(v := value.get(key, 0), int | float) and v in (0, 1) for value in graded)
+        kinds.setdefault((is_share, tuple(unread.get(key, ()))), []).append(key)
+    return [(kind, is_share) for (is_share, _), kind in kinds.items()]

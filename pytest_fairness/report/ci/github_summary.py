@@ -187,7 +187,8 @@ def _item(row: ThresholdResult, *others: ThresholdResult) -> str:
         lines += [escape(_numbers(row)), escape(": ".join(filter(None, (format_subject(row), phrases.tallies(row)))))]
     if row.verdict == "undecided":
         lines.append(escape(row.advice[:MOST_TEXT]))
-    lines += [escape(remark[:MOST_TEXT]) for remark in (phrases.slices(row), phrases.excluded(row))]
+    remarks = (phrases.slices(row), phrases.excluded(row), phrases.without_group(row))
+    lines += [escape(remark[:MOST_TEXT]) for remark in remarks]
     return "\n  - ".join(filter(None, lines))
 
 
@@ -195,7 +196,8 @@ def _fair(rows: Sequence[ThresholdResult]) -> Iterator[str]:
     for row in rows:
         heading = "\n### Fair\n\n" if row is rows[0] else ""
         where = f"{_suite_and_model(row)}{_outcome(row)}"
-        remarks = (phrases.base_rates(row), phrases.slices(row), phrases.excluded(row))
+        sample = (phrases.excluded(row), phrases.without_group(row))
+        remarks = (phrases.base_rates(row), phrases.slices(row), *sample)
         numbers = "; ".join(filter(None, (_numbers(row), *remarks)))
         yield f"{heading}- **{escape(row.threshold)}** ({where}): {escape(numbers)}"
 
