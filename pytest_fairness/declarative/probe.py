@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -109,7 +110,7 @@ def _documents(path: Path, file: str) -> list[LocatedValue]:
 
 def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, lines_by_name: dict[str, int]) -> DeclaredProbe:
     name_node = document.get("probe")
-    name = name_node.text if name_node else slug(suite_in(path) or path.stem)
+    name = name_node.text if name_node else slug(suite_in(path) or path.stem) or "probe"
     _register_name(name, name_node or document, lines_by_name)
     if "table" in document.value:
         return _table_probe(document, name, folders, lines_by_name)
@@ -211,7 +212,7 @@ def _threshold(
     assertion = node.value["assert"] if isinstance(node.value, dict) else node
     name = slug(title)
     if not name:
-        raise node.key_error(f"the name {title!r} has no letter: give it one of a to z")
+        raise node.key_error(f"the name {title!r} has no letter and no digit: give it one")
     _register_name(name, node, lines_by_name)
     try:
         expression = Expression.parse(" ".join(assertion.text.split()), vocabulary)
@@ -265,7 +266,13 @@ def _title(node: LocatedValue, field_name: str) -> str:
     return title
 
 
+_NAMES_OF_PYTEST = ("setup_module", "teardown_module", "setup_function", "teardown_function", "pytestmark")
+"""Names in a module that pytest takes for something else than a test."""
+
+
 def _register_name(name: str, node: LocatedValue, lines_by_name: dict[str, int]) -> None:
+    if name in _NAMES_OF_PYTEST:
+        raise node.key_error(f"{name!r} has a meaning for pytest: take another name, for a probe by `probe:`")
     if name in lines_by_name:
         raise node.key_error(f"{name!r} is already the name of what stands in line {lines_by_name[name]}: take another")
     lines_by_name[name] = node.key_line or node.line
@@ -295,12 +302,18 @@ def _used_names(threshold: DeclaredThreshold) -> set[str]:
 
 
 def slug(title: str) -> str:
-    """Return a title as the name of a test.
+    """Return a title as the name of a test, with the letters, digits and vowel signs of any script.
 
-    >>> slug("Women and men, alike")
-    'women_and_men_alike'
+    >>> slug("Women and men, alike"), slug("Männer & Frauen"), slug("男女同等录用"), slug("!")
+    ('women_and_men_alike', 'männer_frauen', '男女同等录用', '')
     """
-    return re.sub(r"[^A-Za-z0-9.-]+", "_", title).strip("_.-").lower()
+    composed = unicodedata.normalize("NFC", title)  # names of files on macOS are decomposed
+    parts = (sign if _is_of_word(sign) or sign in ".-" else "_" for sign in composed)
+    return re.sub("_+", "_", "".join(parts)).strip("_.-").lower()
+
+
+def _is_of_word(sign: str) -> bool:
+    return sign.isalnum() or unicodedata.category(sign).startswith("M")
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,8 @@ class Probes:
         if (function, probe_id) not in self._probes:
             self._probes[function, probe_id] = self._build(function, probe_id, path)
         visible = visible_fixtures(test, graders)
+        if missing := next((name for name in graders if name not in visible), None):
+            raise FairnessError(_explain_missing_grader(function, missing))
         first = self._grader_fixtures.setdefault(probe_id, visible)
         for fixture in visible.keys() | first.keys():
             if visible.get(fixture) is not first.get(fixture):
@@ -398,6 +400,17 @@ def model_source(test: pytest.Item) -> str:
 def _source_text(fixture: pytest.FixtureDef[Any], parameters: tuple[tuple[str, int | str], ...]) -> str:
     code = _get_code(fixture)
     return repr((fixture.baseid, code and (code.co_filename, code.co_firstlineno), parameters))
+
+
+def _explain_missing_grader(function: Callable[..., object], name: str) -> str:
+    """Return the error of a grader that is a text and names no fixture: perhaps the name that YAML has for it."""
+    from pytest_fairness.core.extensions import GRADERS
+
+    grader = GRADERS.find(name).attr if name in GRADERS.names() else "YesNo"
+    return (
+        f"probe {function.__name__}: its grader {name!r} is no fixture: write a grader, such as {grader}(...), or the "
+        "name of a session-scoped fixture that returns one"
+    )
 
 
 def grader_fixtures(probe: Callable[..., object]) -> list[str]:
