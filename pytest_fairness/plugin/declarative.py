@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -113,9 +113,7 @@ class BrokenDeclaration(pytest.Function):
     """Whether its thresholds are not known; those of a probe whose items are invalid are tests of their own."""
 
     @classmethod
-    def make(
-        cls, file: DeclaredFile, name: str, reason: str, *, hides_thresholds: bool = False
-    ) -> BrokenDeclaration:
+    def make(cls, file: DeclaredFile, name: str, reason: str, *, hides_thresholds: bool = False) -> BrokenDeclaration:
         """Return the test of a file."""
 
         def test() -> None:
