@@ -114,6 +114,7 @@ class ItemHooks:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
+        __tracebackhide__ = True
         self._begin(item)
         try:
             yield
@@ -157,7 +158,10 @@ class ItemHooks:
             cause = f"fixture {error.argname!r} not found"
         if cause and is_marked(item):
             attempts = self._fairness.work.count_attempts(get_item_parameter(item))
-            self._fairness.causes.end_repeated(item, cause, attempts)
+            try:
+                self._fairness.causes.end_repeated(item, cause, attempts)
+            except pytest.fail.Exception as failure:
+                raise failure from None  # without the traceback that the first test shows
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
@@ -183,6 +187,7 @@ class ItemHooks:
     def pytest_fixture_setup(
         self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
     ) -> Generator[None, object, object]:
+        __tracebackhide__ = True
         try:
             return (yield from self._set_up(fixturedef, request))
         except (Exception, pytest.fail.Exception) as error:
@@ -196,6 +201,7 @@ class ItemHooks:
     def _set_up(
         self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
     ) -> Generator[None, object, object]:
+        __tracebackhide__ = True
         name, test = fixturedef.argname, self._fairness.test
         is_subject = self._is_ours and name == "model"
         if is_subject and (reason := check_scope(fixturedef)):

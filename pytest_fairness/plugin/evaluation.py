@@ -122,9 +122,13 @@ def _seed(item: pytest.Function) -> None:
 def get_test_arguments(item: pytest.Function) -> dict[str, Any]:
     """Return the fixture values of a test that is set up, by its arguments."""
     values = {name: item.funcargs[name] for name in inspect.signature(item.obj).parameters if name in item.funcargs}
-    if callable(getattr(values.get("subtests"), "test", None)):
-        values["subtests"] = TransparentSubtests()
-    return values
+    return {name: TransparentSubtests() if _are_subtests(value) else value for name, value in values.items()}
+
+
+def _are_subtests(value: object) -> bool:
+    """Return whether a fixture's value is that of `subtests`, of pytest 9 or of pytest-subtests."""
+    kind = type(value)
+    return kind.__module__ in ("_pytest.subtests", "pytest_subtests.plugin") and callable(getattr(value, "test", None))
 
 
 class TransparentSubtests:
