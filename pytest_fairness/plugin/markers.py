@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import pytest
@@ -192,6 +194,18 @@ def _get_marks(value: Any) -> Iterator[pytest.Mark]:
         mark = mark.mark if isinstance(mark, pytest.MarkDecorator) else mark
         if isinstance(mark, pytest.Mark):
             yield mark
+
+
+_MENTIONS = re.compile(rb"threshold|pytest_fairness|\bmeasured\b", re.IGNORECASE)
+"""The words of which a file with thresholds has one: an alias of the mark, a factory and a loop use one of them too."""
+
+
+def mentions_thresholds(file: Path) -> bool:
+    """Return whether a file that was not imported may have thresholds."""
+    try:
+        return file.is_file() and _MENTIONS.search(file.read_bytes()) is not None
+    except OSError:
+        return True
 
 
 def own_marks(test: pytest.Function) -> OwnMarks:
