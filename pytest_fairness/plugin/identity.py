@@ -19,7 +19,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.shared_prompts import describe_sharing
 from pytest_fairness.counterfactual.confounds import find_confounds
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.markers import get_mark, get_mark_arguments
+from pytest_fairness.plugin.markers import check_own_marks, get_mark, get_mark_arguments
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.settings import Settings
 
@@ -165,9 +165,10 @@ class Probes:
                     f"two probes have the id {probe_id!r} ({' and '.join(files)}): bind each to a name of its own in "
                     "its module, in a folder of its own name where that lies outside of the rootdir"
                 )
+            check_own_marks(function, "probe")
             probe = Probe(function, probe_id, suite, get_mark_arguments(mark))
         except FairnessError as error:
-            return Probe(function, probe_id, suite, {}, error=str(error))
+            return Probe(function, probe_id, suite, {}, error=f"probe {function.__name__}: {error}")
         self._files[probe_id] = path
         probe.build(self._settings)
         return probe

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -184,6 +184,45 @@ def get_mark(function: object, name: str) -> pytest.Mark | None:
     return last if is_ours else None
 
 
+def check_own_marks(function: object, name: str) -> None:
+    """Check that a test has one mark of a name, and a probe none for thresholds.
+
+    Raises:
+        FairnessError: It has two, of which pytest would take one; or a probe's test is marked flaky.
+    """
+    marks = list(_get_marks(function))
+    if sum(mark.name == name and not _KEYWORDS[name].isdisjoint(mark.kwargs) for mark in marks) > 1:
+        raise FairnessError(
+            f"@pytest.mark.{name} is given twice, and one of the two would be ignored: keep one, or write two tests"
+        )
+    if name == "probe" and any(mark.name == "flaky_threshold" for mark in marks):
+        raise FairnessError(
+            "@pytest.mark.flaky_threshold is for a threshold, and this test measures: mark the threshold that may flip"
+        )
+
+
+def check_grade_names(kind: str, names: Iterable[str], graders: Mapping[str, Any]) -> None:
+    """Check that what a mark declares about grades is about grades of its probe.
+
+    Args:
+        kind: The argument of the mark.
+        names: The grades that it names.
+        graders: The graders of the probe by grade: a judge may give several grades, and a fixture any.
+
+    Raises:
+        FairnessError: There is no such grade.
+    """
+    known: list[str] = []
+    for name, grader in graders.items():
+        fields = getattr(grader, "fields", None)
+        if isinstance(grader, str) or (hasattr(grader, "graders") and not isinstance(fields, Sequence)):
+            return
+        known += [name, *(str(getattr(field, "name", "")) for field in fields or ())]
+    for name in names:
+        if name not in known and not any(name.startswith(f"{judged} by ") for judged in known):
+            raise FairnessError(f"{kind}: there is no grade {name!r}; {did_you_mean(name, known)}")
+
+
 def _get_marks(value: Any) -> Iterator[pytest.Mark]:
     """Yield the marks on any value of a test module: mocks and proxies answer or raise for every attribute."""
     try:
@@ -249,6 +288,7 @@ def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
     probe: Callable[..., object] = arguments["probe"]
     if get_mark(probe, "probe") is None:
         raise FairnessError(f"threshold {function.__name__}: its probe is {probe!r}, which is not marked as a probe")
+    check_own_marks(function, "threshold")
     threshold_scale(function)
     threshold_slices(function)
     threshold_exclude(function)
@@ -357,6 +397,8 @@ class FlakyMark:
         mark = item.get_closest_marker("flaky_threshold")
         if mark is None:
             return None
+        if sum(own.name == mark.name for own in _get_marks(getattr(item, "function", None))) > 1:
+            raise FairnessError("flaky_threshold is given twice, and one of the two would be ignored: keep one")
         arguments = dict(get_mark_arguments(mark))
         check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="reason")
         check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="until")

@@ -25,6 +25,7 @@ from pytest_fairness.plugin.markers import (
     check_arguments,
     check_confidence,
     check_expected,
+    check_grade_names,
     check_grader,
     check_graders,
     check_repetitions,
@@ -174,8 +175,10 @@ class Probe:
         check_repetitions(self.repetitions)
         check_confidence(self.confidence)
         check_expected(self.expected)
-        self.controls  # noqa: B018 - checked before any call
-        for name, grader in check_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
+        graders = check_graders(self.arguments.get("grade", DEFAULT_GRADERS))
+        check_grade_names("control", [control.grade for control in self.controls], graders)
+        check_grade_names("expected", self.expected.keys() - {"icc"}, graders)
+        for name, grader in graders.items():
             if not isinstance(grader, str) and not hasattr(grader, "graders"):  # a judge stands for several graders
                 check_grader(name, grader)
         if self.arguments.get("sources", "random") not in ("random", "fixed"):

@@ -258,7 +258,7 @@ ALWAYS_HOLDS = {
     'assert measured.worst_ratio("hired", by="gender") <= 1': "from 0 to 1: <= 1 always holds",
     'assert 0.01 <= measured.rate("hired") <= 5': "from 0 to 1: <= 5 always holds; a share of 5% is 0.05",
     'assert 0.01 <= measured.rate("hired")\nassert measured.rate("hired") <= 5': "from 0 to 1: <= 5 always holds",
-    'assert -5 <= measured.difference("hired", by="gender", of="woman", to="man") <= 0.1': ">= -5 always holds; a share",
+    'assert -5 <= measured.difference("hired", by="gender", of="woman", to="man") <= 0.1': ">= -5 always holds; a",
     f"assert -1 <= {WOMEN} <= 1.2": "from 0 to inf: >= -1 always holds",
 }
 
