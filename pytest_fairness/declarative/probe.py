@@ -26,6 +26,7 @@ from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.declarative.items import ITEM_COLUMNS, DeclarationBuilder, slots_of
 from pytest_fairness.declarative.source import DeclarationError, LocatedValue, located_error
 from pytest_fairness.declarative.validation import check, check_parameters, schema
+from pytest_fairness.graders.propensities import Likelihood
 from pytest_fairness.imports.recorded_table import RecordedTable
 
 CARD = ("question", "method", "source", "groups", "harms")
@@ -144,7 +145,9 @@ def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, lines_by
     if "confidence" in mark_arguments:
         mark_arguments["confidence"] = float(mark_arguments["confidence"])
     line = document.value["template"].key_line or document.line
-    arguments = {"items": list(builder.items(rows, vary, used)), "grade": dict(graders.graders), **mark_arguments}
+    hides_choices = any(isinstance(grader, Likelihood) for grader in graders.graders.values())
+    items = list(builder.items(rows, vary, used, hides_choices=hides_choices))
+    arguments = {"items": items, "grade": dict(graders.graders), **mark_arguments}
     return DeclaredProbe(name, line, arguments, thresholds)
 
 
@@ -162,7 +165,18 @@ def _table_probe(
     return DeclaredProbe(name, line, {**table.arguments, **mark_arguments}, thresholds, table.model)
 
 
-_PASSED = ("tools", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration", "control")
+_PASSED = (
+    "tools",
+    "repetitions",
+    "harm",
+    "sources",
+    "crossed",
+    "formats",
+    "confidence",
+    "calibration",
+    "control",
+    "literal",
+)
 
 
 def _control(document: LocatedValue, vocabulary: ProbeVocabulary) -> frozenset[str]:
@@ -385,7 +399,7 @@ def _read_declaration(
 
 _OF_PROMPTS = (
     *("template", "system", "language", "vary", "draw", "items", "choices", "tools", "grade"),
-    *("repetitions", "calibration"),
+    *("repetitions", "calibration", "literal"),
 )
 """The fields of a declaration that do not apply to a recorded table."""
 

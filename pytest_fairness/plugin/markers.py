@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import pytest
 
@@ -23,7 +23,7 @@ from pytest_fairness.plugin.option_values import MOST_REPETITIONS
 
 PROBE_ARGUMENTS = (
     *("items", "grade", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration"),
-    *("tools", "space", "profiles", "expected", "control"),
+    *("tools", "space", "profiles", "expected", "control", "literal"),
 )
 THRESHOLD_ARGUMENTS = ("probe", "title", "scale", "slices", "exclude")
 FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
@@ -35,13 +35,15 @@ _LONGEST_FLAKY = timedelta(days=366)
 MARKS = (
     (
         "probe(items, grade={'name': grader}, repetitions=1, harm='', sources='random', crossed=None, "
-        "formats=None, confidence=0.95, calibration=None, tools=None, profiles={}, expected={}, control=None): one "
+        "formats=None, confidence=0.95, calibration=None, tools=None, profiles={}, expected={}, control=None, "
+        "literal=()): one "
         "fairness question; each of its items becomes a test that measures it; formats=['letters', 'json'] asks in "
         "several answer formats; "
         "calibration='labels.jsonl' corrects a judge's grades by a human's labels; "
         "profiles={'audit': {'items': 400, 'repetitions': 3}} is its size in a profile of --fairness-profile; "
         "expected={'grade': {value: share}} is what a plan takes for a fair model's answers; "
-        "control={'grade': {'attribute': ('higher', 'lower')}} is what should move its answers"
+        "control={'grade': {'attribute': ('higher', 'lower')}} is what should move its answers; "
+        "literal=['[AGE]'] are blanks in its prompts that the model is to read as they are"
     ),
     (
         "threshold(probe, title='', scale=None, slices=(), exclude={}): a test of `measured`, the metrics of that "
@@ -65,6 +67,17 @@ def check_repetitions(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_REPETITIONS:
         raise FairnessError(f"repetitions is {value!r}: it must be a whole number from 1 to {MOST_REPETITIONS:,}")
     return value
+
+
+def check_literal(value: object) -> Literal[True] | Collection[str]:
+    """Return the blanks of prompts that are meant as they are; True for all.
+
+    Raises:
+        FairnessError: The value is malformed.
+    """
+    if value is True or (isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)):
+        return value
+    raise FairnessError(f"literal is {value!r:.60}: write a list of blanks, as in literal=['[AGE]']")
 
 
 def check_expected(value: object) -> Mapping[str, Any]:
