@@ -225,15 +225,15 @@ def check_grade_names(kind: str, names: Iterable[str], graders: Mapping[str, Any
     Raises:
         FairnessError: There is no such grade.
     """
-    known: list[str] = []
+    grades: list[str] = []
     for name, grader in graders.items():
         fields = getattr(grader, "fields", None)
         if isinstance(grader, str) or (hasattr(grader, "graders") and not isinstance(fields, Sequence)):
             return
-        known += [name, *(str(getattr(field, "name", "")) for field in fields or ())]
+        grades += [name, *(str(getattr(field, "name", "")) for field in fields or ())]
     for name in names:
-        if name not in known and not any(name.startswith(f"{judged} by ") for judged in known):
-            raise FairnessError(f"{kind}: there is no grade {name!r}; {did_you_mean(name, known)}")
+        if name not in grades and not any(name.startswith(f"{grade} by ") for grade in grades):
+            raise FairnessError(f"{kind}: there is no grade {name!r}; {did_you_mean(name, grades)}")
 
 
 def _get_marks(value: Any) -> Iterator[pytest.Mark]:

@@ -83,9 +83,9 @@ def test_option_that_would_move_the_rootdir_is_refused_at_once(
     inner.mkdir()
     (inner / "pytest.ini").write_text("[pytest]\ntestpaths = .\n", encoding="utf-8")
     (inner / "test_unit.py").write_text(UNIT, encoding="utf-8")
-    elsewhere = project.path / "elsewhere" / "file"
+    file = project.path / "elsewhere" / "file"
     monkeypatch.chdir(inner)
-    typed = [option, str(elsewhere)]
+    typed = [option, str(file)]
     if way == "PYTEST_ADDOPTS":
         monkeypatch.setenv(way, " ".join(typed))
         typed = []

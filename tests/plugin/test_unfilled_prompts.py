@@ -95,10 +95,10 @@ def write_cases(project: Project, text: str, rows: list[dict[str, str]]) -> None
 def test_names_in_cells_are_filled_in_by_the_groups(project: Project, filled_by: str) -> None:
     # Regression: BBQ's templates were sent with {{NAME1}} in them, and the verdict was fair.
     text = TEMPLATES if filled_by == "cells and template" else TEMPLATES.replace(" {{ NAME1 }} is at work today.", "")
-    places = ["bank", "shop", "desk", "park", "bus", "office", "library", "museum", "station", "market"]
+    sites = ["bank", "shop", "desk", "park", "bus", "office", "library", "museum", "station", "market"]
     rows = [
-        {"id": f"t{n}", "context": f"{{{{NAME1}}}} was at the {place}.", "question": "Is {{ NAME1 }} to blame?"}
-        for n, place in enumerate(places)
+        {"id": f"t{n}", "context": f"{{{{NAME1}}}} was at the {site}.", "question": "Is {{ NAME1 }} to blame?"}
+        for n, site in enumerate(sites)
     ]
     write_cases(project, text, rows)
     project.run()

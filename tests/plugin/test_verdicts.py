@@ -290,7 +290,7 @@ def test_bounds_that_no_value_can_reach_are_invalid(project: Project) -> None:
         assert words in row["message"]
 
 
-def test_bound_at_the_end_of_the_values_may_stand_beside_another(project: Project) -> None:
+def test_bound_at_the_end_of_the_values_is_allowed(project: Project) -> None:
     bodies = [
         'assert 0.5 <= measured.rate("hired") <= 1',
         'assert 0 <= abs(measured.difference("hired", by="gender", of="woman", to="man")) <= 0.2',
