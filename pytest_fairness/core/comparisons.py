@@ -6,6 +6,7 @@ import math
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -219,6 +220,8 @@ class ComparisonRecorder:
         if isinstance(value, Mark):
             return _mark_condition(value, str(bound))
         assert isinstance(value, Estimate | EstimateFamily)  # noqa: S101 - nothing else is compared
+        if not (isinstance(value, SealedEstimate) if isinstance(value, Estimate) else value.is_sealed):
+            self.note_refusal(f"{_subject(value)} was made by hand, not measured: compare what `measured` computes")
         value = unsealed(value) if isinstance(value, Estimate) else unsealed_family(value)
         number = float(bound)
         first = value if isinstance(value, Estimate) else next(iter(dict(value.items()).values()))
@@ -253,11 +256,20 @@ class ComparisonRecorder:
         return f"{name} #{values.index(numbers)}"
 
 
+def _subject(value: Estimate | EstimateFamily) -> str:
+    return "a family" if isinstance(value, EstimateFamily) else format_subject(value)
+
+
 @contextmanager
 def recording(record: ComparisonRecorder | None = None) -> Iterator[ComparisonRecorder]:
-    """Record all comparisons and estimates within the block."""
+    """Record all comparisons and estimates within the block.
+
+    A comparison that Python cannot make, such as `float.__ge__(0.8, estimate)`, is an error there, as from Python 3.14
+    on: its value, NotImplemented, counts as true.
+    """
     record = ComparisonRecorder() if record is None else record
-    with use_recorder(record):
+    with use_recorder(record), warnings.catch_warnings():
+        warnings.filterwarnings("error", "NotImplemented should not be used", DeprecationWarning)
         yield record
 
 
