@@ -321,7 +321,8 @@ def _range_of(comparisons: Sequence[Comparison]) -> str:
 def _hint(comparisons: Sequence[Comparison]) -> str:
     """Return what may be meant by a bound above 1 of a share, or of a difference of shares."""
     estimate = comparisons[0].estimate
-    is_share = estimate.span is not None and estimate.span[1] == 1 and not estimate.kind.log_scale
+    is_rate = not estimate.kind.log_scale and estimate.kind is not MetricKind.CORRELATION
+    is_share = is_rate and estimate.span is not None and estimate.span[1] == 1
     is_percent = is_share and any(abs(comparison.bound) > 1 for comparison in comparisons)
     return "; a share of 5% is 0.05, and a number that may be larger needs `extremes`" if is_percent else ""
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 import shlex
 from collections.abc import Collection, Generator, Iterator, Sequence
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.results import RunResults
+from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.collection import is_marked, is_threshold
 from pytest_fairness.plugin.identity import get_sample
 from pytest_fairness.plugin.markers import get_mark, mentions_thresholds, own_marks
@@ -79,8 +82,9 @@ class CollectedTests:
         if report.passed and isinstance(collector, pytest.File) and not report.result:
             is_left_out = collector.config.getoption("lf", default=False)
             reason = not_judged("skipped: by --lf", "skipped") if is_left_out else None
-        if reason is not None and mentions_thresholds(collector.path):
-            self._skipped_files[report.nodeid or collector.path.name] = reason
+        for file in _files_of(collector) if reason is not None else ():
+            if mentions_thresholds(file):
+                self._skipped_files[_name_of(file, collector, report.nodeid)] = reason
         return report
 
     def uncollected_rows(self) -> dict[str, ExpectedThreshold]:
@@ -116,6 +120,24 @@ class CollectedTests:
         if without_items:
             notes.append(f"{_count_thresholds(without_items)} selected without items: the whole sample is measured")
         return "; ".join(notes)
+
+
+def _files_of(collector: pytest.Collector) -> Iterator[Path]:
+    """Yield the file of a collector, or the files of tests in a folder that its `conftest.py` skips."""
+    if not collector.path.is_dir():
+        yield collector.path
+        return
+    patterns = collector.config.getini("python_files")
+    for file in sorted(collector.path.rglob("*")):
+        if suite_in(file) is not None or any(fnmatch(file.name, pattern) for pattern in patterns):
+            yield file
+
+
+def _name_of(file: Path, collector: pytest.Collector, nodeid: str) -> str:
+    """Return the id of a file: that of its collector, or of one in the collector's folder."""
+    if file == collector.path:
+        return nodeid or file.name
+    return (PurePosixPath(nodeid) / file.relative_to(collector.path).as_posix()).as_posix()
 
 
 def _of_file(file: str, reason: Unjudged) -> Unjudged:

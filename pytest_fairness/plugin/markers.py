@@ -227,10 +227,10 @@ def check_grade_names(kind: str, names: Iterable[str], graders: Mapping[str, Any
     """
     grades: list[str] = []
     for name, grader in graders.items():
-        fields = getattr(grader, "fields", None)
-        if isinstance(grader, str) or (hasattr(grader, "graders") and not isinstance(fields, Sequence)):
+        fields = getattr(grader, "fields", None) if hasattr(grader, "graders") else ()
+        if isinstance(grader, str) or not isinstance(fields, Sequence):
             return
-        grades += [name, *(str(getattr(field, "name", "")) for field in fields or ())]
+        grades += [name, *(str(getattr(field, "name", "")) for field in fields)]
     for name in names:
         if name not in grades and not any(name.startswith(f"{grade} by ") for grade in grades):
             raise FairnessError(f"{kind}: there is no grade {name!r}; {did_you_mean(name, grades)}")

@@ -182,6 +182,20 @@ def test_file_that_was_not_read_leaves_the_release_open(project: Project, alias:
         assert release["verdict"] == "invalid"
 
 
+def test_folder_that_was_skipped_leaves_the_release_open(project: Project) -> None:
+    project.write_suite(FAIR)
+    folder = project.path / "more"
+    folder.mkdir()
+    (folder / "conftest.py").write_text("import pytest\npytest.skip('no data', allow_module_level=True)\n")
+    for name, text in (("test_left", project_sources.suite(LEFT)), ("test_plain", "def test_plain(): pass\n")):
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    (folder / "pay.probe.yaml").write_text("thresholds: {}", encoding="utf-8")
+    result = project.run()
+    reasons = ["file more/pay.probe.yaml skipped: no data", "file more/test_left.py skipped: no data"]
+    assert list(project.results()["release"][0]["not_judged"]) == reasons
+    assert f"release: fair so far (1 threshold; {'; '.join(reasons)})" in unwrapped(result)
+
+
 LEAVES_OUT = {
     "ignored": ({"conftest": "collect_ignore = ['test_closed.py']\n"}, ()),
     "by option": ({}, ("--ignore=test_closed.py",)),
