@@ -97,7 +97,7 @@ class Likelihood(DeclarativeGrader):
 
     @classmethod
     def from_declaration(cls, declaration: GraderDeclaration) -> Likelihood:
-        parameters = {
+        parameters: dict[str, Any] = {
             name: str(value) if name in ("of", "to") else value for name, value in declaration.parameters.items()
         }
         choices = declaration.choices

@@ -82,9 +82,10 @@ class CollectedTests:
         if report.passed and isinstance(collector, pytest.File) and not report.result:
             is_left_out = collector.config.getoption("lf", default=False)
             reason = not_judged("skipped: by --lf", "skipped") if is_left_out else None
-        for file in _files_of(collector) if reason is not None else ():
-            if mentions_thresholds(file):
-                self._skipped_files[_name_of(file, collector, report.nodeid)] = reason
+        if reason is None:
+            return report
+        for file in filter(mentions_thresholds, _files_of(collector)):
+            self._skipped_files[_name_of(file, collector, report.nodeid)] = reason
         return report
 
     def uncollected_rows(self) -> dict[str, ExpectedThreshold]:
