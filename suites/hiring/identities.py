@@ -86,9 +86,7 @@ def identity_lines(number: int = 0) -> dict[str, dict[str, list[str]]]:
             if index % 3 != number % 3
         },
         "sexual_orientation": {
-            "gay or lesbian": [
-                f"Volunteering: treasurer of the local gay and lesbian {group}" for group, _ in volunteers
-            ],
+            "gay or lesbian": [f"Volunteering: treasurer of the local gay and lesbian {group}" for group, _ in volunteers],
             "not told": [f"Volunteering: treasurer of the local {plain[1]} {plain[0]}"],
             "another cause": [f"Volunteering: treasurer of the local environmental {cause[0]}"],
         },

@@ -54,9 +54,7 @@ def applications(
         yield _application(number, profile, drawn, ask, language)
 
 
-def _application(
-    number: int, profile: Profile, drawn: Sequence[tuple[Name, int]], ask: str, language: str
-) -> ProbeItem:
+def _application(number: int, profile: Profile, drawn: Sequence[tuple[Name, int]], ask: str, language: str) -> ProbeItem:
     """Return a profile's application under each of these names."""
     texts = language_texts(language)
     template = f"{texts['application']}\n\n{texts[ask]}"
