@@ -8,26 +8,31 @@ from typing import Literal
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 
-_SIGNS = re.compile(r"[\[{<$]|%[(s]|__[A-Z]")
+_SIGNS = re.compile(r"[\[{<$]|%[(s\w]|__\w|@@")
 """The first signs of a blank; most texts have none."""
+_OF_A_PERSON = (
+    r"(?:(?:first|last|full|candidate|applicant|customer|company|user|your)\ )?"
+    r"(?:name|age|gender|race|ethnicity|religion|pronouns?|company|employer|city|country|"
+    r"job\ title|occupation|position)"
+)
+"""What a blank in small letters is for; other such words in brackets are remarks, or elements of XML."""
 _BLANKS = re.compile(
     r"""
-    \{\{[^{}\n]{1,80}\}\}                                           # {{NAME1}}, {{ user.name }}, {{#if x}}
-    | \{%[-+]?\s*[A-Za-z][^{}\n]{0,80}%\}                           # {% if x %}
-    | \$\{[A-Za-z_][\w.]{0,60}\}                                    # ${name}
-    | \$[A-Z][A-Z_]*[A-Z_]{2}(?!\w|\s*\d)                           # $OCCUPATION
-    | (?<![\w\\}_^${])\{[A-Za-z_]\w[\w.\[\]]{0,60}(?:![rsa])?(?::[^{}\s]{0,12})?\}(?!\})   # {company}
-    | \[[A-Z][A-Z0-9_/ -]{0,60}[A-Z0-9]\]                           # [AGE]
-    | \[(?:your|insert|enter|fill|add|name\ of)\b[^\]\n]{0,60}\]    # [insert name here]
-    | \[(?:[A-Z][a-z]+[ ]){0,3}(?:Name|Age|Gender|Company|Pronoun|City|Job\ Title|Position)\]   # [Company Name]
-    | <[A-Z][A-Z0-9_ -]{1,60}[A-Z0-9]>                              # <COMPANY_NAME>
-    | <(?:your|insert|enter)\b[^<>\n]{0,60}>                        # <insert name>
-    | %\([A-Za-z_]\w{0,60}\)[sdrf]                                  # %(name)s
-    | (?<![\w%])%s\b                                                # %s
-    | (?<!\w)__[A-Z][A-Z0-9_]{0,60}__(?!\w)                         # __NAME__
+    \{\{[^{}\n]{1,80}\}\}                                          # {{NAME1}}, {{ user.name }}, {{#if x}}
+    | \{%[-+]?\s*[A-Za-z][^{}\n]{0,80}%\} | <%[=-]?[^%<>\n]{1,80}%>     # {% if x %}, <%= name %>
+    | \$\{[A-Za-z_][\w.]{0,60}\}                                        # ${name}
+    | \$[A-Z][A-Z_]*[A-Z_]{2}(?!\w|\s*\d)                                # $OCCUPATION
+    | (?<![\w$])\$[a-z][a-z_]{2,40}(?![\w$\\^{=(])                        # $name
+    | (?<![\w\\}_^$={])\{[^\W\d]\w[\w.\[\]\ ]{0,60}(?:![rsa])?(?::[^{}\s]{0,12})?\}(?!\})    # {company}
+    | \[[^\W\d_][\w/\ -]{0,60}\w\] | <[^\W\d_][\w\ -]{0,60}\w>         # [AGE], <COMPANY_NAME>: _is_blank
+    | \[(?i:your|insert|enter|fill|add|name\ of)\b[^\]\n]{0,60}\]            # [insert name here]
+    | <(?i:your|insert|enter)\b[^<>\n]{0,60}>                             # <insert name>
+    | %\([A-Za-z_]\w{0,60}\)[sdrf] | (?<![\w%])%s\b | (?<![\w%])%[A-Z][A-Z_]{1,40}%      # %(name)s, %s, %NAME%
+    | (?<!\w)__[A-Z][A-Z0-9_]{0,60}__(?!\w) | @@\w{2,60}@@               # __NAME__, @@NAME@@
     """,
     re.VERBOSE,
 )
+_WORDED = re.compile(rf"{_OF_A_PERSON}|(?:your|insert|enter|fill|add|name\ of)\b.*", re.IGNORECASE)
 _NO_BLANKS = frozenset(
     (
         *("SEP", "CLS", "MASK", "PAD", "UNK", "BOS", "EOS", "EOT", "INST", "SYS"),
@@ -51,19 +56,22 @@ def find_placeholders(text: str) -> Iterator[str]:
         return
     for match in _BLANKS.finditer(text):
         blank = match.group()
-        inner = blank.strip("[]<>$ ")
-        if inner in _NO_BLANKS or (blank[0] in "[<" and _is_markup(text, match, inner)):
-            continue
-        yield blank
+        if not (blank[0] == "$" and blank[1:] in _NO_BLANKS) and (
+            blank[0] not in "[<" or blank[1] == "%" or _is_bracketed_blank(text, match)
+        ):
+            yield blank
 
 
-def _is_markup(text: str, match: re.Match[str], inner: str) -> bool:
-    """Return whether a word in brackets is a heading, or begins or ends a part of the text."""
+def _is_bracketed_blank(text: str, match: re.Match[str]) -> bool:
+    """Return whether a word in brackets is a blank: no heading, and no beginning or end of a part of the text."""
+    blank, inner = match.group(), match.group()[1:-1]
+    if inner in _NO_BLANKS or not (inner.isupper() or _WORDED.fullmatch(inner)):
+        return False
     start, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
     line = text[start : len(text) if end < 0 else end].strip(" \t\r#*:")
-    is_heading = line == match.group() and (start > 0 or end >= 0)
-    closing = f"{match.group()[0]}/{inner}"
-    return is_heading or closing in text or text.startswith("(", match.end())  # the last is a link in Markdown
+    is_heading = line == blank and (start > 0 or end >= 0)
+    is_markup = f"{blank[0]}/{inner}" in text or text.startswith("(", match.end())  # the last is a link in Markdown
+    return not (is_heading or is_markup)
 
 
 def check_filled_in(texts: Iterable[tuple[str, str]], literal: Literal[True] | Collection[str], way_out: str) -> None:

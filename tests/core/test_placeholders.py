@@ -52,7 +52,9 @@ FINISHED = [
     "The BLANK is tired. [MASK] is tired. <unk> </s> <|im_end|>",
     "I love {} and {0} :-} {-:",
     "function f() { return x; } body { color: red }",
-    "Prices: 5€ [EUR], 7$ [USD]",
+    "Prices: 5€ [EUR], 7$ [USD], 90%, 5%OFF, me@@example",
+    "Let $x$ and $alpha$ be $sin(x)$; @article{key, title={The Paper}}; <name>Ann</name> <think> <br> <div>",
+    "He said [laughs] and [he left the room].",
 ]
 
 
