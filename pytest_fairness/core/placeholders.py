@@ -33,6 +33,8 @@ _BLANKS = re.compile(
     re.VERBOSE,
 )
 _WORDED = re.compile(rf"{_OF_A_PERSON}|(?:your|insert|enter|fill|add|name\ of)\b.*", re.IGNORECASE)
+_CLOSINGS = re.compile(r"\[/[^\]\n]{1,62}\]|</[^>\n]{1,62}>")
+"""The ends of parts of a text: [/INST], </name>."""
 _NO_BLANKS = frozenset(
     (
         *("SEP", "CLS", "MASK", "PAD", "UNK", "BOS", "EOS", "EOT", "INST", "SYS"),
@@ -54,23 +56,26 @@ def find_placeholders(text: str) -> Iterator[str]:
     """
     if not _SIGNS.search(text):
         return
+    closed = {match.group() for match in _CLOSINGS.finditer(text)}
     for match in _BLANKS.finditer(text):
         blank = match.group()
         if not (blank[0] == "$" and blank[1:] in _NO_BLANKS) and (
-            blank[0] not in "[<" or blank[1] == "%" or _is_bracketed_blank(text, match)
+            blank[0] not in "[<" or blank[1] == "%" or _is_bracketed_blank(text, match, closed)
         ):
             yield blank
 
 
-def _is_bracketed_blank(text: str, match: re.Match[str]) -> bool:
+def _is_bracketed_blank(text: str, match: re.Match[str], closed: Collection[str]) -> bool:
     """Return whether a word in brackets is a blank: no heading, and no beginning or end of a part of the text."""
     blank, inner = match.group(), match.group()[1:-1]
     if inner in _NO_BLANKS or not (inner.isupper() or _WORDED.fullmatch(inner)):
         return False
     start, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
-    line = text[start : len(text) if end < 0 else end].strip(" \t\r#*:")
-    is_heading = line == blank and (start > 0 or end >= 0)
-    is_markup = f"{blank[0]}/{inner}" in text or text.startswith("(", match.end())  # the last is a link in Markdown
+    line = text[start : min(len(text) if end < 0 else end, match.end() + 20)]
+    is_heading = match.start() - start < 20 and line.strip(" \t\r#*:") == blank and (start > 0 or end >= 0)
+    is_markup = f"{blank[0]}/{blank[1:]}" in closed or text.startswith(
+        "(", match.end()
+    )  # the last is a link in Markdown
     return not (is_heading or is_markup)
 
 
