@@ -15,7 +15,7 @@ _OF_A_PERSON = (
     r"(?:name|age|gender|race|ethnicity|religion|pronouns?|company|employer|city|country|"
     r"job\ title|occupation|position)"
 )
-"""What a blank in small letters is for; other such words in brackets are remarks, or elements of XML."""
+"""A blank in small letters; other such words in brackets are remarks, or elements of XML."""
 _BLANKS = re.compile(
     r"""
     \{\{[^{}\n]{1,80}\}\}                                          # {{NAME1}}, {{ user.name }}, {{#if x}}
