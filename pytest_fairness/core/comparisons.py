@@ -221,7 +221,7 @@ class ComparisonRecorder:
             return _mark_condition(value, str(bound))
         assert isinstance(value, Estimate | EstimateFamily)  # noqa: S101 - nothing else is compared
         if not (isinstance(value, SealedEstimate) if isinstance(value, Estimate) else value.is_sealed):
-            self.note_refusal(f"{_subject(value)} was made by hand, not measured: compare what `measured` computes")
+            self.note_refusal(f"{_subject(value)} was not computed by this test: compare what `measured` gives it")
         value = unsealed(value) if isinstance(value, Estimate) else unsealed_family(value)
         number = float(bound)
         first = value if isinstance(value, Estimate) else next(iter(dict(value.items()).values()))

@@ -91,8 +91,8 @@ def test_invalid_probabilities_are_refused(probability: object) -> None:
 def labels_needed(chances: Sequence[float], bound: float) -> NeededLabels:
     """Return the labels that a plan of 300 items takes for a rate of at most a bound, from 150 drawn by chances."""
     rows = [{**row, "probability": chances[n % len(chances)]} for n, row in enumerate(labels(150))]
-    plain, estimate = corrected([]).rate("harmful"), corrected(rows).rate("harmful")
-    judgment = judge(lambda: _assert(estimate <= bound))
+    plain, measured = corrected([]).rate("harmful"), corrected(rows)
+    judgment = judge(lambda: _assert(measured.rate("harmful") <= bound))
     needed = Forecast(plain, plain.value, plain.error, plain.df, None, (None, bound)).labels_needed(judgment)
     assert needed is not None
     return needed
