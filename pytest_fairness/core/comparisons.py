@@ -106,6 +106,8 @@ class Condition:
     """The line in the user's file."""
     asserted: tuple[Estimate, ...] = ()
     """All estimates of the condition; for a family every member. Empty: those of its comparisons."""
+    of_mark: bool = False
+    """Whether its bounds are the ends of a mark's range, which nobody wrote as bounds of this metric."""
 
     @property
     def decision(self) -> Decision:
@@ -361,7 +363,7 @@ def _mark_condition(mark: Mark, letter: str) -> tuple[str, Condition]:
     if len(claims) > 1 and _standing(deciding)[0] < len(DECISIONS) - 1:
         members = tuple((claim.estimate, claim.op, claim.bound) for comparisons in claims for claim in comparisons)
         deciding = [replace(claim, members=members) for claim in deciding]
-    condition = Condition(text, tuple(deciding), family=family, asserted=marked_estimates(mark))
+    condition = Condition(text, tuple(deciding), family=family, asserted=marked_estimates(mark), of_mark=True)
     return f"mark of {len(claims)} {name} >= {letter}", condition
 
 

@@ -10,7 +10,15 @@ from numbers import Real
 from typing import Any
 
 from pytest_fairness.core.breakdown import LazyBreakdown
-from pytest_fairness.core.decisions import OPERATORS, Comparable, Decision, Verdict, current_recorder, is_text_shown
+from pytest_fairness.core.decisions import (
+    OPERATORS,
+    OPPOSITES,
+    Comparable,
+    Decision,
+    Verdict,
+    current_recorder,
+    is_text_shown,
+)
 from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.core.formatting import checked_title, counted, decimals, format_level, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED, RANKS, MarkScale
@@ -329,6 +337,14 @@ class Estimate(ComparableNumber):
             bound: A finite number.
         """
         return self.span is not None and all(OPERATORS[op](end, bound) for end in self.span)
+
+    def never(self, op: str, bound: float) -> bool:
+        """Return whether no value that the metric can have satisfies a comparison."""
+        return self.always(OPPOSITES[op], bound)
+
+    def is_beyond(self, bound: float) -> bool:
+        """Return whether a bound lies outside of the values that the metric can have, not at their end."""
+        return self.span is not None and not self.span[0] <= bound <= self.span[1]
 
     def decision(self, op: str, bound: float) -> Decision:
         """Return the decision of the interval on a comparison.

@@ -10,6 +10,7 @@ import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pytest_fairness.core.errors import FairnessError, short_repr
 
@@ -34,7 +35,8 @@ class MarkScale:
     'B'
 
     Raises:
-        FairnessError: A mark has no range, a range is malformed, or the ranges leave no value for a D.
+        FairnessError: A mark has no range, a range is malformed, the ranges leave no value for a D,
+            or a mark is narrower than a better one.
     """
 
     A: Range | Sequence[Range]
@@ -46,6 +48,21 @@ class MarkScale:
             object.__setattr__(self, mark, _ranges(mark, getattr(self, mark)))
         if self.region("C") == [(-math.inf, math.inf)]:
             raise FairnessError("scale: A, B and C hold every value: leave some to be a D")
+        for better, mark in pairwise("ABC"):
+            self._refuse_contradiction(better, mark)
+
+    def _refuse_contradiction(self, better: str, mark: str) -> None:
+        """Refuse a mark that is narrower than a better one: no value would get it.
+
+        Raises:
+            FairnessError: Its ranges lie within those of better marks. Equal ones leave the mark out.
+        """
+        best, own = self.region(better), _merged(getattr(self, mark))
+        if self.region(mark) == best and own != best:
+            raise FairnessError(
+                f"scale: {mark} is {_shown(own)}, within the ranges of better marks, {_shown(best)}, so that no value "
+                "gets it: a worse mark has the wider range"
+            )
 
     def mark(self, value: float) -> str:
         """Return the mark of a value, ``A`` to ``D``; ``-`` for a value that is not finite."""
@@ -67,13 +84,7 @@ class MarkScale:
 
     def region(self, mark: str) -> list[tuple[float, float]]:
         """Return the ranges in which a value has this mark or a better one, in order and without overlaps."""
-        merged: list[tuple[float, float]] = []
-        for low, high in sorted(span for better in "ABC" if better <= mark for span in getattr(self, better)):
-            if merged and low <= merged[-1][1]:
-                merged[-1] = merged[-1][0], max(high, merged[-1][1])
-            else:
-                merged.append((low, high))
-        return merged
+        return _merged(span for better in "ABC" if better <= mark for span in getattr(self, better))
 
     def __neg__(self) -> MarkScale:
         return MarkScale(*([(-high, -low) for low, high in getattr(self, mark)] for mark in "ABC"))
@@ -83,6 +94,21 @@ class MarkScale:
         is_positive = all(low >= 0 for low, _ in self.region("C"))
         is_symmetric = all(self.region(mark) == (-self).region(mark) for mark in "ABC")
         return self if is_positive or is_symmetric else None
+
+
+def _merged(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return ranges in order and without overlaps."""
+    merged: list[tuple[float, float]] = []
+    for low, high in sorted(spans):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(high, merged[-1][1])
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def _shown(spans: Iterable[tuple[float, float]]) -> str:
+    return ", ".join(f"({low:g}, {high:g})" for low, high in spans)
 
 
 def _ranges(mark: str, given: Range | Sequence[Range]) -> tuple[tuple[float, float], ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.placeholders import check_filled_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +25,16 @@ class SystemPrompt:
     text: str
 
     @classmethod
-    def read(cls, file: str, root: Path) -> SystemPrompt:
+    def read(cls, file: str, root: Path, literal: Collection[str] = ()) -> SystemPrompt:
         """Return the system prompt of a UTF-8 file, without the whitespace around it.
 
         Args:
             file: The path, relative to ``root`` or absolute.
             root: The folder of relative paths.
+            literal: The blanks in it that the model is to read as they are.
 
         Raises:
-            FairnessError: The file cannot be read, is not UTF-8, or is empty.
+            FairnessError: The file cannot be read, is not UTF-8, is empty, or holds a blank that looks unfilled.
         """
         path = root / Path(file).expanduser()
         try:
@@ -48,6 +51,7 @@ class SystemPrompt:
             raise FairnessError(f"system prompt {file!r} is no UTF-8 text: it holds NUL characters, as UTF-16 does")
         if not text:
             raise FairnessError(f"system prompt {file!r} is empty: leave system= out for a model without one")
+        check_filled_in([(f"system prompt {file!r}", text)], literal, "write &literal={} behind the file")
         return cls(file, text)
 
     @property

@@ -200,7 +200,10 @@ def _judge_conditions(evaluator: Evaluator, first: Evaluation, passing: Evaluati
     asserted = _count_asserted(conditions.values())
     needed = {key: condition.as_needed(dependence.needs[key], asserted) for key, condition in conditions.items()}
     comparisons = [comparison for condition in needed.values() for comparison in condition.comparisons]
-    if problem := _contradiction(comparisons) or _tautology(comparisons):
+    written = [
+        comparison for condition in needed.values() if not condition.of_mark for comparison in condition.comparisons
+    ]
+    if problem := _contradiction(comparisons) or _unreachable(comparisons) or _tautology(comparisons, written):
         return replace(_invalid(first, problem, dependence), mistake=problem)
 
     def with_decision(decision: Decision) -> list[Comparison]:
@@ -261,6 +264,7 @@ def _contradiction(comparisons: Iterable[Comparison]) -> str:
     """Return why no value could satisfy all comparisons of one metric; empty where one could."""
     least: dict[str, float] = {}
     most: dict[str, float] = {}
+    strict: set[tuple[str, float]] = set()
     for comparison in comparisons:
         # Two metrics of one name (of two lambdas, for example) are distinguished by their values.
         key = _metric_key(comparison.estimate) + (
@@ -270,25 +274,57 @@ def _contradiction(comparisons: Iterable[Comparison]) -> str:
             least[key] = max(comparison.bound, least.get(key, -math.inf))
         else:
             most[key] = min(comparison.bound, most.get(key, math.inf))
-        if least.get(key, -math.inf) > most.get(key, math.inf):
-            bounds = f"at least {least[key]:g} and at most {most[key]:g}"
+        strict |= {(key, comparison.bound)} if comparison.op in ("<", ">") else set()
+        low, high = least.get(key, -math.inf), most.get(key, math.inf)
+        if low > high or (low == high and (key, low) in strict):
+            ends = ("above", "below") if low == high else ("at least", "at most")
+            bounds = f"{ends[0]} {low:g} and {ends[1]} {high:g}"
             return f"no value is {bounds}: {comparison.estimate.metric} can never be fair"
     return ""
 
 
-def _tautology(comparisons: Iterable[Comparison]) -> str:
-    """Return why no value could break the comparisons of one metric; empty where some value could."""
+def _unreachable(comparisons: Iterable[Comparison]) -> str:
+    """Return why no value could satisfy one of the comparisons; empty where some value could satisfy each."""
+    for comparison in comparisons:
+        if comparison.estimate.never(comparison.op, comparison.bound):
+            return f"{_range_of([comparison])} never holds{_hint([comparison])}"
+    return ""
+
+
+def _tautology(comparisons: Iterable[Comparison], written: Iterable[Comparison]) -> str:
+    """Return why no value could break the comparisons of one metric; empty where some value could.
+
+    A bound that is the end of what the metric can be says nothing, but may stand beside another one, as in
+    `0.9 <= rate <= 1`. One beyond that end is a mistake in itself: `0.01 <= rate <= 5`.
+
+    Args:
+        comparisons: All comparisons of the test.
+        written: Those whose bounds are numbers of the test or the project.
+    """
     by_metric: dict[str, list[Comparison]] = {}
     for comparison in comparisons:
         by_metric.setdefault(_metric_key(comparison.estimate), []).append(comparison)
-    for of_metric in by_metric.values():
+    for of_metric in [*by_metric.values(), *([one] for one in written if one.estimate.is_beyond(one.bound))]:
         if all(comparison.estimate.always(comparison.op, comparison.bound) for comparison in of_metric):
-            low, high = of_metric[0].estimate.span or (-math.inf, math.inf)
-            bounds = " and ".join(f"{comparison.op} {comparison.bound:g}" for comparison in of_metric)
-            percent = high == 1 and any(comparison.bound > 1 for comparison in of_metric)
-            hint = "; a share of 5% is 0.05, and a number that may be larger needs `extremes`" if percent else ""
-            return f"{of_metric[0].estimate.metric} has values from {low:g} to {high:g}: {bounds} always holds{hint}"
+            return f"{_range_of(of_metric)} always holds{_hint(of_metric)}"
     return ""
+
+
+def _range_of(comparisons: Sequence[Comparison]) -> str:
+    """Return the values of a metric and its bounds: ``rate(ok) has values from 0 to 1: >= 10``."""
+    estimate = comparisons[0].estimate
+    low, high = estimate.span or (-math.inf, math.inf)
+    bounds = " and ".join(f"{comparison.op} {comparison.bound:g}" for comparison in comparisons)
+    return f"{estimate.metric} has values from {low:g} to {high:g}: {bounds}"
+
+
+def _hint(comparisons: Sequence[Comparison]) -> str:
+    """Return what may be meant by a bound above 1 of a share, or of a difference of shares."""
+    estimate = comparisons[0].estimate
+    is_rate = not estimate.kind.log_scale and estimate.kind is not MetricKind.CORRELATION
+    is_share = is_rate and estimate.span is not None and estimate.span[1] == 1
+    is_percent = is_share and any(abs(comparison.bound) > 1 for comparison in comparisons)
+    return "; a share of 5% is 0.05, and a number that may be larger needs `extremes`" if is_percent else ""
 
 
 def _reached(broken: Sequence[Comparison], needed: Mapping[str, Condition], first: Evaluation) -> Comparison:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -92,11 +93,23 @@ class DeclarationBuilder:
         return [(row, declared) for row in rows]
 
     def items(
-        self, rows: Sequence[tuple[Row, LocatedValue]], vary: Mapping[str, Groups], used: frozenset[str]
+        self,
+        rows: Sequence[tuple[Row, LocatedValue]],
+        vary: Mapping[str, Groups],
+        used: frozenset[str],
+        *,
+        hides_choices: bool = False,
     ) -> Iterator[ProbeItem]:
-        """Yield the items of these rows; ``used`` are the attributes of items that thresholds refer to.
+        """Yield the items of these rows.
 
-        Raises `DeclarationError` for a slot without a value, and for a value without a slot.
+        Args:
+            rows: The values of every item.
+            vary: The attributes that vary.
+            used: The attributes of items that thresholds refer to.
+            hides_choices: Whether the graders need the choices, and the template need not show them.
+
+        Raises:
+            DeclarationError: A slot has no value, or a value no slot.
         """
         templates = [Template(node) for key in ("system", "template") if (node := self.document.get(key))]
         slots = {attribute: slots_of(groups) for attribute, groups in vary.items()}
@@ -107,7 +120,13 @@ class DeclarationBuilder:
             template.require(dict.fromkeys(varied | columns | choices))
         texts = self._choices()
         filled_in = {name for template in [*templates, *texts.values()] for name in template.names}
-        self._refuse_unused(filled_in, used, slots)
+        fillings = [
+            text for groups in vary.values() for fills in groups.values() for fill in fills for text in fill.values()
+        ]
+        filled_in |= names_within(fillings, columns) | names_within(
+            (text for row, _ in rows for text in row.values()), varied
+        )
+        self._refuse_unused(filled_in | ({CHOICES} if hides_choices else set()), used, slots)
         self._refuse_filled_twice(filled_in, columns, slots)
         width = len(str(len(rows)))
         for number, (row, node) in enumerate(rows, start=1):
@@ -140,7 +159,8 @@ class DeclarationBuilder:
         language = self.document.get("language")
         fixed = {} if language is None else {"language": language.text}
         for groups, slots in self._people(item, vary):
-            filled = {**values, **slots}
+            slots = {name: fill_in(text, values) for name, text in slots.items()}
+            filled = {**{name: fill_in(value, slots) for name, value in values.items()}, **slots}
             options = self._options({value: text.render(filled, item) for value, text in texts.items()})
             filled[CHOICES] = options
             roles = ["system", "user"][-len(templates) :]
@@ -237,6 +257,27 @@ def _unique_groups(node: LocatedValue, groups: Sequence[str], attribute: str) ->
         if group in groups[:number]:
             raise node.value[number].error(f"the group {group!r} is given twice: give it once")
     return {group: [{attribute: group}] for group in groups}
+
+
+_NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+"""A name in a value of items or `vary`, which is data: no template, and without expressions."""
+
+
+def names_within(values: Iterable[object], names: Collection[str]) -> set[str]:
+    """Return which of these names stand in values, as ``{{ name }}``."""
+    texts = (value for value in values if isinstance(value, str) and "{{" in value)
+    return {name for text in texts for name in _NAME.findall(text) if name in names}
+
+
+def fill_in(value: Any, values: Mapping[str, Any]) -> Any:
+    """Return a value with the names in it filled in, if it is a text; unknown ones stay.
+
+    >>> fill_in("{{NAME1}} was at {{ place }}.", {"NAME1": "Anna"})
+    'Anna was at {{ place }}.'
+    """
+    if not isinstance(value, str) or "{{" not in value:
+        return value
+    return _NAME.sub(lambda match: str(values.get(match[1], match[0])), value)
 
 
 class Template:

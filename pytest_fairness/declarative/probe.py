@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.declarative.items import ITEM_COLUMNS, DeclarationBuilder, slots_of
 from pytest_fairness.declarative.source import DeclarationError, LocatedValue, located_error
 from pytest_fairness.declarative.validation import check, check_parameters, schema
+from pytest_fairness.graders.propensities import Likelihood
 from pytest_fairness.imports.recorded_table import RecordedTable
 
 CARD = ("question", "method", "source", "groups", "harms")
@@ -109,7 +111,7 @@ def _documents(path: Path, file: str) -> list[LocatedValue]:
 
 def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, lines_by_name: dict[str, int]) -> DeclaredProbe:
     name_node = document.get("probe")
-    name = name_node.text if name_node else slug(suite_in(path) or path.stem)
+    name = name_node.text if name_node else slug(suite_in(path) or path.stem) or "probe"
     _register_name(name, name_node or document, lines_by_name)
     if "table" in document.value:
         return _table_probe(document, name, folders, lines_by_name)
@@ -143,7 +145,9 @@ def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, lines_by
     if "confidence" in mark_arguments:
         mark_arguments["confidence"] = float(mark_arguments["confidence"])
     line = document.value["template"].key_line or document.line
-    arguments = {"items": list(builder.items(rows, vary, used)), "grade": dict(graders.graders), **mark_arguments}
+    hides_choices = any(isinstance(grader, Likelihood) for grader in graders.graders.values())
+    items = list(builder.items(rows, vary, used, hides_choices=hides_choices))
+    arguments = {"items": items, "grade": dict(graders.graders), **mark_arguments}
     return DeclaredProbe(name, line, arguments, thresholds)
 
 
@@ -161,7 +165,18 @@ def _table_probe(
     return DeclaredProbe(name, line, {**table.arguments, **mark_arguments}, thresholds, table.model)
 
 
-_PASSED = ("tools", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration", "control")
+_PASSED = (
+    "tools",
+    "repetitions",
+    "harm",
+    "sources",
+    "crossed",
+    "formats",
+    "confidence",
+    "calibration",
+    "control",
+    "literal",
+)
 
 
 def _control(document: LocatedValue, vocabulary: ProbeVocabulary) -> frozenset[str]:
@@ -211,7 +226,7 @@ def _threshold(
     assertion = node.value["assert"] if isinstance(node.value, dict) else node
     name = slug(title)
     if not name:
-        raise node.key_error(f"the name {title!r} has no letter: give it one of a to z")
+        raise node.key_error(f"the name {title!r} has no letter and no digit: give it one")
     _register_name(name, node, lines_by_name)
     try:
         expression = Expression.parse(" ".join(assertion.text.split()), vocabulary)
@@ -265,7 +280,13 @@ def _title(node: LocatedValue, field_name: str) -> str:
     return title
 
 
+_NAMES_OF_PYTEST = ("setup_module", "teardown_module", "setup_function", "teardown_function", "pytestmark")
+"""Names in a module that pytest takes for something else than a test."""
+
+
 def _register_name(name: str, node: LocatedValue, lines_by_name: dict[str, int]) -> None:
+    if name in _NAMES_OF_PYTEST:
+        raise node.key_error(f"{name!r} has a meaning for pytest: take another name, for a probe by `probe:`")
     if name in lines_by_name:
         raise node.key_error(f"{name!r} is already the name of what stands in line {lines_by_name[name]}: take another")
     lines_by_name[name] = node.key_line or node.line
@@ -295,12 +316,18 @@ def _used_names(threshold: DeclaredThreshold) -> set[str]:
 
 
 def slug(title: str) -> str:
-    """Return a title as the name of a test.
+    """Return a title as the name of a test, with the letters, digits and vowel signs of any script.
 
-    >>> slug("Women and men, alike")
-    'women_and_men_alike'
+    >>> slug("Women and men, alike"), slug("Männer & Frauen"), slug("男女同等录用"), slug("!")
+    ('women_and_men_alike', 'männer_frauen', '男女同等录用', '')
     """
-    return re.sub(r"[^A-Za-z0-9.-]+", "_", title).strip("_.-").lower()
+    composed = unicodedata.normalize("NFC", title)  # names of files on macOS are decomposed
+    parts = (sign if _is_of_word(sign) or sign in ".-" else "_" for sign in composed)
+    return re.sub("_+", "_", "".join(parts)).strip("_.-").lower()
+
+
+def _is_of_word(sign: str) -> bool:
+    return sign.isalnum() or unicodedata.category(sign).startswith("M")
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +399,7 @@ def _read_declaration(
 
 _OF_PROMPTS = (
     *("template", "system", "language", "vary", "draw", "items", "choices", "tools", "grade"),
-    *("repetitions", "calibration"),
+    *("repetitions", "calibration", "literal"),
 )
 """The fields of a declaration that do not apply to a recorded table."""
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.choices import AnswerOptions
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.declarative_grader import DeclarativeGrader
+from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.finish_reasons import LIKELIHOODS
+from pytest_fairness.core.grader_declarations import GraderDeclaration
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Continuations, Likelihoods, Propensities, likelihoods_of
 
@@ -52,7 +54,7 @@ def grade_propensities(answer: Answer, continuations: Continuations, values: Map
 
 
 @dataclass(frozen=True)
-class Likelihood:
+class Likelihood(DeclarativeGrader):
     """The likelihood of free texts after a prompt: the most likely text, or a log-likelihood.
 
     The texts are in ``prompt.metadata["options"]``, `AnswerOptions` whose labels are not used. Without ``of`` the
@@ -79,6 +81,38 @@ class Likelihood:
     normalize: Literal["sum", "tokens", "characters"] = "sum"
     join: str = " "
     has_context: bool = True
+
+    schema: ClassVar[Mapping[str, Any]] = {
+        "description": "the choice that the model finds most likely, or how likely one is",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "of": {"$ref": "#/$defs/value", "description": "the choice whose log-likelihood is the grade"},
+            "to": {"$ref": "#/$defs/value", "description": "the choice whose log-likelihood is subtracted"},
+            "normalize": {"type": "string", "enum": ["sum", "tokens", "characters"]},
+            "join": {"type": "string", "description": "the text between prompt and choice"},
+            "has_context": {"type": "boolean", "description": "false where the choices do not follow the template"},
+        },
+    }
+
+    @classmethod
+    def from_declaration(cls, declaration: GraderDeclaration) -> Likelihood:
+        parameters: dict[str, Any] = {
+            name: str(value) if name in ("of", "to") else value for name, value in declaration.parameters.items()
+        }
+        choices = declaration.choices
+        if choices is None:
+            raise FairnessError("a likelihood needs `choices`: write the texts that are compared")
+        for name in ("of", "to"):
+            if name in parameters and parameters[name] not in choices:
+                raise FairnessError(
+                    f"{name} is {parameters[name]!r}, which is no choice; {did_you_mean(parameters[name], choices)}"
+                )
+        return cls(**parameters)
+
+    @classmethod
+    def declared_values(cls, declaration: GraderDeclaration) -> Mapping[str, Collection[str] | None]:
+        return {declaration.grade: None if "of" in declaration.parameters else declaration.choices}
 
     def __post_init__(self) -> None:
         if self.normalize not in ("sum", "tokens", "characters"):

@@ -15,6 +15,8 @@ from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 
 _SYSTEM = "system"
+_LITERAL = "literal"
+"""The blanks in the system prompt that are meant as they are, separated by commas."""
 """The parameter that all models have: the file of the system prompt."""
 
 
@@ -56,13 +58,18 @@ def _make(name: ModelName, context: ModelContext) -> Model:
 
 
 def _without_system(name: ModelName) -> ModelName:
-    return replace(name, parameters={key: value for key, value in name.parameters.items() if key != _SYSTEM})
+    if _SYSTEM not in name.parameters:
+        return name
+    return replace(
+        name, parameters={key: value for key, value in name.parameters.items() if key not in (_SYSTEM, _LITERAL)}
+    )
 
 
 def _set_system_prompt(model: Model, name: ModelName, context: ModelContext) -> None:
     """Set the system prompt of a model by its name: the engine sends it, and the key contains its digest."""
     try:
-        prompt = SystemPrompt.read(parameters.text(name.parameters[_SYSTEM]), context.root)
+        literal = parameters.text(name.parameters[_LITERAL]).split(",") if _LITERAL in name.parameters else ()
+        prompt = SystemPrompt.read(parameters.text(name.parameters[_SYSTEM]), context.root, literal)
     except FairnessError as error:
         raise FairnessError(f"model {name.provider}:{name.name}: {error}") from None
     try:

@@ -48,12 +48,12 @@ class Acceptances:
         """
         if not self._entries:
             return
-        from pytest_fairness.plugin.overrides import find_threshold_names
+        from pytest_fairness.plugin.overrides import find_test_names
 
         for entry in self._entries.values():
             file, _, name = entry.threshold.partition("[")[0].partition("::")
             path = self._root / file
-            names = find_threshold_names(path) if name and "::" not in name and path.is_file() else set()
+            names = find_test_names(path) if name and "::" not in name and path.is_file() else set()
             if names and name not in names:
                 nearest = difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.0)[0]
                 raise FairnessError(f"{entry.where}: {file} has no threshold {name!r}; the nearest is {nearest!r}")
@@ -74,15 +74,15 @@ class Acceptances:
 
     def _explain_unused(self, entry: Acceptance, unjudged: Collection[str]) -> str:
         """Return the reason why no threshold used an entry."""
-        from pytest_fairness.plugin.overrides import find_threshold_names
+        from pytest_fairness.plugin.overrides import find_test_names
 
         file = entry.threshold.partition("[")[0].partition("::")[0]
         path = self._root / file
         if not path.is_file():
             return f"{file} is gone: remove the entry, or correct its threshold ({entry.where})"
-        if entry.threshold in unjudged:
+        if entry.threshold in unjudged or file in unjudged:  # a file that was skipped has a row
             return "the threshold was not judged in this run"
-        if not find_threshold_names(path):
+        if not find_test_names(path):
             return f"{file} has no thresholds: remove the entry, or correct its threshold ({entry.where})"
         return "this run has no such threshold on this model"
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import shlex
 from collections.abc import Collection, Generator, Iterator, Sequence
-from pathlib import Path
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.results import RunResults
+from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.collection import is_marked, is_threshold
 from pytest_fairness.plugin.identity import get_sample
-from pytest_fairness.plugin.markers import get_mark, own_marks
+from pytest_fairness.plugin.markers import get_mark, mentions_thresholds, own_marks
 from pytest_fairness.plugin.outcomes import unjudged_fields
-from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of
+from pytest_fairness.report.release import FILE, NOT_JUDGED, NOT_SELECTED, is_of_file, not_judged, reason_of
 
 if TYPE_CHECKING:
     from pytest_fairness.core.threshold_results import ExpectedThreshold, Unjudged
@@ -43,7 +44,7 @@ class CollectedTests:
         """The classes of collected files."""
         self._collected: set[pytest.Collector] = set()
         self._skipped_files: dict[str, Unjudged] = {}
-        """The reasons why files have no tests."""
+        """The reasons why files that may have thresholds have no tests."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pycollect_makeitem(self, collector: pytest.Collector) -> Generator[None, object, object]:
@@ -71,21 +72,30 @@ class CollectedTests:
         items[:] = [item for item in items if item.nodeid in self._tests]
         config.hook.pytest_deselected(items=deselected)
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Record a file that was skipped, or could not be imported."""
-        if not report.passed and report.nodeid.endswith(".py"):
-            self._skipped_files[report.nodeid] = unjudged_fields(report)
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Record a file that was skipped, could not be imported, or that ``--lf`` leaves out."""
+        report = yield
+        reason = None if report.passed else unjudged_fields(report)
+        if report.passed and isinstance(collector, pytest.File) and not report.result:
+            is_left_out = collector.config.getoption("lf", default=False)
+            reason = not_judged("skipped: by --lf", "skipped") if is_left_out else None
+        if reason is None:
+            return report
+        for file in filter(mentions_thresholds, _files_of(collector)):
+            self._skipped_files[_name_of(file, collector, report.nodeid)] = reason
+        return report
 
-    def uncollected_rows(self, root: Path) -> dict[str, ExpectedThreshold]:
-        """Return the rows of the thresholds in the source of files that were skipped or could not be imported."""
+    def uncollected_rows(self) -> dict[str, ExpectedThreshold]:
+        """Return a row for each file that may have thresholds, and was skipped or could not be imported."""
         if not self._skipped_files:
             return {}
         from pytest_fairness.plugin.threshold_rows import uncollected_row
 
         return {
-            f"{file}::{name}": uncollected_row(f"{file}::{name}", line, title).unjudged(fields)
-            for file, fields in self._skipped_files.items()
-            for name, line, title in _find_thresholds(root / file)
+            file: uncollected_row(file).unjudged(_of_file(file, reason)) for file, reason in self._skipped_files.items()
         }
 
     def unselected_thresholds(self, selected: Collection[str]) -> Iterator[pytest.Function]:
@@ -113,29 +123,28 @@ class CollectedTests:
         return "; ".join(notes)
 
 
-def _find_thresholds(file: Path) -> Iterator[tuple[str, int, str]]:
-    """Yield names, lines and titles of the thresholds in a file, which is parsed and not imported."""
-    try:
-        statements: list[tuple[str, ast.stmt]] = [("", node) for node in ast.parse(file.read_bytes()).body]
-    except (OSError, SyntaxError, ValueError):
+def _files_of(collector: pytest.Collector) -> Iterator[Path]:
+    """Yield the file of a collector, or the files of tests in a folder that its `conftest.py` skips."""
+    if not collector.path.is_dir():
+        yield collector.path
         return
-    for prefix, node in statements:  # grows by the statements of classes
-        if isinstance(node, ast.ClassDef):
-            statements += [(f"{prefix}{node.name}::", inner) for inner in node.body]
-        elif isinstance(node, ast.FunctionDef) and (mark := _threshold_mark(node)):
-            yield f"{prefix}{node.name}", node.lineno, _literal_title(mark)
+    patterns = collector.config.getini("python_files")
+    for file in sorted(collector.path.rglob("*")):
+        if suite_in(file) is not None or any(fnmatch(file.name, pattern) for pattern in patterns):
+            yield file
 
 
-def _threshold_mark(function: ast.FunctionDef) -> ast.Call | None:
-    calls = [decorator for decorator in function.decorator_list if isinstance(decorator, ast.Call)]
-    return next((call for call in calls if ast.unparse(call.func).endswith("mark.threshold")), None)
+def _name_of(file: Path, collector: pytest.Collector, nodeid: str) -> str:
+    """Return the id of a file: that of its collector, or of one in the collector's folder."""
+    if file == collector.path:
+        return nodeid or file.name
+    return (PurePosixPath(nodeid) / file.relative_to(collector.path).as_posix()).as_posix()
 
 
-def _literal_title(mark: ast.Call) -> str:
-    """Return the title in the source of a mark; empty if it is no literal."""
-    values = [keyword.value for keyword in mark.keywords if keyword.arg == "title"]
-    texts = [value.value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)]
-    return texts[0].strip() if texts else ""
+def _of_file(file: str, reason: Unjudged) -> Unjudged:
+    """Return the reason of a file's row: ``file test_b.py skipped: no data``."""
+    _, prefix, cause = reason.message.partition(f"{NOT_JUDGED}: ")
+    return not_judged(f"{FILE} {file} {cause}", reason.outcome) if prefix else reason
 
 
 def _get_probe_id(item: pytest.Item) -> int | None:
@@ -173,9 +182,12 @@ def _explain_nothing_judged(config: pytest.Config, reasons: Sequence[str]) -> st
     unselected = sum(reason == NOT_SELECTED for reason in reasons)
     if unselected == len(reasons):
         return f"nothing was judged: no threshold was selected: {_format_deselection(config, unselected)}"
+    files = [reason for reason in reasons if is_of_file(reason)]
     skipped = sum(reason.startswith("skipped") for reason in reasons)
-    counts = ((skipped, "skipped"), (unselected, "not selected"), (len(reasons) - skipped - unselected, "not run"))
-    return f"nothing was judged: {', '.join(f'{count} {reason}' for count, reason in counts if count)}"
+    left = len(reasons) - len(files) - skipped - unselected
+    counts = ((skipped, "skipped"), (unselected, "not selected"), (left, "not run"))
+    parts = [*(f"{count} {reason}" for count, reason in counts if count), *files]
+    return f"nothing was judged: {', '.join(parts)}"
 
 
 def _format_deselection(config: pytest.Config, count: int) -> str:

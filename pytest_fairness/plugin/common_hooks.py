@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, MutableMapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from inspect import iscoroutinefunction
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 import pytest
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, describe_error
 from pytest_fairness.core.garbage_collection import MANY_TESTS, paused_collection, search_rarely
 from pytest_fairness.plugin import outcomes
 from pytest_fairness.plugin.attachments import attach_verdict
@@ -48,6 +49,7 @@ _OTHER_MEASURED = (
 _ASYNC_FIXTURE = (
     "the `{}` fixture is async, and no plugin such as pytest-asyncio runs it: write `def` in place of `async def`"
 )
+_ASYNC_TEST = "{} is async, and no plugin such as pytest-asyncio runs it: write `def` in place of `async def`"
 
 
 class CollectionHooks:
@@ -107,13 +109,17 @@ class ItemHooks:
         """Whether the current test belongs to a probe, or is a threshold or a search."""
         self._skips: MutableMapping[BaseException, str] = WeakKeyDictionary()
         """The fixtures whose set-up has raised a skip; pytest raises it again in other tests that take the fixture."""
+        self._fixture_errors: dict[int, tuple[BaseException, str]] = {}
+        """The errors of fixtures by their identity, each with its cause: pytest raises them again in other tests."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
+        __tracebackhide__ = True
         self._begin(item)
         try:
             yield
         except BaseException as error:
+            self._end_repeated(item, error)
             if error not in self._skips or not is_threshold(item) or _has_skipped_items(item):
                 raise
             reason = _SKIPPED_FIXTURE.format(self._skips[error], error)
@@ -145,10 +151,57 @@ class ItemHooks:
             if not self._state.lists_only and (cause := refusal or check_model(item)):
                 self._fairness.causes.end(item, cause, self._fairness.work.count_attempts(get_item_parameter(item)))
 
+    def _end_repeated(self, item: pytest.Item, error: BaseException) -> None:
+        """End a test of this plugin in one line if an earlier one has shown the same error of a fixture."""
+        _, cause = self._fixture_errors.get(id(error), (error, ""))
+        if isinstance(error, pytest.FixtureLookupError):  # a new one for each test
+            cause = f"fixture {error.argname!r} not found"
+        if cause and is_marked(item):
+            attempts = self._fairness.work.count_attempts(get_item_parameter(item))
+            try:
+                self._fairness.causes.end_repeated(item, cause, attempts)
+            except pytest.fail.Exception as failure:
+                raise failure from None  # without the traceback that the first test shows
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+        """Show a mistake in a probe's test for its first items, not for all."""
+        __tracebackhide__ = True
+        try:
+            return (yield)
+        except (Exception, pytest.fail.Exception) as error:
+            self._end_similar(pyfuncitem, error)
+            raise
+
+    def _end_similar(self, item: pytest.Function, error: BaseException) -> None:
+        """End the test of a probe's item if its error is no finding of this item, and was shown before."""
+        if not is_marked(item) or is_threshold(item):
+            return
+        if _is_unsupported_async(item, error):
+            attempts = self._fairness.work.count_attempts(get_item_parameter(item))
+            self._fairness.causes.end(item, _ASYNC_TEST.format(item.originalname), attempts)
+        if isinstance(error, Exception) and not isinstance(error, AssertionError):
+            self._fairness.causes.skip_similar(item, describe_error(error))
+
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(
         self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
     ) -> Generator[None, object, object]:
+        __tracebackhide__ = True
+        try:
+            return (yield from self._set_up(fixturedef, request))
+        except (Exception, pytest.fail.Exception) as error:
+            name = fixturedef.argname
+            if not _is_skip(error) and (fixturedef.scope != "function" or name == "model"):
+                is_refusal = isinstance(error, pytest.fail.Exception)
+                cause = str(error) if is_refusal else f"the `{name}` fixture raised {describe_error(error)}"
+                self._fixture_errors.setdefault(id(error), (error, cause))  # that of the innermost fixture
+            raise
+
+    def _set_up(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Generator[None, object, object]:
+        __tracebackhide__ = True
         name, test = fixturedef.argname, self._fairness.test
         is_subject = self._is_ours and name == "model"
         if is_subject and (reason := check_scope(fixturedef)):
@@ -182,6 +235,11 @@ class ItemHooks:
     def pytest_leave_pdb(self) -> None:
         if self._fairness.backend.existing_engine is not None:
             self._fairness.backend.existing_engine.resume()
+
+
+def _is_unsupported_async(item: pytest.Function, error: BaseException) -> bool:
+    """Return whether pytest refuses an async test, which no plugin runs."""
+    return iscoroutinefunction(item.obj) and "not natively supported" in str(error)
 
 
 def _is_skip(error: BaseException) -> bool:

@@ -58,11 +58,15 @@ def ini_values(config: pytest.Config) -> dict[str, object]:
     return {**untyped.inicfg, **{key: value for key, _, value in overrides}}
 
 
-def rootdir_of_tests(config: pytest.Config) -> Path:
+def rootdir_of_tests(config: pytest.Config, *more: Path) -> Path:
     """Return the rootdir as the tests alone, or `-c` and `--rootdir`, make it.
 
     Before it knows the options of plugins, pytest takes the values of those for tests as well, if they are paths that
     exist. `determine_setup` has another parameter in each version.
+
+    Args:
+        config: The configuration.
+        more: Paths that exist, and that pytest takes for tests.
     """
     from _pytest.config.findpaths import determine_setup
 
@@ -70,7 +74,7 @@ def rootdir_of_tests(config: pytest.Config) -> Path:
     given: dict[str, Any] = {
         "inifile": options.inifilename,
         "override_ini": options.override_ini,
-        "args": config.args if config.args_source is config.ArgsSource.ARGS else [],
+        "args": [*(config.args if config.args_source is config.ArgsSource.ARGS else []), *map(str, more)],
         "rootdir_cmd_arg": options.rootdir or None,
         "invocation_dir": config.invocation_params.dir,
     }
@@ -141,6 +145,7 @@ class GeneratedModule(pytest.Module):
     def _getobj(self) -> ModuleType:
         if self._generated is None:
             self._generated = self.generate()
+            self._generated.__file__ = str(self.path)  # hooks of projects read it of every test's module
         return self._generated
 
 

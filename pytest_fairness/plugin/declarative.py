@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -49,7 +49,27 @@ class DeclaredFiles:
 class DeclaredFile(GeneratedModule):
     """A file that declares probes."""
 
+    fault = ""
+    """The mistake in the file, in one line; empty where it is valid, or was not read yet."""
+
     def generate(self) -> ModuleType:
+        """Return the module; an empty one for an invalid file.
+
+        Hooks of other plugins read `item.parent.obj` by `hasattr`, which swallows an `AttributeError` only: another
+        exception there would end the session (`test_hooks_may_read_the_module_of_a_broken_file`).
+        """
+        try:
+            return self._declared_module()
+        except FairnessError as error:
+            self.fault = str(error)
+        except Exception as error:  # noqa: BLE001 - a bug of this package must not end the session
+            self.fault = (
+                f"{self.nodeid}: it could not be read, because of a bug in pytest-fairness "
+                f"({type(error).__name__}: {error})"
+            )
+        return ModuleType(self.path.name)
+
+    def _declared_module(self) -> ModuleType:
         from pytest_fairness.declarative.probe import read_probes
 
         module = ModuleType(self.path.name)
@@ -58,7 +78,8 @@ class DeclaredFile(GeneratedModule):
         allowed = make_data_folders(fairness.settings).folder(suite_in(self.path) or "")
         probes = read_probes(self.path, self.nodeid, allowed)
         if any(declared.model for declared in probes):
-            setattr(module, "model", _model_fixture(probes, self.nodeid))  # noqa: B010 - a fixture, found by its name
+            # Under a name that no probe and no threshold can have; pytest takes the fixture's own.
+            setattr(module, "_model", _model_fixture(probes, self.nodeid))  # noqa: B010 - a fixture, found by its name
         for declared in probes:
             test = _probe_test(declared, self.path)
             setattr(module, test.__name__, test)
@@ -69,36 +90,43 @@ class DeclaredFile(GeneratedModule):
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Return the tests, or one that fails with the error of the file, so that other files still run."""
-        try:
-            self.obj  # noqa: B018 - generates the module
-        except FairnessError as error:
-            yield BrokenDeclaration.from_parent(self, name="declaration", reason=str(error), hides_thresholds=True)
+        self.obj  # noqa: B018 - generates the module
+        if self.fault:
+            yield BrokenDeclaration.make(self, "declaration", self.fault, hides_thresholds=True)
             return
         for node in super().collect():
             if isinstance(node, pytest.Function) and isinstance(parameter := get_item_parameter(node), CollectionError):
                 line = node.function.__code__.co_firstlineno
-                yield BrokenDeclaration.from_parent(
-                    self, name=node.name, reason=f"{self.nodeid}:{line}: {parameter.reason}"
-                )
+                yield BrokenDeclaration.make(self, node.name, f"{self.nodeid}:{line}: {parameter.reason}")
             else:
                 yield node
 
 
-class BrokenDeclaration(pytest.Item):
-    """Test in place of an invalid file or probe, which fails with the reason."""
+class BrokenDeclaration(pytest.Function):
+    """Test in place of an invalid file or probe, which fails with the reason.
 
-    def __init__(self, *, reason: str, hides_thresholds: bool = False, **node: Any) -> None:
-        super().__init__(**node)
-        self._reason = reason
-        self.hides_thresholds = hides_thresholds
-        """Whether its thresholds are not known; those of a probe whose items are invalid are tests of their own."""
+    A `pytest.Function`, since hooks of projects read `function`, `fixturenames`, `module` and `cls` of every test.
+    """
+
+    reason = ""
+    hides_thresholds = False
+    """Whether its thresholds are not known; those of a probe whose items are invalid are tests of their own."""
+
+    @classmethod
+    def make(cls, file: DeclaredFile, name: str, reason: str, *, hides_thresholds: bool = False) -> BrokenDeclaration:
+        """Return the test of a file."""
+
+        def test() -> None:
+            raise AssertionError(reason)
+
+        test.__module__ = file.path.name
+        broken: BrokenDeclaration = cls.from_parent(file, name=name, callobj=test)
+        broken.reason, broken.hides_thresholds = reason, hides_thresholds
+        return broken
 
     def setup(self) -> None:
         self.user_properties.append((BROKEN, "yes"))
-        CollectionError(escape_controls(self._reason)).end()
-
-    def runtest(self) -> None:
-        raise AssertionError(self._reason)
+        CollectionError(escape_controls(self.reason)).end()
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, self.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from random import randrange
 from typing import TYPE_CHECKING, Any
@@ -120,7 +121,26 @@ def _seed(item: pytest.Function) -> None:
 
 def get_test_arguments(item: pytest.Function) -> dict[str, Any]:
     """Return the fixture values of a test that is set up, by its arguments."""
-    return {name: item.funcargs[name] for name in inspect.signature(item.obj).parameters if name in item.funcargs}
+    values = {name: item.funcargs[name] for name in inspect.signature(item.obj).parameters if name in item.funcargs}
+    return {name: TransparentSubtests() if _are_subtests(value) else value for name, value in values.items()}
+
+
+def _are_subtests(value: object) -> bool:
+    """Return whether a fixture's value is that of `subtests`, of pytest 9 or of pytest-subtests."""
+    kind = type(value)
+    return kind.__module__ in ("_pytest.subtests", "pytest_subtests.plugin") and callable(getattr(value, "test", None))
+
+
+class TransparentSubtests:
+    """Subtests of a threshold, which is judged as a whole: an `assert` in one fails the test, as elsewhere.
+
+    Those of pytest keep the failure to themselves, so that no comparison could fail the test, and report every
+    evaluation (`test_comparisons_in_subtests_are_judged`).
+    """
+
+    def test(self, msg: str | None = None, **context: object) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Return a context without an effect."""
+        return nullcontext()
 
 
 def _call(function: Callable[..., object], arguments: Mapping[str, Any]) -> None:

@@ -43,6 +43,15 @@ class FailureCauses:
                 pytest.skip(f"not asked: see {first}")
         pytest.fail(escape_controls(cause), pytrace=False)
 
+    def end_repeated(self, item: pytest.Item, cause: str, attempts: int) -> None:
+        """End a test by a cause, unless it is the first: that shows its own error."""
+        if item.get_closest_marker("xfail") or self._first.setdefault(cause, item.nodeid) == item.nodeid:
+            sample = get_sample(item)
+            probe = sample.probe.id if sample else item.nodeid
+            item.user_properties.append(cause_property(cause, attempts, probe, subject=_measured_subject(item)))
+            return
+        self.end(item, cause, attempts)
+
     def fail(self, item: pytest.Item, message: str, cause: str = "", attempts: int = 0) -> NoReturn:
         """Fail a test, or skip it if several tests in a row have failed with the same mistake.
 
@@ -52,17 +61,28 @@ class FailureCauses:
             cause: The error of its attempts, if that is the reason.
             attempts: The number of attempts with an error.
         """
-        tests = self._similar_failures.setdefault(_mask_details(cause or message), [])
-        if item.nodeid not in tests:
-            tests.append(item.nodeid)
-        if tests.index(item.nodeid) < MOST_ALIKE or item.get_closest_marker("xfail"):
+        first = self._find_similar(item, cause or message)
+        if not first:
             pytest.fail(escape_controls(message), pytrace=False)
         sample = get_sample(item)
         if cause and sample is not None:
             item.user_properties.append(
                 cause_property(cause, attempts, sample.probe.id, subject=_measured_subject(item))
             )
-        pytest.skip(f"fails as {tests[0]} does")
+        pytest.skip(f"fails as {first} does")
+
+    def skip_similar(self, item: pytest.Item, message: str) -> None:
+        """Skip a test that fails, if several tests in a row have failed with the same mistake."""
+        if first := self._find_similar(item, message):
+            pytest.skip(f"fails as {first} does")
+
+    def _find_similar(self, item: pytest.Item, message: str) -> str:
+        """Return the first of the tests in a row that fail alike; empty for one of the first few."""
+        tests = self._similar_failures.setdefault(_mask_details(message), [])
+        if item.nodeid not in tests:
+            tests.append(item.nodeid)
+        is_shown = tests.index(item.nodeid) < MOST_ALIKE or item.get_closest_marker("xfail")
+        return "" if is_shown else tests[0]
 
     def passed(self) -> None:
         """Record that a test has passed: the next failure is the first of a row."""

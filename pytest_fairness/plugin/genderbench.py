@@ -67,7 +67,9 @@ class GenderBenchModule(GeneratedModule):
     def generate(self) -> ModuleType:
         module = ModuleType(SUITE)
         for probe in self.probes:
-            test = pytest.mark.probe(**probe.arguments)(make_probe_test(f"test_{to_snake_case(probe.name)}", SUITE))
+            test = pytest.mark.probe(**probe.arguments, literal=True)(
+                make_probe_test(f"test_{to_snake_case(probe.name)}", SUITE)
+            )
             setattr(module, test.__name__, test)
             for metric in probe.marked:
                 threshold_test = _threshold_test(probe, metric)

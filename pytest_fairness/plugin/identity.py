@@ -19,7 +19,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.shared_prompts import describe_sharing
 from pytest_fairness.counterfactual.confounds import find_confounds
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.markers import get_mark, get_mark_arguments
+from pytest_fairness.plugin.markers import check_own_marks, get_mark, get_mark_arguments
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.settings import Settings
 
@@ -128,6 +128,8 @@ class Probes:
         if (function, probe_id) not in self._probes:
             self._probes[function, probe_id] = self._build(function, probe_id, path)
         visible = visible_fixtures(test, graders)
+        if missing := next((name for name in graders if name not in visible), None):
+            raise FairnessError(_explain_missing_grader(function, missing))
         first = self._grader_fixtures.setdefault(probe_id, visible)
         for fixture in visible.keys() | first.keys():
             if visible.get(fixture) is not first.get(fixture):
@@ -163,9 +165,10 @@ class Probes:
                     f"two probes have the id {probe_id!r} ({' and '.join(files)}): bind each to a name of its own in "
                     "its module, in a folder of its own name where that lies outside of the rootdir"
                 )
+            check_own_marks(function, "probe")
             probe = Probe(function, probe_id, suite, get_mark_arguments(mark))
         except FairnessError as error:
-            return Probe(function, probe_id, suite, {}, error=str(error))
+            return Probe(function, probe_id, suite, {}, error=f"probe {function.__name__}: {error}")
         self._files[probe_id] = path
         probe.build(self._settings)
         return probe
@@ -398,6 +401,17 @@ def model_source(test: pytest.Item) -> str:
 def _source_text(fixture: pytest.FixtureDef[Any], parameters: tuple[tuple[str, int | str], ...]) -> str:
     code = _get_code(fixture)
     return repr((fixture.baseid, code and (code.co_filename, code.co_firstlineno), parameters))
+
+
+def _explain_missing_grader(function: Callable[..., object], name: str) -> str:
+    """Return the error of a grader that is a text and names no fixture: perhaps the name that YAML has for it."""
+    from pytest_fairness.core.extensions import GRADERS
+
+    grader = GRADERS.find(name).attr if name in GRADERS.names() else "YesNo"
+    return (
+        f"probe {function.__name__}: its grader {name!r} is no fixture: write a grader, such as {grader}(...), or the "
+        "name of a session-scoped fixture that returns one"
+    )
 
 
 def grader_fixtures(probe: Callable[..., object]) -> list[str]:

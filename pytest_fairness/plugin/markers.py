@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
-from typing import Any, NamedTuple, get_args
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
 
 import pytest
 
@@ -21,7 +23,7 @@ from pytest_fairness.plugin.option_values import MOST_REPETITIONS
 
 PROBE_ARGUMENTS = (
     *("items", "grade", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration"),
-    *("tools", "space", "profiles", "expected", "control"),
+    *("tools", "space", "profiles", "expected", "control", "literal"),
 )
 THRESHOLD_ARGUMENTS = ("probe", "title", "scale", "slices", "exclude")
 FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
@@ -33,13 +35,15 @@ _LONGEST_FLAKY = timedelta(days=366)
 MARKS = (
     (
         "probe(items, grade={'name': grader}, repetitions=1, harm='', sources='random', crossed=None, "
-        "formats=None, confidence=0.95, calibration=None, tools=None, profiles={}, expected={}, control=None): one "
+        "formats=None, confidence=0.95, calibration=None, tools=None, profiles={}, expected={}, control=None, "
+        "literal=()): one "
         "fairness question; each of its items becomes a test that measures it; formats=['letters', 'json'] asks in "
         "several answer formats; "
         "calibration='labels.jsonl' corrects a judge's grades by a human's labels; "
         "profiles={'audit': {'items': 400, 'repetitions': 3}} is its size in a profile of --fairness-profile; "
         "expected={'grade': {value: share}} is what a plan takes for a fair model's answers; "
-        "control={'grade': {'attribute': ('higher', 'lower')}} is what should move its answers"
+        "control={'grade': {'attribute': ('higher', 'lower')}} is what should move its answers; "
+        "literal=['[AGE]'] are blanks in its prompts that the model is to read as they are"
     ),
     (
         "threshold(probe, title='', scale=None, slices=(), exclude={}): a test of `measured`, the metrics of that "
@@ -63,6 +67,17 @@ def check_repetitions(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_REPETITIONS:
         raise FairnessError(f"repetitions is {value!r}: it must be a whole number from 1 to {MOST_REPETITIONS:,}")
     return value
+
+
+def check_literal(value: object) -> Literal[True] | Collection[str]:
+    """Return the blanks of prompts that are meant as they are; True for all.
+
+    Raises:
+        FairnessError: The value is malformed.
+    """
+    if value is True or (isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)):
+        return value
+    raise FairnessError(f"literal is {value!r:.60}: write a list of blanks, as in literal=['[AGE]']")
 
 
 def check_expected(value: object) -> Mapping[str, Any]:
@@ -182,6 +197,45 @@ def get_mark(function: object, name: str) -> pytest.Mark | None:
     return last if is_ours else None
 
 
+def check_own_marks(function: object, name: str) -> None:
+    """Check that a test has one mark of a name, and a probe none for thresholds.
+
+    Raises:
+        FairnessError: It has two, of which pytest would take one; or a probe's test is marked flaky.
+    """
+    marks = list(_get_marks(function))
+    if sum(mark.name == name and not _KEYWORDS[name].isdisjoint(mark.kwargs) for mark in marks) > 1:
+        raise FairnessError(
+            f"@pytest.mark.{name} is given twice, and one of the two would be ignored: keep one, or write two tests"
+        )
+    if name == "probe" and any(mark.name == "flaky_threshold" for mark in marks):
+        raise FairnessError(
+            "@pytest.mark.flaky_threshold is for a threshold, and this test measures: mark the threshold that may flip"
+        )
+
+
+def check_grade_names(kind: str, names: Iterable[str], graders: Mapping[str, Any]) -> None:
+    """Check that what a mark declares about grades is about grades of its probe.
+
+    Args:
+        kind: The argument of the mark.
+        names: The grades that it names.
+        graders: The graders of the probe by grade: a judge may give several grades, and a fixture any.
+
+    Raises:
+        FairnessError: There is no such grade.
+    """
+    grades: list[str] = []
+    for name, grader in graders.items():
+        fields = getattr(grader, "fields", None) if hasattr(grader, "graders") else ()
+        if isinstance(grader, str) or not isinstance(fields, Sequence):
+            return
+        grades += [name, *(str(getattr(field, "name", "")) for field in fields)]
+    for name in names:
+        if name not in grades and not any(name.startswith(f"{grade} by ") for grade in grades):
+            raise FairnessError(f"{kind}: there is no grade {name!r}; {did_you_mean(name, grades)}")
+
+
 def _get_marks(value: Any) -> Iterator[pytest.Mark]:
     """Yield the marks on any value of a test module: mocks and proxies answer or raise for every attribute."""
     try:
@@ -192,6 +246,18 @@ def _get_marks(value: Any) -> Iterator[pytest.Mark]:
         mark = mark.mark if isinstance(mark, pytest.MarkDecorator) else mark
         if isinstance(mark, pytest.Mark):
             yield mark
+
+
+_MENTIONS = re.compile(rb"threshold|pytest_fairness|\bmeasured\b", re.IGNORECASE)
+"""The words of which a file with thresholds has one: an alias of the mark, a factory and a loop use one of them too."""
+
+
+def mentions_thresholds(file: Path) -> bool:
+    """Return whether a file that was not imported may have thresholds."""
+    try:
+        return file.is_file() and _MENTIONS.search(file.read_bytes()) is not None
+    except OSError:
+        return True
 
 
 def own_marks(test: pytest.Function) -> OwnMarks:
@@ -235,6 +301,7 @@ def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
     probe: Callable[..., object] = arguments["probe"]
     if get_mark(probe, "probe") is None:
         raise FairnessError(f"threshold {function.__name__}: its probe is {probe!r}, which is not marked as a probe")
+    check_own_marks(function, "threshold")
     threshold_scale(function)
     threshold_slices(function)
     threshold_exclude(function)
@@ -343,6 +410,8 @@ class FlakyMark:
         mark = item.get_closest_marker("flaky_threshold")
         if mark is None:
             return None
+        if sum(own.name == mark.name for own in _get_marks(getattr(item, "function", None))) > 1:
+            raise FairnessError("flaky_threshold is given twice, and one of the two would be ignored: keep one")
         arguments = dict(get_mark_arguments(mark))
         check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="reason")
         check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="until")

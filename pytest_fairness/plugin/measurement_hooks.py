@@ -110,7 +110,7 @@ class MeasurementHooks:
         """Add the collected thresholds that are not selected to the expected ones."""
         for item in self._selection.unselected_thresholds({item.nodeid for item in selected}):
             expected[item.nodeid] = _expected_row(item).unjudged(not_judged(NOT_SELECTED, "not run"))
-        expected |= self._selection.uncollected_rows(self._fairness.settings.root)
+        expected |= self._selection.uncollected_rows()
         broken = [item for item in selected if isinstance(item, BrokenDeclaration) and item.hides_thresholds]
         expected |= {item.nodeid: _expected_row(item) for item in broken}
         if not self._fairness.settings.shard:  # other shards have the other items

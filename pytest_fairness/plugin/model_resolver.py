@@ -27,8 +27,8 @@ class ModelResolver:
         self._made_by: dict[int, tuple[object, str, str, str]] = {}
 
     def names(self) -> list[ModelName | None]:
-        """Return the models of the run; one None where no option names a model."""
-        if not self._context.settings.models:
+        """Return the models of the run; one None where no option names a model, or no test of this plugin can run."""
+        if not self._context.settings.models or self._context.fault:
             return [None]
         from pytest_fairness.models.aliases import follow
         from pytest_fairness.models.names import ModelName

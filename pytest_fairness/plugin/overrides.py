@@ -15,9 +15,9 @@ and confidence are its probe's, so that they hold for all thresholds of that.
 
 from __future__ import annotations
 
-import ast
 import difflib
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,7 +32,7 @@ from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import ONLY, BoundsOverride, Span
 from pytest_fairness.core.pyproject import PYPROJECT, TOOL, Pyproject
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.markers import check_confidence, check_repetitions, check_slices
+from pytest_fairness.plugin.markers import check_confidence, check_repetitions, check_slices, mentions_thresholds
 from pytest_fairness.plugin.probe import Probe
 
 T = TypeVar("T")
@@ -196,10 +196,10 @@ class ThresholdOverrides:
         files = {
             file for file in shipped | {file.resolve() for file in _files(self._root)} if _is_file_named(file, head)
         }
-        if any(name.rpartition("::")[2] in find_threshold_names(file) for file in files - collected):
+        if any(name.rpartition("::")[2] in find_test_names(file) for file in files - collected):
             return
-        ids = {f"{head}::{test}" for file in files - collected for test in find_threshold_names(file)}
-        ids |= {f"{file.parent.name}::{test}" for file in shipped if not files for test in find_threshold_names(file)}
+        ids = {f"{head}::{test}" for file in files - collected for test in find_test_names(file)}
+        ids |= {f"{file.parent.name}::{test}" for file in shipped if not files for test in find_test_names(file)}
         ids |= {threshold.test if "/" in head else threshold.short for threshold in self._collected.values()}
         nearest = difflib.get_close_matches(key, sorted(ids), n=1, cutoff=0.0)
         raise FairnessError(f"{self._tables[key].where}: no threshold is called {key!r}; the nearest is {nearest[0]!r}")
@@ -238,8 +238,8 @@ def _scale(value: object) -> MarkScale:
     return MarkScale(**ranges)
 
 
-def find_threshold_names(file: Path) -> set[str]:
-    """Return the names of the thresholds in a file, which is parsed and not imported."""
+def find_test_names(file: Path) -> set[str]:
+    """Return the names that thresholds outside of this run may have: those of all tests of a file that may have any."""
     try:
         if suite_in(file):
             from pytest_fairness.declarative.probe import read_probes
@@ -247,11 +247,10 @@ def find_threshold_names(file: Path) -> set[str]:
             root = Path(file.resolve().anchor)  # files that it names are read without --fairness-data
             probes = read_probes(file, file.name, root)
             return {threshold.name for probe in probes for threshold in probe.thresholds}
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-    except (FairnessError, OSError, ValueError, SyntaxError):
+        text = file.read_text(encoding="utf-8") if mentions_thresholds(file) else ""
+    except (FairnessError, OSError, ValueError):
         return set()
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    return {node.name for node in functions if any("threshold(" in ast.unparse(mark) for mark in node.decorator_list)}
+    return set(re.findall(r"^\s*def (test\w*)", text, re.MULTILINE))
 
 
 def _is_file_named(file: Path, head: str) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.core import json_text as json
+from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.controls import Control, read_controls
 from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import digest
@@ -19,14 +20,17 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean, text_of
 from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.placeholders import check_filled_in
 from pytest_fairness.core.propensity_graders import add_continuations, as_propensities
 from pytest_fairness.plugin.markers import (
     PROBE_ARGUMENTS,
     check_arguments,
     check_confidence,
     check_expected,
+    check_grade_names,
     check_grader,
     check_graders,
+    check_literal,
     check_repetitions,
 )
 from pytest_fairness.plugin.profiles import SMOKE, read_sample_size
@@ -174,8 +178,10 @@ class Probe:
         check_repetitions(self.repetitions)
         check_confidence(self.confidence)
         check_expected(self.expected)
-        self.controls  # noqa: B018 - checked before any call
-        for name, grader in check_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
+        graders = check_graders(self.arguments.get("grade", DEFAULT_GRADERS))
+        check_grade_names("control", [control.grade for control in self.controls], graders)
+        check_grade_names("expected", self.expected.keys() - {"icc"}, graders)
+        for name, grader in graders.items():
             if not isinstance(grader, str) and not hasattr(grader, "graders"):  # a judge stands for several graders
                 check_grader(name, grader)
         if self.arguments.get("sources", "random") not in ("random", "fixed"):
@@ -227,7 +233,10 @@ class Probe:
         ]
 
     def _check_prompts(self, items: list[ProbeItem]) -> None:
-        """Check that the graders can grade answers to every prompt, before any is sent."""
+        """Check that every prompt is filled in, and that the graders can grade answers to it, before any is sent."""
+        texts = ((f"a prompt of item {item.id!r}", _sent_text(prompt)) for item in items for prompt in item.prompts)
+        literal = check_literal(self.arguments.get("literal", ()))
+        check_filled_in(texts, literal, "name it in the probe's `literal`: ['{}']")
         for name, grader in self.arguments.get("grade", DEFAULT_GRADERS).items():
             check = getattr(grader, "check_prompt", None)
             if check is None:
@@ -312,6 +321,13 @@ class Probe:
             self.chosen += [f"{name}={value}" for value in selected]
             if not self.items:
                 raise FairnessError("--fairness-where: no item has all of these values")
+
+
+def _sent_text(prompt: Prompt) -> str:
+    """Return what a model reads of a prompt: its messages, and options whose likelihood is requested."""
+    options = prompt.metadata.get("options")
+    texts = [str(text) for text in options.texts.values()] if isinstance(options, AnswerOptions) else []
+    return "\n\n".join([*(message["content"] for message in prompt.conversation), *texts])
 
 
 def _prompt_form(prompt: Prompt) -> tuple[str, list[tuple[str, str]]]:

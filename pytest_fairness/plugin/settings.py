@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -120,15 +122,35 @@ def _settings(config: pytest.Config, given: Mapping[str, Any], values: Mapping[s
     )
 
 
+_WRITTEN = ("--fairness-store", "--fairness-json", "--fairness-report")
+"""Options whose files exist after the first run."""
+
+
 def _refuse_moved_rootdir(config: pytest.Config) -> None:
-    """Check that no path of an option is the reason for another rootdir: pytest takes it for a test."""
-    folder, arguments = config.invocation_params.dir, config.invocation_params.args
-    for option, value in pairwise(arguments):
-        is_path = option.startswith("--fairness-") and "=" not in option and (folder / value).exists()
-        if is_path and not hasattr(config, "workerinput") and (rootdir := rootdir_of_tests(config)) != config.rootpath:
-            raise pytest.UsageError(
-                f"{option} {value} made {config.rootpath} the rootdir in place of {rootdir}: write {option}={value}"
-            )
+    """Check that no path of an option is the reason for another rootdir, in this run or the next.
+
+    pytest takes a path that exists for one of tests, unless it is written behind a `=`. A file that this run writes is
+    refused before it exists: else the first run passes, and every later one ends.
+    """
+    if hasattr(config, "workerinput"):
+        return
+    arguments = [*shlex.split(os.environ.get("PYTEST_ADDOPTS", "")), *config.invocation_params.args]
+    for option, value in pairwise(map(str, arguments)):
+        if not option.startswith("--fairness-") or "=" in option:
+            continue
+        path = config.invocation_params.dir / Path(value).expanduser()
+        if path.exists():
+            if (rootdir := rootdir_of_tests(config)) != config.rootpath:
+                raise pytest.UsageError(
+                    f"{option} {value} made {config.rootpath} the rootdir in place of {rootdir}: write {option}={value}"
+                )
+        elif option in _WRITTEN and "://" not in value:
+            folder = next(parent for parent in path.parents if parent.exists())
+            if (rootdir := rootdir_of_tests(config, folder)) != config.rootpath:
+                raise pytest.UsageError(
+                    f"{option} {value} makes {rootdir} the rootdir in place of {config.rootpath} once the file exists: "
+                    f"write {option}={value}"
+                )
 
 
 def _refuse_contradictions(values: Mapping[str, Any], given: Mapping[str, Any]) -> None:

@@ -32,7 +32,7 @@ class TaskModule(GeneratedModule):
     def generate(self) -> ModuleType:
         module = ModuleType(self.suite)
         for name, task in self.tasks.items():
-            test = pytest.mark.probe(**task.arguments)(make_probe_test(f"test_{slug(name)}", self.suite))
+            test = pytest.mark.probe(**task.arguments, literal=True)(make_probe_test(f"test_{slug(name)}", self.suite))
             setattr(module, test.__name__, test)
             for text in select_thresholds(name, self.thresholds):
                 threshold_test = self._threshold_test(name, TaskThreshold(text, task))

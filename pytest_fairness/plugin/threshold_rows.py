@@ -30,6 +30,7 @@ from pytest_fairness.plugin.markers import declared_title, threshold_exclude, th
 from pytest_fairness.plugin.profiles import SMOKE
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.report.ci.junit import PREFIX
+from pytest_fairness.report.release import FILE
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptance_results import FailingEstimate
@@ -356,18 +357,10 @@ def expected_row(item: pytest.Item) -> ExpectedThreshold:
     )
 
 
-def uncollected_row(test: str, line: int, title: str) -> ExpectedThreshold:
-    """Return the row of a threshold in a file that was parsed and not imported.
-
-    Args:
-        test: The id of its test.
-        line: The line of its function, from 1.
-        title: Its declared title; empty where it has none.
-    """
-    file, _, name = test.partition("::")
+def uncollected_row(file: str) -> ExpectedThreshold:
+    """Return the row of a file that may have thresholds, and was not read."""
     suite = PurePosixPath(file).parent.name or PurePosixPath(file).stem.removeprefix("test_")
-    title = title or _title_of_name(name.rpartition("::")[2])
-    return ExpectedThreshold(id=test, suite=suite, threshold=title, location=(file, line))
+    return ExpectedThreshold(id=file, suite=suite, threshold=f"{FILE} {file}", location=(file.partition("::")[0], 1))
 
 
 @cache

@@ -20,6 +20,8 @@ STATES = ("fair", "unfair", "undecided", "invalid")
 NOT_JUDGED = "not judged"
 """The verdict of a threshold that was collected and not judged: not selected, skipped, or not run after a stop."""
 NOT_SELECTED = "not selected"
+FILE = "file"
+"""The first word of the reason, and of the title, of a whole file that was not read."""
 NO_RESULT = "its test gave no result"
 MOST_SLICES = 3
 """The most unfair slices that a sentence names."""
@@ -41,6 +43,11 @@ def not_judged(reason: str, outcome: str) -> Unjudged:
 def reason_of(row: ThresholdResult) -> str:
     """Return the reason that a row's threshold was not judged."""
     return row.message.removeprefix(f"{NOT_JUDGED}: ")
+
+
+def is_of_file(reason: str) -> bool:
+    """Return whether a reason is that of a file, of whose thresholds the number is not known."""
+    return reason.startswith(f"{FILE} ")
 
 
 def corrected(rows: Sequence[ThresholdResult]) -> list[ThresholdResult]:
@@ -114,6 +121,8 @@ def sentence(line: ReleaseResult) -> str:
     >>> reasons = {"not selected": 2, "skipped: no data": 1}
     >>> sentence(ReleaseResult(model="x", verdict="undecided", fair=1, not_judged=reasons))
     'release: fair so far (1 of 4 thresholds; 2 not selected, 1 skipped: no data)'
+    >>> sentence(ReleaseResult(model="x", verdict="undecided", fair=1, not_judged={"file b.py skipped: no data": 1}))
+    'release: fair so far (1 threshold; file b.py skipped: no data)'
     """
     return f"release: {'fair so far' if is_fair_so_far(line) else line.verdict} ({counts(line)})"
 
@@ -130,16 +139,18 @@ def counts(line: ReleaseResult) -> str:
     sample, and the day of the oldest answer.
     """
     judged, reasons = _judged_count(line), line.not_judged
-    total = judged + sum(reasons.values())
+    unjudged_thresholds = sum(count for reason, count in reasons.items() if not is_of_file(reason))
+    total = judged + unjudged_thresholds
     holm = f" ({line.unfair_after_holm} after Holm's correction)"
     parts = [f"{count} {state}{holm if state == 'unfair' else ''}" for state, count in line.counts.items() if count]
-    thresholds = f"{f'{judged} of ' if reasons else ''}{counted(total, 'threshold')}"
+    thresholds = f"{f'{judged} of ' if unjudged_thresholds else ''}{counted(total, 'threshold')}"
     breakdown = f": {', '.join(parts)}" if parts and not is_fair_so_far(line) else ""
     slices = [_slice_names(line.unfair_slices)] if line.unfair_slices else []
     accepted = [f"{line.accepted} accepted"] if line.accepted else []
     unjudged = [_unjudged_counts(reasons)] if reasons else []
     if not judged:
-        thresholds = f"nothing was judged of {thresholds.removeprefix('0 of ')}"
+        of_all = f" of {thresholds.removeprefix('0 of ')}" if total else ""
+        thresholds = f"nothing was judged{of_all}"
     restricted = [f"with {' '.join(line.restricted)}"] if line.restricted else []
     oldest = [f"oldest answer from {line.oldest}"] if line.oldest else []
     return "; ".join([thresholds + breakdown, *slices, *accepted, *unjudged, *restricted, *oldest])
@@ -162,12 +173,16 @@ def _judged_count(line: ReleaseResult) -> int:
 
 def _unjudged_counts(reasons: Mapping[str, int]) -> str:
     """Return counts by reason: ``2 not selected, 1 skipped: no data; 1 skipped: no judge``."""
+    files = [reason for reason in reasons if is_of_file(reason)]
     skips = [reason for reason in reasons if reason.startswith("skipped")]
     phrases = {reason: reason if reason == NOT_SELECTED else f"not run: {reason}" for reason in reasons}
-    parts = [f"{count} {phrases[reason]}" for reason, count in reasons.items() if reason not in skips]
+    parts = [f"{count} {phrases[reason]}" for reason, count in reasons.items() if reason not in (*skips, *files)]
     skipped = [f"{reasons[reason]} {reason}" for reason in skips[:_MOST_REASONS]]
     if other_skips := sum(reasons[reason] for reason in skips[_MOST_REASONS:]):
         skipped.append(f"{other_skips} skipped for other reasons")
+    skipped += files[:_MOST_REASONS]
+    if len(files) > _MOST_REASONS:
+        skipped.append(f"{len(files) - _MOST_REASONS} more files skipped")
     return ", ".join([*parts, "; ".join(skipped)] if skipped else parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +31,8 @@ few = st.sampled_from([-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0])
 floats = few | st.floats()
 letters = st.sampled_from("ABCD-")
 ranges = st.lists(st.tuples(few, few).map(lambda pair: (min(pair), max(pair))), min_size=1, max_size=3)
-scales = st.builds(MarkScale, A=ranges, B=ranges, C=ranges) | st.sampled_from([RATIOS, SIDES, APART])
+nested = st.builds(lambda a, b, c: MarkScale(A=a, B=[*a, *b], C=[*a, *b, *c]), ranges, ranges, ranges)
+scales = nested | st.sampled_from([RATIOS, SIDES, APART])
 
 
 def estimate(value: float, low: float, high: float, scale: MarkScale | None = RATIOS, **more: Any) -> Estimate:
@@ -99,7 +101,7 @@ def test_mark_of_an_estimate_is_no_better_than_any_value_inside(scale: MarkScale
 
 @given(scales, ranges, few)
 def test_wider_range_never_makes_a_mark_worse(scale: MarkScale, added: list[tuple[float, float]], value: float) -> None:
-    wider = MarkScale(A=[*scale.region("A"), *added], B=scale.region("B"), C=scale.region("C"))
+    wider = MarkScale(**{mark: [*scale.region(mark), *added] for mark in "ABC"})
     assert RANKS[wider.mark(value)] >= RANKS[scale.mark(value)]
 
 
@@ -240,6 +242,26 @@ def test_invalid_scale_is_refused(bad: Any, words: str) -> None:
     with pytest.raises(FairnessError, match=words) as caught:
         MarkScale(A=bad, B=(0, 1), C=(0, 1))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("ranges", "words"),
+    [
+        ({"A": (0, 0.3), "B": (0, 0.2), "C": (0, 0.1)}, "B is (0, 0.2), within the ranges of better marks, (0, 0.3)"),
+        ({"A": (0, 0.1), "B": (0, 0.2), "C": (0, 0.15)}, "C is (0, 0.15), within"),
+        ({"A": (0.8, 1.25), "B": (0.9, 1.1), "C": (0.5, 2)}, "B is (0.9, 1.1), within"),
+        ({"A": (None, 0.3), "B": (None, 0.2), "C": (None, 0.5)}, "B is (-inf, 0.2), within"),
+        ({"A": [(0, 1), (2, 3)], "B": (2.1, 2.9), "C": (0, 4)}, "B is (2.1, 2.9), within"),
+    ],
+)
+def test_mark_that_no_value_gets_is_refused(ranges: dict[str, Any], words: str) -> None:
+    with pytest.raises(FairnessError, match=re.escape(words)):
+        MarkScale(**ranges)
+
+
+def test_mark_may_be_left_out_by_the_range_of_a_better_one() -> None:
+    scale = MarkScale(A=(0, 0.1), B=(0, 0.1), C=(0, 0.2))
+    assert [scale.mark(value) for value in (0.05, 0.15, 0.3)] == ["A", "C", "D"]
 
 
 @given(few, few, few)

@@ -224,6 +224,26 @@ BAD_MARKS = {
         project_sources.THRESHOLD,
         "sources",
     ),
+    "expected-grade": (
+        project_sources.PROBE.replace("YesNo()}", "YesNo()}, expected={'hire': 0.5}"),
+        project_sources.THRESHOLD,
+        "probe test_hiring: expected: there is no grade 'hire'; did you mean 'hired'?",
+    ),
+    "control-grade": (
+        project_sources.PROBE.replace("YesNo()}", "YesNo()}, control={'hire': {'case': ('a', 'b')}}"),
+        project_sources.THRESHOLD,
+        "probe test_hiring: control: there is no grade 'hire'; did you mean 'hired'?",
+    ),
+    "two-marks": (
+        project_sources.PROBE.replace("@pytest", "@pytest.mark.probe(items=people, grade={'no': YesNo()})\n@pytest"),
+        project_sources.THRESHOLD,
+        "probe test_hiring: @pytest.mark.probe is given twice",
+    ),
+    "flaky-probe": (
+        "@pytest.mark.flaky_threshold(reason='x', until='2026-12-01')\n" + project_sources.PROBE,
+        project_sources.THRESHOLD,
+        "@pytest.mark.flaky_threshold is for a threshold, and this test measures",
+    ),
     "no-probe-item": (
         project_sources.PROBE.replace("(probe_item, model)", "(model)").replace("probe_item.measure(model)", "pass"),
         project_sources.THRESHOLD,
@@ -246,6 +266,10 @@ def test_invalid_probe_mark_is_reported(project: Project, case: str) -> None:
 
 
 BAD_THRESHOLDS = {
+    "two-marks": (
+        "@pytest.mark.threshold(probe=test_hiring, title='Alike')\n" + project_sources.THRESHOLD,
+        "@pytest.mark.threshold is given twice, and one of the two would be ignored",
+    ),
     "no-measured": (project_sources.threshold("pass").replace("(measured)", "()"), "its test takes no `measured`"),
     "no-probe": (
         project_sources.THRESHOLD.replace("probe=test_hiring", "probe=people"),

@@ -257,18 +257,34 @@ def test_inner_run(pytester, run):
 
 @pytest.mark.skipif(not hasattr(pytest, "Subtests"), reason="pytest 9 has subtests")
 @every_mode
-def test_subtests_of_a_threshold_cost_no_other_verdict(project: Project) -> None:
-    # Their reports carry its id before it has a result; an assertion in a subtest cannot fail the test by itself.
+def test_comparisons_in_subtests_are_judged(project: Project) -> None:
+    # Those of pytest keep the failure of an assertion to themselves, so that no comparison could fail the test.
     within = """
+@pytest.fixture
+def parts(subtests):
+    return subtests
+
 @pytest.mark.threshold(probe=test_hiring)
-def test_within(measured, subtests):
-    for bound in (0.1, 5):
-        with subtests.test(bound=bound):
+def test_within(measured, {fixture}):
+    for bound in (0.1, {bound}):
+        with {fixture}.test("parity", bound=bound):
             assert measured.ratio("hired", by="gender", of="woman", to="man") >= bound
 """
-    project.write_suite(project_sources.THRESHOLD, within)
+    tests = [
+        within.format(fixture=fixture, bound=bound).replace("test_within", f"test_{fixture}_{word}")
+        for fixture in ("subtests", "parts")
+        for word, bound in (("within", 0.2), ("beyond", 5))
+    ]
+    ordinary = "def test_ordinary(subtests):\n    with subtests.test():\n        assert False\n"
+    project.write_suite(project_sources.THRESHOLD, *tests, test_ordinary=ordinary)
     project.run()
-    assert project.verdicts() == {"test_women_and_men_alike": "fair", "test_within": "invalid"}
+    assert project.verdicts() == {
+        "test_women_and_men_alike": "fair",
+        "test_subtests_within": "fair",
+        "test_subtests_beyond": "unfair",
+        "test_parts_within": "fair",
+        "test_parts_beyond": "unfair",
+    }
 
 
 @every_mode

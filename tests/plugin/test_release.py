@@ -141,24 +141,91 @@ def test_thresholds_cut_by_a_stop_are_not_judged(project: Project) -> None:
     assert "release: invalid" in unwrapped(result)
 
 
-@first_in_every_mode("flag", ["skipped", "broken"])
-def test_thresholds_of_an_unimportable_file_count(project: Project, flag: str) -> None:
-    first = "pytest.importorskip('no_such_library')" if flag == "skipped" else "import no_such_library"
-    closed = project_sources.suite(LEFT, HALVES).replace("import pytest\n", f"import pytest\n{first}\n", 1)
+ALIASES = {
+    "mark": "",
+    "alias": "threshold = pytest.mark.threshold\n",
+    "factory": "def gate(probe): return pytest.mark.threshold(probe=probe)\n",
+    "elsewhere": "from gates import gate\n",
+}
+UNREAD = {
+    "skipped": "pytest.importorskip('no_such_library')",
+    "called": "pytest.skip('no data', allow_module_level=True)",
+    "broken": "import no_such_library",
+    "syntax": "def :",
+}
+
+
+@first_in_every_mode("unread", UNREAD)
+@pytest.mark.parametrize("alias", ALIASES)
+def test_file_that_was_not_read_leaves_the_release_open(project: Project, alias: str, unread: str) -> None:
+    closed = project_sources.suite(LEFT, HALVES)
+    if alias != "mark":
+        closed = closed.replace("@pytest.mark.threshold", "@threshold" if alias == "alias" else "@gate")
+    first = f"{UNREAD[unread]}\n{ALIASES[alias]}"
+    closed = closed.replace("import pytest\n", f"import pytest\n{first}", 1)
     project.write_suite(FAIR, test_closed=closed)
-    project.run("--continue-on-collection-errors")
+    result = project.run("--continue-on-collection-errors")
     rows = {row["id"]: row for row in project.rows()}
-    assert set(rows) == {
-        "test_hiring.py::test_fair", "test_closed.py::test_left", "test_closed.py::TestParts::test_of_a_class"
-    }  # fmt: skip
-    closed_row = rows["test_closed.py::TestParts::test_of_a_class"]
-    messages = {
-        "skipped": "not judged: skipped: could not import 'no_such_library': No module named 'no_such_library'",
-        "broken": "invalid: it could not be judged: ModuleNotFoundError: No module named 'no_such_library'",
-    }
-    assert closed_row["message"] == messages[flag]
+    assert set(rows) == {"test_hiring.py::test_fair", "test_closed.py"}
     assert {row["model"] for row in rows.values()} == {"function:conftest.application"}
-    assert project.results()["release"][0]["verdict"] == ("undecided" if flag == "skipped" else "invalid")
+    row, (release,) = rows["test_closed.py"], project.results()["release"]
+    assert row["threshold"] == "file test_closed.py"
+    if unread in ("skipped", "called"):
+        cause = "no data" if unread == "called" else "could not import 'no_such_library': No module named"
+        assert row["message"].startswith(f"not judged: file test_closed.py skipped: {cause}")
+        assert release["verdict"] == "undecided"
+        assert "release: fair so far (1 threshold; file test_closed.py skipped: " in unwrapped(result)
+        assert result.ret == 0
+    else:
+        error = "ModuleNotFoundError" if unread == "broken" else "SyntaxError"
+        assert error in row["message"]
+        assert release["verdict"] == "invalid"
+
+
+def test_folder_that_was_skipped_leaves_the_release_open(project: Project) -> None:
+    project.write_suite(FAIR)
+    folder = project.path / "more"
+    folder.mkdir()
+    (folder / "conftest.py").write_text("import pytest\npytest.skip('no data', allow_module_level=True)\n")
+    for name, text in (("test_left", project_sources.suite(LEFT)), ("test_plain", "def test_plain(): pass\n")):
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    (folder / "pay.probe.yaml").write_text("thresholds: {}", encoding="utf-8")
+    result = project.run()
+    reasons = ["file more/pay.probe.yaml skipped: no data", "file more/test_left.py skipped: no data"]
+    assert list(project.results()["release"][0]["not_judged"]) == reasons
+    assert f"release: fair so far (1 threshold; {'; '.join(reasons)})" in unwrapped(result)
+
+
+LEAVES_OUT = {
+    "ignored": ({"conftest": "collect_ignore = ['test_closed.py']\n"}, ()),
+    "by option": ({}, ("--ignore=test_closed.py",)),
+    "other": ({"test_closed": "import pytest\npytest.skip('no camera', allow_module_level=True)\n"}, ()),
+}
+
+
+@pytest.mark.parametrize("way", LEAVES_OUT)
+def test_file_that_is_left_out_on_purpose_is_none_of_the_release(project: Project, way: str) -> None:
+    files, args = LEAVES_OUT[way]
+    closed = project_sources.suite(LEFT, HALVES).replace("import pytest\n", "import pytest\npytest.skip('x')\n", 1)
+    project.write_suite(FAIR)
+    project.write(test_closed=files.get("test_closed", closed))
+    if "conftest" in files:
+        conftest = project.path / "conftest.py"
+        conftest.write_text(conftest.read_text(encoding="utf-8") + files["conftest"], encoding="utf-8")
+    result = project.run(*args)
+    assert "release: fair (1 threshold: 1 fair)" in unwrapped(result)
+
+
+def test_file_that_last_failed_leaves_out_keeps_the_release_open(project: Project) -> None:
+    """Regression: a threshold of a file without failures was in no release of `--lf`."""
+    project.write_suite(FAIR.replace("test_fair", "test_first"), test_other=project_sources.suite(FAIR))
+    hiring = (project.path / "test_hiring.py").read_text(encoding="utf-8")
+    project.write(test_hiring=hiring + "\n\ndef test_fails(): raise OSError\n")
+    assert project.run().ret == 1
+    project.write(test_hiring=hiring + "\n\ndef test_fails(): pass\n")
+    result = project.run("--lf", "-p", "cacheprovider")
+    assert "test_other.py skipped: by --lf" in unwrapped(result)
+    assert project.results()["release"][0]["verdict"] == "undecided"
 
 
 def test_second_model_of_a_run_leaves_the_first_as_it_was(project: Project) -> None:

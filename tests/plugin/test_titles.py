@@ -71,15 +71,6 @@ def test_invalid_titles_are_refused(project: Project, title: str, words: str) ->
     assert "\x1b[31mred" not in shown(result)
 
 
-def test_uncollected_thresholds_keep_their_titles(project: Project) -> None:
-    project.write_suite(titled("'Most are hired'"), project_sources.threshold("pass", name="test_untitled"))
-    source = (project.path / "test_hiring.py").read_text(encoding="utf-8")
-    project.write(test_skipped="import pytest\npytest.skip('no data', allow_module_level=True)\n" + source)
-    project.run("-m", "threshold")
-    names = [row["threshold"] for row in project.rows() if row["id"].startswith("test_skipped")]
-    assert names == ["Most are hired", "untitled"]
-
-
 def test_declared_thresholds_are_titled_by_their_keys(project: Project) -> None:
     project.write(conftest=project_sources.application())
     (project.path / "hiring.probe.yaml").write_text(

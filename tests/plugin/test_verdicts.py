@@ -224,6 +224,10 @@ RATINGS = {
     'assert abs(measured.difference("rating", by="gender", of="woman", to="man")) <= 4': "from 0 to 4: <= 4 always",
     'assert measured.differences("rating", by="gender") >= 0': "from 0 to 4: >= 0 always holds",
     'assert measured.ratios("rating", by="gender") >= 0.1': "from 0.2 to 1: >= 0.1 always holds",
+    'assert measured.mean("rating") >= 20': "from 1 to 5: >= 20 never holds",
+    'assert measured.mean("rating") < 1': "from 1 to 5: < 1 never holds",
+    'assert 3 <= measured.mean("rating") <= 10': "from 1 to 5: <= 10 always holds",
+    'assert measured.difference("rating", by="gender", of="woman", to="man") <= -5': "from -4 to 4: <= -5 never holds",
 }
 
 
@@ -252,7 +256,49 @@ ALWAYS_HOLDS = {
     f"assert {WOMEN} >= 0": "from 0 to inf: >= 0 always holds",
     f"assert not {WOMEN} < 0": "from 0 to inf: >= 0 always holds",
     'assert measured.worst_ratio("hired", by="gender") <= 1': "from 0 to 1: <= 1 always holds",
+    'assert 0.01 <= measured.rate("hired") <= 5': "from 0 to 1: <= 5 always holds; a share of 5% is 0.05",
+    'assert 0.01 <= measured.rate("hired")\nassert measured.rate("hired") <= 5': "from 0 to 1: <= 5 always holds",
+    'assert -5 <= measured.difference("hired", by="gender", of="woman", to="man") <= 0.1': ">= -5 always holds; a",
+    f"assert -1 <= {WOMEN} <= 1.2": "from 0 to inf: >= -1 always holds",
 }
+
+NEVER_HOLDS = {
+    'assert measured.rate("hired") >= 10': "from 0 to 1: >= 10 never holds; a share of 5% is 0.05",
+    'assert not measured.rate("hired") <= 10': "from 0 to 1: > 10 never holds; a share",
+    'assert measured.rate("hired") > 1': "from 0 to 1: > 1 never holds",
+    'assert measured.rate("hired") < 0': "from 0 to 1: < 0 never holds",
+    'assert 80 <= measured.rate("hired") <= 100': "from 0 to 1: >= 80 never holds; a share of 5% is 0.05",
+    'assert measured.where(gender="man").rate("hired") >= 90': "from 0 to 1: >= 90 never holds",
+    'assert measured.difference("hired", by="gender", of="woman", to="man") >= 5': "from -1 to 1: >= 5 never holds",
+    'assert abs(measured.difference("hired", by="gender", of="woman", to="man")) <= -0.1': "to 1: <= -0.1 never holds",
+    'assert measured.differences("hired", by="gender") <= -1': "from 0 to 1: <= -1 never holds",
+    f"assert {WOMEN} <= -0.5": "from 0 to inf: <= -0.5 never holds",
+    'assert measured.worst_ratio("hired", by="gender") >= 1.25': "from 0 to 1: >= 1.25 never holds",
+    'assert measured.odds_ratio("hired", by="gender", of="woman", to="man") < 0': "from 0 to inf: < 0 never holds",
+    'assert measured.ratios("hired", by="gender") > 1': "from 0 to 1: > 1 never holds",
+    'rate = measured.rate("hired")\nassert rate > 0.5\nassert rate < 0.5': "no value is above 0.5 and below 0.5",
+    'rate = measured.rate("hired")\nassert rate >= 0.5\nassert rate < 0.5': "it fails whatever it compares",
+}
+"""Bounds that no value can reach; each of them was unfair."""
+
+
+def test_bounds_that_no_value_can_reach_are_invalid(project: Project) -> None:
+    write(project, *project_sources.thresholds(NEVER_HOLDS))
+    project.run("-m", "threshold").assert_outcomes(failed=len(NEVER_HOLDS))
+    for row, words in zip(project.rows(), NEVER_HOLDS.values(), strict=True):
+        assert row["verdict"] == "invalid"
+        assert words in row["message"]
+
+
+def test_bound_at_the_end_of_the_values_is_allowed(project: Project) -> None:
+    bodies = [
+        'assert 0.5 <= measured.rate("hired") <= 1',
+        'assert 0 <= abs(measured.difference("hired", by="gender", of="woman", to="man")) <= 0.2',
+        'assert measured.rate("hired").titled("all are hired") >= 1',
+    ]
+    write(project, *project_sources.thresholds(bodies))
+    project.run("-m", "threshold")
+    assert "invalid" not in {row["verdict"] for row in project.rows()}
 
 
 def test_bounds_that_no_value_can_break_are_invalid(project: Project) -> None:

@@ -44,7 +44,7 @@ def applications():
         yield ProbeItem(f"{{number}} {{text}}", prompts, metadata={{"kind": text, "case": case}})
 
 
-@pytest.mark.probe(items=applications, grade={{"hired": Echo()}}, repetitions=2, harm=HOSTILE[0],
+@pytest.mark.probe(items=applications, literal=True, grade={{"hired": Echo()}}, repetitions=2, harm=HOSTILE[0],
                    control={{"hired": {{"case": (HOSTILE[0], HOSTILE[1])}}}})
 def test_hiring(probe_item, model):
     probe_item.measure(model)
