@@ -317,6 +317,8 @@ class ThresholdResult(MetricResult):
     """A digest of the items that the probe declares: texts, groups and sources."""
     served_by: Sequence[str] = ()
     """The models that the provider says have answered."""
+    responders: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Where these are several: the answers of each compared group by the model."""
     graders: Mapping[str, str | None] = field(default_factory=dict)
     judges: Sequence[JudgeResult] = ()
     risk: float | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pytest_fairness.core.comparisons import Comparison, ComparisonRecorder, Condition, key_of
 from pytest_fairness.core.decisions import Decision, Verdict
@@ -55,6 +55,8 @@ class Judgment:
     """The responses to the probe's controls."""
     slices: tuple[JudgedSlice, ...] = ()
     """The declared slices of its sample, each with a veto."""
+    responders: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """The models that answered the compared groups, where servers name several, with their numbers of answers."""
     claims: int = 1
     """The number of claims of unfairness, the pooled one and those of slices, that share the error."""
     next_share: float = 1.0

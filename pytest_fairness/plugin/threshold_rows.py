@@ -105,6 +105,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
         "restricted": restrictions(measured.probe, item.config.stash[SESSION].settings),
         "items_digest": measured.probe.items_digest,
         "served_by": measured.served_by,
+        "responders": judgment.responders,
         "graders": measured.fingerprints,
         "judges": measured.judges,
         "risk": measured.tail,

@@ -172,6 +172,13 @@ class Columns:
         columns._attributes, columns.attempts = {**self._attributes, **attributes}, attempts
         return columns
 
+    @cached_property
+    def served_by(self) -> list[str | None] | None:
+        """The model that answered each attempt, as its server names it; None where fewer than two are named."""
+        answers = [attempt.attempt.answer for attempt in self.attempts]
+        names = [None if answer is None else answer.served_by for answer in answers]
+        return names if len(set(filter(None, names))) > 1 else None
+
     @property
     def known_attributes(self) -> set[str]:
         if self._attribute_names is None:

@@ -22,6 +22,7 @@ from pytest_fairness.core.sensitivity import ControlResponse
 from pytest_fairness.core.threshold_results import ResponseResult
 from pytest_fairness.stats.grade_numbers import PLAIN_TYPES
 from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.origins import find_replies
 from pytest_fairness.stats.responses import find_responses
 
 FEWEST_ANSWERS = 10
@@ -76,6 +77,7 @@ def find_probe_result(
         grades=[_grade(name, values) for name, values in grades.items()],
         formats=formats,
         remarks=[*problems, *(remarks if has_answers else ())],
+        replies=find_replies(attempts),
     )
 
 

@@ -1,0 +1,345 @@
+"""Replies of servers: whether one was made for the request that it came for, and by the model that was asked.
+
+Gateways answer from caches: with the reply to an equal request, to a similar one, or to one of another model. The
+headers and ids that they send then are those of the versions of autumn 2026, as ``docs/models.md`` lists them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Final
+
+from pytest_fairness.core.attempts import Answer
+
+CACHED: Final = "cached"
+"""The reason of an ungraded attempt whose reply was made for another request."""
+FRESH_ANSWERS = (
+    "switch the cache off for this run, or ask for fresh answers: see 'Caches of gateways' in docs/models.md"
+)
+_ERROR = f"{CACHED}: "
+"""The beginning of the error that the store keeps in place of such a reply."""
+LEAST_SHARED = 0.5
+"""The share of answers that two compared groups need from the same models, or nothing compares them."""
+NOTICED_SHARE = 0.9
+"""The share below which different models are named beside the verdict."""
+_LONGEST_VALUE = 60
+"""The most characters of a header's value that are kept."""
+_UNIQUE = 16
+"""The fewest letters and digits of an id that a server gives one reply only; Ollama's have three."""
+
+_AT = " at "
+"""Stands between a short id and the time of creation."""
+
+_HIT = re.compile(r"(?<![a-z])(?:refresh)?hit(?![a-z])")
+_NO_HIT = re.compile(r"\b(?:no|not|miss)\b")
+_NAMED_HIT = re.compile(r"hit$|cached|from-cache")
+"""The names of headers that are true or 1 for a reply from a cache."""
+_OF_PROMPTS = re.compile(r"prompt|prefix|kv")
+"""The names of headers on caches of prompts, from which no reply comes."""
+_LITELLM_KEY, _LITELLM_SIMILARITY = "x-litellm-cache-key", "x-litellm-semantic-similarity"
+"""Sent with replies from LiteLLM's cache only; with all replies, if its cache is a semantic one."""
+_OF_EQUAL_REQUESTS: Mapping[str, str] = {
+    _LITELLM_KEY: "",
+    "cf-aig-cache-status": "hit",
+    "helicone-cache": "hit",
+    "x-openrouter-cache-status": "hit",
+    "x-portkey-cache-status": "hit",
+    "x-ai-cache-status": "hit-l1",
+}
+"""The headers of caches whose key is the whole request with its model, and their values; LiteLLM's is a hash."""
+_CACHE_ID = re.compile(r"^(?:chatcmpl-cache-|from-cache)")
+"""The ids that vLLM's semantic router and Higress give replies from their caches."""
+_CACHE_FLAGS = ("cached", "is_cached", "cache_hit", "cacheHit", "from_cache", "fromCache")
+
+
+def read_cache_hit(headers: Mapping[str, str], body: object) -> str | None:
+    """Return how a reply shows that a cache gave it: its headers, or fields of its body; None where it does not.
+
+    >>> read_cache_hit({"X-Cache": "MISS, HIT", "X-Cache-Hits": "0, 3", "Content-Type": "application/json"}, {})
+    'x-cache: MISS, HIT; x-cache-hits: 0, 3'
+    >>> read_cache_hit({"x-litellm-semantic-similarity": "0.31", "cf-cache-status": "DYNAMIC"}, {"id": "chatcmpl-1"})
+    >>> read_cache_hit({}, {"id": "from-cache", "choices": []})
+    'id: from-cache'
+    """
+    sent = {name.casefold(): " ".join(value.split())[:_LONGEST_VALUE] for name, value in headers.items()}
+    hits = {name: value for name, value in sent.items() if _is_hit(name, value)}
+    if _LITELLM_KEY in hits and _is_positive(sent.get(_LITELLM_SIMILARITY, "")):
+        hits[_LITELLM_SIMILARITY] = sent[_LITELLM_SIMILARITY]
+    if isinstance(body, Mapping):
+        hits |= {name: "true" for name in _CACHE_FLAGS if body.get(name) is True}
+        if isinstance(name := body.get("id"), str) and _CACHE_ID.search(name):
+            hits["id"] = name[:_LONGEST_VALUE]
+        debug = _mapping(_mapping(body.get("extra_fields")).get("cache_debug"))  # Bifrost
+        hits |= {"cache_debug.cache_hit": "true"} if debug.get("cache_hit") is True else {}
+    return "; ".join(f"{name}: {value}" for name, value in sorted(hits.items())) or None
+
+
+def with_evidence(answer: Answer, headers: Mapping[str, str], body: object) -> Answer:
+    """Return an answer with what its reply shows of its origin: an id, and a cache."""
+    return replace(answer, reply_id=read_reply_id(body), cache=read_cache_hit(headers, body))
+
+
+def _is_hit(name: str, value: str) -> bool:
+    """Return whether a header, with its name in lower case, says that a cache gave the reply."""
+    if name == _LITELLM_KEY:
+        return True
+    if "cache" not in name or _OF_PROMPTS.search(name):
+        return False
+    value = value.casefold()
+    if name.endswith("-hits"):
+        return any(map(_is_positive, value.split(",")))
+    if value in ("true", "1", "yes"):
+        return _NAMED_HIT.search(name) is not None
+    return any(_HIT.search(part) and not _NO_HIT.search(part) for part in value.split(","))
+
+
+def _is_positive(text: str) -> bool:
+    return re.fullmatch(r"\s*\d*\.?\d*[1-9]\d*\s*", text) is not None
+
+
+def is_of_equal_request(cache: str) -> bool:
+    """Return whether a cache hit (`read_cache_hit`) is one of caches that answer equal requests only.
+
+    >>> is_of_equal_request("cf-aig-cache-status: HIT"), is_of_equal_request("x-vsr-cache-hit: true")
+    (True, False)
+    """
+    hits = [hit.partition(": ") for hit in cache.split("; ")]
+    return all(
+        name in _OF_EQUAL_REQUESTS and _OF_EQUAL_REQUESTS[name] in ("", value.casefold()) for name, _, value in hits
+    )
+
+
+def read_reply_id(body: object) -> str | None:
+    """Return what identifies a reply at its server: its id, and for a short one the time of its creation; else None.
+
+    >>> read_reply_id({"id": "chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT", "created": 1741569952})
+    'chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT'
+    >>> read_reply_id({"id": "chatcmpl-347", "created": 1741569952}), read_reply_id({"choices": []})
+    ('chatcmpl-347 at 1741569952', None)
+    """
+    content = _mapping(body)
+    name = content.get("id")
+    if not isinstance(name, str) or not name.strip():
+        return None
+    name = name.strip()[:200]
+    if _is_unique(name):
+        return name
+    created = content.get("created", content.get("created_at"))
+    return f"{name}{_AT}{created}" if isinstance(created, int | float | str) else name
+
+
+def _is_unique(name: str) -> bool:
+    """Return whether an id is long enough for one that no other reply has."""
+    own = name.partition(_AT)[0].removeprefix("chat").removeprefix("cmpl-")
+    return sum(map(str.isalnum, own)) >= _UNIQUE
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+_SNAPSHOT = re.compile(
+    r"""[-@_:](?:
+        \d{4}-?\d{2}-?\d{2} | \d{2}-\d{2} | \d{2}-\d{4} | \d{3,4} | \d{6}
+        | latest | preview | exp | free | v\d+(?:[:.]\d+)?
+    )$""",
+    re.VERBOSE,
+)
+"""The end of the name of a dated snapshot, a release or a way of delivery."""
+
+
+def is_same_model(asked: str, served: str) -> bool:
+    """Return whether the name that a server gives is that of the model that was asked, or of a snapshot of it.
+
+    >>> [is_same_model("gpt-4o", name) for name in ("gpt-4o-2024-08-06", "openai/gpt-4o", "gpt-4o-mini")]
+    [True, True, False]
+    """
+    one, other = _base_name(asked), _base_name(served)
+    if one == other:
+        return True
+    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
+    return bool(shorter) and longer.endswith(shorter) and longer[-len(shorter) - 1] in "/."
+
+
+def _base_name(name: str) -> str:
+    name = name.strip().casefold().rstrip("/")
+    while (shorter := _SNAPSHOT.sub("", name)) != name and shorter:
+        name = shorter
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """One reply in a store."""
+
+    key: str
+    """The key of its attempt."""
+    model: str
+    """The key of the model that was asked."""
+    prompt: str
+    """The digest of the prompt."""
+    run: str
+    at: float
+    """When it was stored."""
+    reply_id: str | None = None
+    cache: str | None = None
+    served_by: str | None = None
+    content: str = ""
+    """A digest of the answer."""
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """The model and the prompt of its request."""
+        return self.model, self.prompt
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model that was asked, without provider and parameters."""
+        return self.model.partition("?")[0].partition(":")[2]
+
+
+def find_strays(own: Sequence[StoredReply], same_ids: Iterable[StoredReply]) -> dict[str, str]:
+    """Return the replies that do not belong to their requests, by their keys, each with the reason.
+
+    These are replies
+
+    - that the store has for another request before, of another prompt, model or run. Ids that come with different
+      answers identify nothing at that model, as those of some local servers;
+    - from a cache that may answer with the reply to another request, unless they repeat an answer to the same one;
+    - of another model than was asked, as the server itself says, where it names the model that was asked elsewhere.
+
+    Args:
+        own: The replies of a sample.
+        same_ids: The replies of the store with their ids, their own among them.
+    """
+    others: dict[str, list[StoredReply]] = defaultdict(list)
+    for reply in same_ids:
+        others[reply.reply_id or ""].append(reply)
+    vague = {
+        (reply.model, _is_unique(name))
+        for name, replies in others.items()
+        if len({reply.content for reply in replies}) > 1
+        for reply in replies
+    }
+    in_sample = {reply.key for reply in own}
+    fresh = {(reply.asked, reply.content) for reply in own if reply.cache is None}
+    reached = {reply.model for reply in own if reply.served_by and is_same_model(reply.model_name, reply.served_by)}
+    reasons: dict[str, str] = {}
+    for reply in own:
+        name = reply.reply_id or ""
+        earlier = [
+            other
+            for other in others.get(name, ())
+            if other.content == reply.content
+            and _is_earlier(other, reply)
+            and (other.asked != reply.asked or (other.run != reply.run and other.key not in in_sample))
+        ]
+        if name and earlier and (reply.model, _is_unique(name)) not in vague:
+            reasons[reply.key] = _taken_from(reply, min(earlier, key=lambda other: other.at))
+        elif reply.cache and not is_of_equal_request(reply.cache) and (reply.asked, reply.content) not in fresh:
+            reasons[reply.key] = f"its reply is a cache's, perhaps that to another prompt ({reply.cache})"
+        elif reply.model in reached and reply.served_by and not is_same_model(reply.model_name, reply.served_by):
+            reasons[reply.key] = f"{reply.served_by} answered in place of {reply.model_name}, as the server says"
+    return reasons
+
+
+def _is_earlier(other: StoredReply, reply: StoredReply) -> bool:
+    """Return whether another reply may be the first one with an id: of those stored together, that of no cache."""
+    if other.at == reply.at and (other.cache is None) != (reply.cache is None):
+        return other.cache is None
+    return other.at <= reply.at
+
+
+def _taken_from(reply: StoredReply, other: StoredReply) -> str:
+    """Return the reason that a reply was made for another request."""
+    evidence = "; ".join(filter(None, (f"id {reply.reply_id}", reply.cache)))
+    if other.model_name != reply.model_name:
+        return f"its reply is one that {other.model_name} was asked for ({evidence})"
+    if other.prompt != reply.prompt:
+        return f"its reply is that to another prompt ({evidence})"
+    return f"its reply is that to the same prompt in an earlier run ({evidence})"
+
+
+def cached_error(reason: str) -> str:
+    """Return the error of an attempt whose reply does not belong to its request, for a reason of `find_strays`."""
+    return f"{_ERROR}{reason}"
+
+
+def cached_reason(error: str) -> str:
+    """Return the reason in such an error; empty for any other error.
+
+    >>> cached_reason(cached_error("its reply is that to another prompt")), cached_reason("timeout")
+    ('its reply is that to another prompt', '')
+    """
+    return error.removeprefix(_ERROR) if error.startswith(_ERROR) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The model that was asked for a sample, and those that answered, as servers name them."""
+
+    model: str
+    """Its name: ``provider:name?parameters``."""
+    served_by: Mapping[str, int]
+    """The numbers of answers."""
+
+    @property
+    def asked(self) -> str:
+        """The name without provider and parameters."""
+        return self.model.partition("?")[0].partition(":")[2]
+
+    def mistaken_for(self, other: Origin) -> str:
+        """Return that most answers are by the model that another sample was asked of; empty if they are not.
+
+        >>> old = Origin("openai:old", {"old-2026-01-01": 480})
+        >>> Origin("openai:new", {"old-2026-01-01": 400, "new": 80}).mistaken_for(old)
+        'old-2026-01-01 answered in place of new in 400 of 480 answers, as the server says'
+        >>> Origin("openai:new", {"new-2026-05-05": 480}).mistaken_for(old)
+        ''
+        """
+        if is_same_model(self.asked, other.asked):
+            return ""
+        by_other = {
+            name: count
+            for name, count in self.served_by.items()
+            if is_same_model(other.asked, name) and not is_same_model(self.asked, name)
+        }
+        count, total = sum(by_other.values()), sum(self.served_by.values())
+        if 2 * count <= total:
+            return ""
+        return (
+            f"{' and '.join(by_other)} answered in place of {self.asked} in {count:,} of {total:,} answers, as the "
+            "server says"
+        )
+
+
+def unlike_responders(responders: Mapping[str, Mapping[str, int]], least_shared: float = LEAST_SHARED) -> str:
+    """Return that two compared groups were answered by different models; empty where all share enough of them.
+
+    Args:
+        responders: The answers of each group by the model that gave them.
+        least_shared: The least share of answers that two groups must have from the same models.
+
+    >>> unlike_responders({"f": {"big": 80}, "m": {"mini": 60, "big": 20}})
+    'f was answered by big, and m by mini (75%) and big (25%)'
+    >>> unlike_responders({"f": {"big": 70, "mini": 10}, "m": {"big": 40, "mini": 40}})
+    ''
+    """
+    for one, other in combinations(responders, 2):
+        first, second = _shares(responders[one]), _shares(responders[other])
+        if sum(min(share, second.get(name, 0.0)) for name, share in first.items()) < least_shared:
+            return f"{one} was answered by {_listed(first)}, and {other} by {_listed(second)}"
+    return ""
+
+
+def _shares(counts: Mapping[str, int]) -> dict[str, float]:
+    total = sum(counts.values())
+    return {name: count / total for name, count in counts.items()}
+
+
+def _listed(shares: Mapping[str, float]) -> str:
+    return " and ".join(name if len(shares) == 1 else f"{name} ({share:.0%})" for name, share in shares.items())

@@ -1,0 +1,93 @@
+"""Replies in the store that do not belong to their requests: they are no answers of the model that was asked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_fairness.core.digests import digest
+from pytest_fairness.core.replies import StoredReply, cached_error, cached_reason, find_strays
+from pytest_fairness.store.connection import StoreConnection
+from pytest_fairness.store.database import Database
+
+_SELECT_OWN = """
+SELECT key, model, prompt, run, at, reply_id, cache, served_by, error, session FROM attempts WHERE key IN :keys
+"""
+_SELECT_SAME_IDS = """
+SELECT key, model, prompt, run, at, reply_id, cache FROM attempts WHERE reply_id IN :ids AND error IS NULL
+"""
+_SELECT_CONTENTS = "SELECT key, text, finish_reason, actions FROM attempts WHERE key IN :keys"
+# As an attempt that failed: another session requests it again.
+_DISOWN = """
+UPDATE attempts SET error = :error, session = :session, text = NULL, finish_reason = NULL, reasoning = NULL,
+  usage = NULL, latency = NULL, served_by = NULL, actions = NULL, provider_state = NULL, reply_id = NULL, cache = NULL
+WHERE key = :key AND error IS NULL
+"""
+_DELETE_GRADES = "DELETE FROM grades WHERE key IN :keys"
+_PAGE = 1000
+
+
+def disown_strays(database: Database, session: str, keys: Sequence[str]) -> dict[str, str]:
+    """Turn replies that do not belong to their requests into failed attempts of this session.
+
+    Args:
+        database: The store.
+        session: The session.
+        keys: The keys of a whole sample, and of the questions of its graders.
+
+    Returns:
+        The reasons by key (`find_strays`), including those of replies that another process of the session has disowned.
+    """
+    reasons: dict[str, str] = {}
+    own: list[StoredReply] = []
+    for page in _pages(keys):
+        for *fields, error, of_session in database.rows(_SELECT_OWN, keys=page):
+            if error is None:
+                own.append(StoredReply(*fields))
+            elif of_session == session and (reason := cached_reason(error)):
+                reasons[fields[0]] = reason
+    same_ids = _with_same_ids(database, {reply.reply_id for reply in own if reply.reply_id})
+    contents = _contents(database, [reply.key for reply in (*same_ids, *(one for one in own if one.cache))])
+    if any(reply.cache for reply in own):  # they may repeat an answer to the same prompt
+        asked = {reply.asked for reply in own if reply.cache}
+        contents |= _contents(database, [reply.key for reply in own if reply.asked in asked])
+    strays = find_strays(_with_contents(own, contents), _with_contents(same_ids, contents))
+    if strays:
+        database.write(lambda connection: _disown(connection, session, strays))
+    return reasons | strays
+
+
+def _with_same_ids(database: Database, ids: Collection[str]) -> list[StoredReply]:
+    """Return the replies of the store with these ids, of those ids that several requests have."""
+    by_id: dict[str, list[StoredReply]] = defaultdict(list)
+    for page in _pages(sorted(ids)):
+        for row in database.rows(_SELECT_SAME_IDS, ids=page):
+            reply = StoredReply(*row)
+            by_id[reply.reply_id or ""].append(reply)
+    shared = (replies for replies in by_id.values() if len({(*reply.asked, reply.run) for reply in replies}) > 1)
+    return [reply for replies in shared for reply in replies]
+
+
+def _contents(database: Database, keys: Iterable[str]) -> dict[str, str]:
+    """Return digests of the answers under these keys."""
+    return {
+        key: digest("\n".join(text or "" for text in texts))
+        for page in _pages(sorted(set(keys)))
+        for key, *texts in database.rows(_SELECT_CONTENTS, keys=page)
+    }
+
+
+def _with_contents(replies: Iterable[StoredReply], contents: Mapping[str, str]) -> list[StoredReply]:
+    return [replace(reply, content=contents.get(reply.key, reply.key)) for reply in replies]
+
+
+def _disown(connection: StoreConnection, session: str, strays: Mapping[str, str]) -> None:
+    rows = [{"key": key, "error": cached_error(reason), "session": session} for key, reason in sorted(strays.items())]
+    connection.execute_many(_DISOWN, rows)
+    for page in _pages(sorted(strays)):
+        connection.execute(_DELETE_GRADES, keys=page)
+
+
+def _pages(values: Sequence[str]) -> Iterator[list[str]]:
+    return (list(values[start : start + _PAGE]) for start in range(0, len(values), _PAGE))
