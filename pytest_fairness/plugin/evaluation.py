@@ -52,7 +52,8 @@ def evaluate_on(
         measured: The sample.
         dependence: The estimates that the test depends on, from an earlier evaluation.
         strict_tail: The tail of a look at which the threshold is unfair (`core.verdicts.judge`).
-        reports: Whether estimates that decide nothing are needed (`core.verdicts.judge`).
+        reports: Whether the sample is reported, not drawn: estimates that decide nothing are needed
+            (`core.verdicts.judge`), and clusters that nobody has declared count.
         design: What it declares besides its test; None: all of it.
     """
     session, arguments = item.config.stash[SESSION], get_test_arguments(item)
@@ -70,7 +71,7 @@ def evaluate_on(
     return judge_threshold(
         test,
         measured,
-        threshold_design(item) if design is None else design,
+        replace(threshold_design(item) if design is None else design, clusters=reports),
         scale=override.scale or threshold_scale(item.function),
         bounds=override.bounds,
         dependence=dependence,

@@ -13,7 +13,6 @@ from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.sensitivity import ControlResponse
-from pytest_fairness.stats.grade_numbers import graded_options
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcome_vectors import Outcome
 from pytest_fairness.stats.quantiles import t_quantile
@@ -112,9 +111,9 @@ def _as_difference(odds_ratio: float, rates: Sequence[float]) -> float:
 
 def _equals(sample: Measured, control: Control) -> object:
     """Return the value that is counted of a grade that holds text; None for any other grade."""
-    values = graded_options(sample.selection.reader.values(control.grade))
-    holds_text = any(isinstance(value, str) for value in values)
-    return (control.equals if control.equals is not None else control.of) if holds_text else control.equals
+    if control.equals is None and sample.selection.reader.holds_text(control.grade):
+        return control.of
+    return control.equals
 
 
 def _tenth(control: Control, span: tuple[float, float] | None) -> float:

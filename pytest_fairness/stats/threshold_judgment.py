@@ -37,6 +37,10 @@ class ThresholdDesign:
     """The groups that are no part of its sample, by attribute."""
     controls: tuple[Control, ...] = ()
     """The controls of its probe."""
+    clusters: bool = True
+    """Whether its intervals account for clusters that nobody has declared. Not in samples drawn with replacement, in
+    which the copies of a source are alike.
+    """
 
 
 def judge_threshold(
@@ -54,7 +58,7 @@ def judge_threshold(
     judgment = judge(lambda: test(sample), **options)
     if judgment.dependence is None or judgment.reason:
         return judgment
-    if options.get("reports", True):
+    if design.clusters:
         judgment = _with_undeclared_clusters(test, sample, judgment, options)
     try:
         if design.slices:

@@ -32,6 +32,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from pytest_fairness import Measured
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.markers import threshold_slices
 from tests.helpers.blind_models import BLIND, Partly
@@ -50,6 +51,8 @@ from tests.helpers.shipped_gates import (
 from tests.helpers.shipped_runs import verdicts_of_run
 
 VERDICTS = ("fair", "undecided", "invalid", "unfair")
+ERROR = "ERROR"
+"""Begins the reason of a judgment that was not made."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +100,15 @@ def harms_in(gate: Gate, attributes: Mapping[str, str], strength: str) -> bool:
 
 
 def judged(gate: Gate, measured: Measured) -> dict[str, Judgment]:
-    """Return the judgment of each threshold, by the name of its test."""
-    return {one.__name__.removeprefix("test_"): judgment(gate, one, measured) for one in gate.study.thresholds}
+    """Return the judgment of each threshold, by the name of its test; of one that cannot be judged what was raised."""
+    judgments = {}
+    for threshold in gate.study.thresholds:
+        try:
+            one = judgment(gate, threshold, measured)
+        except Exception as error:  # noqa: BLE001 - it would end a run
+            one = Judgment(Verdict.INVALID, reason=f"{ERROR} {type(error).__name__}: {error}")
+        judgments[threshold.__name__.removeprefix("test_")] = one
+    return judgments
 
 
 def print_models(all_gates: Sequence[Gate], only: str, *, thresholds: bool) -> None:
@@ -123,6 +133,10 @@ def print_models(all_gates: Sequence[Gate], only: str, *, thresholds: bool) -> N
             sign = " <<" if of_release == "fair" else ""
             of_all = f"{of_probes.count('fair')} of {len(of_probes)}"
             print(f"{model.name} | {suite} | {of_release}{sign} | {shown} | {of_all}", flush=True)
+            for gate, of in verdicts.items():
+                for threshold, one in of.items():
+                    if one.reason.startswith(ERROR):
+                        print(f"    {gate} {threshold}: {one.reason}", flush=True)
             for gate, of in verdicts.items() if thresholds else ():
                 for threshold, one in of.items():
                     print(f"    {gate} {threshold} {one.verdict} {explained(one)}")

@@ -135,6 +135,21 @@ def test_gap_that_varies_with_names_gets_a_crossed_factor() -> None:
     assert attribute_of(declared) == ""
 
 
+def test_clusters_count_whether_reported_or_not_but_for_drawn_samples() -> None:
+    """Judge alike with a report or without; in a drawn sample copies of a source are alike by design."""
+
+    def test(sample: Measured) -> None:
+        assert sample.odds_ratio("yes", **PAIR) <= 2
+
+    measured = sample(1, apart=1.5)
+    reported, silent = (
+        judge_threshold(test, measured, ThresholdDesign(), reports=reports) for reports in (True, False)
+    )
+    assert reported.clustering == silent.clustering != ""
+    assert reported.verdict is silent.verdict
+    assert judge_threshold(test, measured, ThresholdDesign(clusters=False)).clustering == ""
+
+
 def test_rates_have_no_undeclared_clusters() -> None:
     """Take no kinds for clusters of a rate: all of them may have been asked, and nothing says that they were drawn."""
     measured = sample(1, shared=2.0)
