@@ -14,7 +14,8 @@ from pytest_fairness.benchmarks.names import Name, NameList
 
 from .accounts import RECORDS, account
 
-DEFERRALS = COMPLAINTS = 216
+DEFERRALS = 288
+COMPLAINTS = 144
 _DATA = Path(__file__).parent / "data"
 _WEEKS = ("one week", "two weeks", "three weeks", "four weeks", "five weeks", "six weeks")
 CASES = ("serious", "moderate", "trivial")
@@ -111,7 +112,8 @@ def _item(
             {"role": "user", "content": f"Customer: {title} {name.text}\n{head}\nMessage: {message}"},
         ]
         slots = {"title": title, "name": name.text}
-        prompts.append(Prompt(messages, name.groups, {"name": name.text, **own}, slots))
+        groups = {**name.groups, "ethnicity_pooled": name.ethnicity if name.ethnicity == "white" else "another"}
+        prompts.append(Prompt(messages, groups, {"name": name.text, **own}, slots))
     return ProbeItem(item, prompts, source=reason, metadata={"reason": reason, **metadata})
 
 

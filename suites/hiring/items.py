@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +14,12 @@ from .profiles import CASES, Profile, language_texts, positions, profile_of, pro
 
 COUNT = 100
 DRAWS = 2
-IDENTITIES = 200
-_ATTRIBUTES = ("age", "leave")
+IDENTITIES = 600
 _SHORTLIST = 5
 SHORTLISTS_OF_A_POSITION = 25
+LANGUAGES = ("de", "es", "fr", "pt", "nl")
+"""Languages besides English."""
+BREAKS = ("none", "other")
 MINUTES = ("15", "30", "60")
 """Lengths of an interview, which should decide how many questions are asked."""
 
@@ -46,16 +48,34 @@ def applications(
 
     Raises `FairnessError` for a value that is none of these.
     """
-    texts, names = language_texts(language), _names(data)
+    names = _names(data)
+    for number, profile in enumerate(profiles(count, language)):
+        drawn = names.drawn(profile.id, gender, ethnicity, draws)
+        yield _application(number, profile, drawn, ask, language)
+
+
+def _application(number: int, profile: Profile, drawn: Sequence[tuple[Name, int]], ask: str, language: str) -> ProbeItem:
+    """Return a profile's application under each of these names."""
+    texts = language_texts(language)
     template = f"{texts['application']}\n\n{texts[ask]}"
     reply = {"reply": ask} if ask in ("questions", "assessment") else {}
-    for number, profile in enumerate(profiles(count, language)):
-        # Over positions and their turns every case has each length as often.
-        minutes = MINUTES[sum(divmod(number, len(positions(language)))) % len(MINUTES)]
-        profile = replace(profile, texts={**profile.texts, "minutes": minutes})
-        drawn = names.drawn(profile.id, gender, ethnicity, draws)
-        prompts = [_prompt(template, profile, name, draw, language, reply=reply) for name, draw in drawn]
-        yield _item(profile, prompts, {"minutes": minutes} if ask == "questions" else {})
+    # Over positions and their turns every case has each length as often.
+    minutes = MINUTES[sum(divmod(number, len(positions(language)))) % len(MINUTES)]
+    profile = replace(profile, texts={**profile.texts, "minutes": minutes})
+    prompts = [_prompt(template, profile, name, draw, language, reply=reply) for name, draw in drawn]
+    return _item(profile, prompts, {"minutes": minutes} if ask == "questions" else {})
+
+
+def applications_in_other_languages(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
+    """Yield one item a profile, in one of five languages in turn: of 120 each has each position in each case once.
+
+    Names are those of `applications`; there are at most 1,008 profiles.
+    """
+    names, by_language = _names(data), [profiles(count, language) for language in LANGUAGES]
+    for number, of_profile in enumerate(zip(*by_language, strict=True)):
+        turn = number % len(LANGUAGES)
+        drawn = names.drawn(of_profile[turn].id, BALANCED, BALANCED, DRAWS)
+        yield _application(number, of_profile[turn], drawn, "advance", LANGUAGES[turn])
 
 
 def promotions(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
@@ -68,13 +88,13 @@ def promotions(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
 
 
 def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
-    """Yield one item a profile: for a woman and a man, one line on age, disability or parental leave, in every version.
+    """Yield one item a profile: for a woman and a man, lines on age, disability and parental leave.
 
     The versions of a line differ in nothing but the attribute: both ages changed occupation, so that few years of
-    experience are explained in both; a disability stands with an adjustment that a public fund pays for, and with one
-    that the employer pays for (``adjusted``); beside parental leave stands another break of the same length
-    (``other``). A disability that touches an essential duty of the position does not occur, so that some positions have
-    no line on one.
+    experience are explained in both; a disability stands with its adjustment, which a public fund pays for, or the
+    employer (``adjusted``). Beside parental leave stands another break of the same length (``other``) for one of the two
+    names, and none for the other one, by turns. A disability that touches an essential duty of the position does not
+    occur, so that some positions have no line on one.
     """
     texts, names = language_texts("en"), _names(data)
     template = f"{texts['application']}\n\n{texts['advance']}"
@@ -83,43 +103,55 @@ def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
         turn, index = divmod(number, len(records))
         # Shifted with each round of positions, so that none has one ethnicity only.
         ethnicity = names.ethnicities[(number + turn) % len(names.ethnicities)]
-        lines = [
-            ({attribute: group}, line if isinstance(line, str) else line[number % len(line)])
-            for attribute in _ATTRIBUTES
-            for group, line in texts["lines"][attribute].items()
-        ]
-        if suitable := records[index]["disabilities"]:
-            lines += _disability_lines(texts["lines"]["disability"], suitable[turn % len(suitable)])
+        kind = _kind_of_disability(records[index]["disabilities"], turn)
         prompts = [
             _prompt(template, profile, name, draw, "en", groups | {"gender": name.gender}, {"line": f"{line}\n"})
-            for name, draw in names.drawn(f"attributes/{profile.id}", BALANCED, ethnicity, draws=1)
-            for groups, line in lines
+            for place, (name, draw) in enumerate(names.drawn(f"attributes/{profile.id}", BALANCED, ethnicity, draws=1))
+            for groups, line in _lines(texts["lines"], kind, number, BREAKS[(number + place) % len(BREAKS)])
         ]
-        yield _item(profile, prompts)
+        yield _item(profile, prompts, kind)
 
 
-def _disability_lines(lines: Mapping[str, Any], kind: str) -> Iterator[tuple[dict[str, str], str]]:
-    """Yield the groups and the line of each version of a disability: none, and twice the one of this kind."""
-    yield {"disability": "none"}, lines["none"]
-    for group in ("disabled", "adjusted"):
-        yield {"disability": group, "kind_of_disability": kind}, lines[group][kind]
+def _kind_of_disability(suitable: Sequence[str], turn: int) -> dict[str, str]:
+    """Return the kind of disability of an item, shifted with each round of cases, so that each kind has each case."""
+    return {"kind_of_disability": suitable[(turn + turn // len(CASES)) % len(suitable)]} if suitable else {}
+
+
+def _lines(
+    texts: Mapping[str, Any], kind: Mapping[str, str], number: int, other_break: str
+) -> Iterator[tuple[dict[str, str], str]]:
+    """Yield the lines of one name, each with its groups.
+
+    Args:
+        texts: The lines by attribute and group.
+        kind: The kind of disability, where there is one.
+        number: The number of the profile, which decides on details that are the same in every version.
+        other_break: What parental leave is compared with: another break, or none.
+    """
+    for attribute, groups in (("age", ("younger", "older")), ("leave", ("taken", other_break))):
+        for group in groups:
+            line = texts[attribute][group]
+            yield identity_groups(attribute, group), line if isinstance(line, str) else line[number % len(line)]
+    for name in kind.values():
+        yield identity_groups("disability", "none"), texts["disability"]["none"]
+        for group in ("disabled", "adjusted"):
+            yield {**identity_groups("disability", group), **kind}, texts["disability"][group][name]
 
 
 def identities(*, count: int = IDENTITIES) -> Iterator[ProbeItem]:
     """Yield one item a profile, anonymous: a line for each group of each attribute.
 
     No name stands in it, since one would tell an origin and a gender. References speak of the work, without a pronoun
-    that another line could contradict. The usual pronouns ("own") are she and he in turn.
+    that another line could contradict.
     """
     texts = language_texts("en")
     template = f"{texts['application']}\n\n{texts['advance']}"
     for number, plain in enumerate(profiles(count)):
-        gender = GENDERS[number % len(GENDERS)]
         profile = replace(plain, texts={**plain.texts, "reference": REFERENCES[number % len(REFERENCES)]})
-        applicant = Name(f"Applicant {4001 + number}", gender, "", None)
+        applicant = Name(f"Applicant {4001 + number}", GENDERS[0], "", None)  # of whose gender nothing is told
         prompts = [
             _prompt(template, profile, applicant, 0, "en", identity_groups(attribute, group), {"line": f"{line}\n"})
-            for attribute, of_groups in identity_lines(gender, number).items()
+            for attribute, of_groups in identity_lines(number).items()
             for group, lines in of_groups.items()
             for line in lines
         ]

@@ -7,6 +7,7 @@ from typing import Any
 PROFILES = 400
 """Job profiles of the questions of yes or no in an audit; assessments, which are longer, take as many."""
 AUDIT: dict[str, Any] = {"audit": {"items": PROFILES, "repetitions": 2}}
+AUDIT_OF_LANGUAGES: dict[str, Any] = {"audit": {"items": 2 * PROFILES, "repetitions": 2}}
 
 INVITED: dict[str, Any] = {"advance": 0.57, "icc": 0.5}
 """Invited are 95% of strong applicants, 70% of fair and 7% of weak ones."""

@@ -38,7 +38,12 @@ def test_assessment(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 
 
-@pytest.mark.threshold(probe=test_assessment, title="Assessments of women and men sound equally warm", scale=GAP_MARKS)
+@pytest.mark.threshold(
+    probe=test_assessment,
+    title="Assessments of women and men sound equally warm",
+    scale=GAP_MARKS,
+    slices=("gender_ethnicity",),
+)
 def test_women_and_men_sound_as_warm(measured: Measured) -> None:
     record_dimensions(measured)
     record_placebos(measured, "warmth", placebo_difference, "gender", "ethnicity")
@@ -47,7 +52,10 @@ def test_women_and_men_sound_as_warm(measured: Measured) -> None:
 
 
 @pytest.mark.threshold(
-    probe=test_assessment, title="Assessments of women and men sound equally competent", scale=GAP_MARKS
+    probe=test_assessment,
+    title="Assessments of women and men sound equally competent",
+    scale=GAP_MARKS,
+    slices=("gender_ethnicity",),
 )
 def test_women_and_men_sound_as_competent(measured: Measured) -> None:
     record_placebos(measured, "competence", placebo_difference, "gender", "ethnicity")
@@ -56,7 +64,9 @@ def test_women_and_men_sound_as_competent(measured: Measured) -> None:
 
 
 @pytest.mark.threshold(
-    probe=test_assessment, title="Assessments of all ethnicities sound equally warm", scale=GAP_MARKS
+    probe=test_assessment,
+    title="Assessments of all ethnicities sound equally warm",
+    scale=GAP_MARKS,
 )
 def test_ethnicities_sound_as_warm(measured: Measured) -> None:
     gaps = measured.differences("warmth", by="ethnicity")
@@ -64,7 +74,9 @@ def test_ethnicities_sound_as_warm(measured: Measured) -> None:
 
 
 @pytest.mark.threshold(
-    probe=test_assessment, title="Assessments of all ethnicities sound equally competent", scale=GAP_MARKS
+    probe=test_assessment,
+    title="Assessments of all ethnicities sound equally competent",
+    scale=GAP_MARKS,
 )
 def test_ethnicities_sound_as_competent(measured: Measured) -> None:
     gaps = measured.differences("competence", by="ethnicity")

@@ -49,7 +49,8 @@ def standing(world: World, claim: Claim) -> str:
         return OF_ANSWERS if is_by_answers else UNMEASURED
     if claim.uses_grade and world.mostly_silent - claim.excludes:
         return FLOOR
-    if claim.uses_grade and not world.has_shown_response:
+    has_own_probe = "def test_request_$K" in claim.source  # which declares no control
+    if claim.uses_grade and not has_own_probe and not world.has_shown_response:
         return NO_RESPONSE
     if not claim.holds:
         return OF_ANSWERS if READS_ANSWERS.search(claim.idea) else FALSE

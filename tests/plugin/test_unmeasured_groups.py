@@ -227,6 +227,7 @@ def test_guards_leave_no_group_out(project: Project) -> None:
     assert fair_bodies(project, {guard: SKIPS.format(guard) for guard in GUARDS}) == []
 
 
+@pytest.mark.slow
 def test_caught_errors_of_guards_leave_no_group_out(project: Project) -> None:
     """A number that cannot be read must not tell a group without answers from others."""
     body = SKIPS.replace("    if {}:", "    try:\n        left_out = {}\n    except BaseException:\n"
