@@ -6,6 +6,7 @@ import math
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -253,9 +254,14 @@ class ComparisonRecorder:
 
 @contextmanager
 def recording(record: ComparisonRecorder | None = None) -> Iterator[ComparisonRecorder]:
-    """Record all comparisons and estimates within the block."""
+    """Record all comparisons and estimates within the block.
+
+    A comparison that Python cannot make, such as `float.__ge__(0.8, estimate)`, is an error there, as from Python 3.14
+    on: its value, NotImplemented, counts as true.
+    """
     record = ComparisonRecorder() if record is None else record
-    with use_recorder(record):
+    with use_recorder(record), warnings.catch_warnings():
+        warnings.filterwarnings("error", "NotImplemented should not be used", DeprecationWarning)
         yield record
 
 

@@ -90,7 +90,17 @@ def ungradable(attempt: Attempt) -> Grade | None:
 
 
 def withheld_grade(attempt: Attempt, grader: object) -> Grade | None:
-    """Return the grade of an attempt that is not passed to a grader, since its answer is not complete; else None."""
+    """Return the grade of an attempt that is not passed to a grader, since it has no complete answer; else None.
+
+    An answer without a text or a call counts as none: read as "not unwanted", a silent group would be a good one.
+    """
     grade = ungradable(attempt)
+    if grade is None and attempt.answer is not None and _is_blank(attempt.answer):
+        grade = Grade.none("unparsed", f"no answer: {attempt.answer.text[:40]!r}")
     is_accepted = grade is not None and attempt.answer is not None and grade.ungraded in getattr(grader, "accepts", ())
     return None if is_accepted else grade
+
+
+def _is_blank(answer: Answer) -> bool:
+    """Return whether a reply that its provider calls complete says nothing, and does nothing."""
+    return not answer.text.strip() and not answer.actions and answer.finish_reason != LIKELIHOODS

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_fairness.core.decisions import current_recorder
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.estimates import refused
@@ -103,6 +104,10 @@ class MeasuredFixture:
         if self._sample is None:
             raise FairnessError(self._fairness.note_outside_use("measured"))
         return self._sample
+
+    def __hash__(self) -> int:
+        """Return another hash in each evaluation: a function that caches by sample must not keep what one has seen."""
+        return hash((id(self), id(current_recorder())))
 
     def __repr__(self) -> str:
         return repr(self._lazy)

@@ -1179,8 +1179,8 @@ GUARDS: tuple[str, ...] = (
     "not statistics.fmean(a['y'] for a in GRADED if a.prompt.groups['g'] == g) $GOOD",
 )
 """Reasons to leave out a group: expressions in ``e``, ``g`` and ``measured``, some of which raise."""
-READS_ANSWERS = re.compile(r"seen_|GRADED|selection\.columns|lambda a: a|metric's function")
-"""Claims that read single answers: what they leave out by these, no estimate shows."""
+READS_ANSWERS = re.compile(r"seen_|GRADED|selection\.columns|lambda a: a|metric's function|answered in a try")
+"""Claims that read single answers, or ask the model themselves: what they leave out by these, no estimate shows."""
 
 HELPERS = """\
 def shown_value(text):

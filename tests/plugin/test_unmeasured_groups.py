@@ -410,6 +410,44 @@ def test_number_that_is_read_is_shown_at_its_line(project: Project) -> None:
     result.stdout.fnmatch_lines([">*if e.value < 0.5:  # here"])
 
 
+CACHED = """
+@functools.cache
+def kept(measured):
+    return [g for g in G if shows_yes(rate(measured, g))]
+
+
+def shows_yes(e):
+    try:
+        return float(f"{e:.3f}") > 0.5
+    except BaseException:
+        return False
+
+
+@pytest.mark.threshold(probe=test_hiring)
+def test_cached(measured):
+    for g in kept(measured):
+        assert rate(measured, g) >= 0.5
+"""
+
+
+def test_texts_kept_in_a_cache_leave_no_group_out(project: Project) -> None:
+    """What one evaluation cached by sample would else decide in the next one, where texts have no numbers."""
+    write(project, CACHED, conftest=model(when="False").replace('"Yes."', '"No." if "Kim" in text else "Yes."'))
+    project.run("-m", "threshold")
+    assert project.verdicts() == {"test_cached": "invalid"}
+
+
+def test_comparison_that_python_cannot_make_is_no_fair_one(project: Project) -> None:
+    """A number's own method returns NotImplemented, which counts as true."""
+    body = "assert rate(measured, 'Anna') >= 0.5\nassert all(map((0.5).__le__, [rate(measured, g) for g in G]))"
+    write(
+        project, threshold(body), conftest=model(when="False").replace('"Yes."', '"No." if "Kim" in text else "Yes."')
+    )
+    result = project.run("-m", "threshold")
+    assert "fair" not in project.verdicts().values()
+    result.stdout.fnmatch_lines(["*NotImplemented*boolean context*"])
+
+
 EXCLUDED = """
 @pytest.mark.threshold(probe=test_hiring, exclude={"g": "NAME"})
 def test_excluded(measured):
