@@ -7,8 +7,8 @@ headers and ids that they send then are those of the versions of autumn 2026, as
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Final
@@ -26,6 +26,10 @@ LEAST_SHARED = 0.5
 """The share of answers that two compared groups need from the same models, or nothing compares them."""
 NOTICED_SHARE = 0.9
 """The share below which different models are named beside the verdict."""
+CHANCE = 0.02
+"""The share of a sample up to which equal short ids are chance: Ollama draws one of 999 for each of a second's."""
+VAGUE = 0.1
+"""The share of equal ids with different answers above which ids identify nothing, as those of some local servers."""
 _LONGEST_VALUE = 60
 """The most characters of a header's value that are kept."""
 _UNIQUE = 16
@@ -142,34 +146,47 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-_SNAPSHOT = re.compile(
+_RELEASE = re.compile(
     r"""[-@_:](?:
-        \d{4}-?\d{2}-?\d{2} | \d{2}-\d{2} | \d{2}-\d{4} | \d{3,4} | \d{6}
-        | latest | preview | exp | free | v\d+(?:[:.]\d+)?
+        (?P<date>\d{4}-?\d{2}-?\d{2} | \d{2}-\d{2} | \d{2}-\d{4} | \d{3,4} | \d{6})
+        | latest | preview | exp | v\d+(?:[:.]\d+)? | free | beta | nitro | floor | exacto | extended
     )$""",
     re.VERBOSE,
 )
 """The end of the name of a dated snapshot, a release or a way of delivery."""
 
 
-def is_same_model(asked: str, served: str) -> bool:
-    """Return whether the name that a server gives is that of the model that was asked, or of a snapshot of it.
+def is_same_model(requested: str, served: str) -> bool:
+    """Return whether the name that a server gives is that of the requested model, or of a snapshot of it.
+
+    Snapshots of two dates are two models.
 
     >>> [is_same_model("gpt-4o", name) for name in ("gpt-4o-2024-08-06", "openai/gpt-4o", "gpt-4o-mini")]
     [True, True, False]
+    >>> is_same_model("gpt-4o-2024-05-13", "gpt-4o-2024-08-06")
+    False
     """
-    one, other = _base_name(asked), _base_name(served)
-    if one == other:
-        return True
+    (one, its_date), (other, other_date) = _split_name(requested), _split_name(served)
+    if its_date and other_date and not (its_date.endswith(other_date) or other_date.endswith(its_date)):
+        return False
     longer, shorter = (one, other) if len(one) > len(other) else (other, one)
-    return bool(shorter) and longer.endswith(shorter) and longer[-len(shorter) - 1] in "/."
+    return longer == shorter or (
+        bool(shorter) and longer.endswith(shorter) and longer[-len(shorter) - 1] in _BEFORE_NAME
+    )
 
 
-def _base_name(name: str) -> str:
-    name = name.strip().casefold().rstrip("/")
-    while (shorter := _SNAPSHOT.sub("", name)) != name and shorter:
-        name = shorter
-    return name
+_BEFORE_NAME = "/."
+"""The characters between the name of a provider, or a region, and that of its model."""
+_DECIMAL = re.compile(r"(?<=\d)\.(?=\d)")
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    """Return a model's name without its release, in one spelling, and the digits of its date."""
+    name, date = name.strip().casefold().rstrip("/"), ""
+    while (match := _RELEASE.search(name)) and match.start():
+        date = (match["date"] or "").replace("-", "") or date
+        name = name[: match.start()]
+    return _DECIMAL.sub("-", name), date
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,43 +209,55 @@ class StoredReply:
     """A digest of the answer."""
 
     @property
-    def asked(self) -> tuple[str, str]:
+    def request(self) -> tuple[str, str]:
         """The model and the prompt of its request."""
         return self.model, self.prompt
 
     @property
     def model_name(self) -> str:
-        """The name of the model that was asked, without provider and parameters."""
-        return self.model.partition("?")[0].partition(":")[2]
+        """The name of the requested model, without provider and parameters."""
+        return short_name(self.model)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the server names the requested model, or none."""
+        return not self.served_by or is_same_model(self.model_name, self.served_by)
 
 
-def find_strays(own: Sequence[StoredReply], same_ids: Iterable[StoredReply]) -> dict[str, str]:
+def short_name(model: str) -> str:
+    """Return the name of a model without provider and parameters.
+
+    >>> short_name("openai:gpt-4o?temperature=0")
+    'gpt-4o'
+    """
+    return model.partition("?")[0].partition(":")[2]
+
+
+def find_strays(
+    own: Sequence[StoredReply], same_ids: Iterable[StoredReply], reached: Collection[str] = ()
+) -> dict[str, str]:
     """Return the replies that do not belong to their requests, by their keys, each with the reason.
 
     These are replies
 
-    - that the store has for another request before, of another prompt, model or run. Ids that come with different
-      answers identify nothing at that model, as those of some local servers;
+    - that the store has for another request before, of another prompt, model or run;
     - from a cache that may answer with the reply to another request, unless they repeat an answer to the same one;
-    - of another model than was asked, as the server itself says, where it names the model that was asked elsewhere.
+    - of another model than was requested, as the server itself says, where it names the requested one elsewhere.
 
     Args:
         own: The replies of a sample.
         same_ids: The replies of the store with their ids, their own among them.
+        reached: The models that their servers name in other answers of the store.
     """
     others: dict[str, list[StoredReply]] = defaultdict(list)
     for reply in same_ids:
         others[reply.reply_id or ""].append(reply)
-    vague = {
-        (reply.model, _is_unique(name))
-        for name, replies in others.items()
-        if len({reply.content for reply in replies}) > 1
-        for reply in replies
-    }
+    vague = _vague_ids(others)
     in_sample = {reply.key for reply in own}
-    fresh = {(reply.asked, reply.content) for reply in own if reply.cache is None}
-    reached = {reply.model for reply in own if reply.served_by and is_same_model(reply.model_name, reply.served_by)}
+    fresh = {(reply.request, reply.content) for reply in own if reply.cache is None}
+    reached = {*reached, *(reply.model for reply in own if reply.served_by and reply.is_own)}
     reasons: dict[str, str] = {}
+    by_chance: dict[str, str] = {}
     for reply in own:
         name = reply.reply_id or ""
         earlier = [
@@ -236,15 +265,28 @@ def find_strays(own: Sequence[StoredReply], same_ids: Iterable[StoredReply]) -> 
             for other in others.get(name, ())
             if other.content == reply.content
             and _is_earlier(other, reply)
-            and (other.asked != reply.asked or (other.run != reply.run and other.key not in in_sample))
+            and (other.request != reply.request or (other.run != reply.run and other.key not in in_sample))
         ]
         if name and earlier and (reply.model, _is_unique(name)) not in vague:
-            reasons[reply.key] = _taken_from(reply, min(earlier, key=lambda other: other.at))
-        elif reply.cache and not is_of_equal_request(reply.cache) and (reply.asked, reply.content) not in fresh:
+            reason = _taken_from(reply, min(earlier, key=lambda other: other.at))
+            (reasons if _is_unique(name) or reply.cache else by_chance)[reply.key] = reason
+        elif reply.cache and not is_of_equal_request(reply.cache) and (reply.request, reply.content) not in fresh:
             reasons[reply.key] = f"its reply is a cache's, perhaps that to another prompt ({reply.cache})"
-        elif reply.model in reached and reply.served_by and not is_same_model(reply.model_name, reply.served_by):
+        elif reply.model in reached and not reply.is_own:
             reasons[reply.key] = f"{reply.served_by} answered in place of {reply.model_name}, as the server says"
-    return reasons
+    return reasons if len(by_chance) <= CHANCE * len(own) else reasons | by_chance
+
+
+def _vague_ids(others: Mapping[str, Sequence[StoredReply]]) -> set[tuple[str, bool]]:
+    """Return the models, and the lengths of their ids, whose equal ids identify nothing: the answers are different."""
+    shared: Counter[tuple[str, bool]] = Counter()
+    unlike: Counter[tuple[str, bool]] = Counter()
+    for name, replies in others.items():
+        kinds = {(reply.model, _is_unique(name)) for reply in replies}
+        shared.update(kinds)
+        if len({reply.content for reply in replies}) > 1:
+            unlike.update(kinds)
+    return {kind for kind, count in unlike.items() if count > VAGUE * shared[kind]}
 
 
 def _is_earlier(other: StoredReply, reply: StoredReply) -> bool:
@@ -258,9 +300,11 @@ def _taken_from(reply: StoredReply, other: StoredReply) -> str:
     """Return the reason that a reply was made for another request."""
     evidence = "; ".join(filter(None, (f"id {reply.reply_id}", reply.cache)))
     if other.model_name != reply.model_name:
-        return f"its reply is one that {other.model_name} was asked for ({evidence})"
+        return f"its reply is one to a request for {other.model_name} ({evidence})"
     if other.prompt != reply.prompt:
         return f"its reply is that to another prompt ({evidence})"
+    if other.model != reply.model:
+        return f"its reply is that to a request with other parameters ({evidence})"
     return f"its reply is that to the same prompt in an earlier run ({evidence})"
 
 
@@ -280,7 +324,7 @@ def cached_reason(error: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The model that was asked for a sample, and those that answered, as servers name them."""
+    """The requested model of a sample, and the models that answered, as servers name them."""
 
     model: str
     """Its name: ``provider:name?parameters``."""
@@ -288,12 +332,12 @@ class Origin:
     """The numbers of answers."""
 
     @property
-    def asked(self) -> str:
+    def name(self) -> str:
         """The name without provider and parameters."""
-        return self.model.partition("?")[0].partition(":")[2]
+        return short_name(self.model)
 
     def mistaken_for(self, other: Origin) -> str:
-        """Return that most answers are by the model that another sample was asked of; empty if they are not.
+        """Return that most answers are by the model that another sample is of; empty if they are not.
 
         >>> old = Origin("openai:old", {"old-2026-01-01": 480})
         >>> Origin("openai:new", {"old-2026-01-01": 400, "new": 80}).mistaken_for(old)
@@ -301,18 +345,18 @@ class Origin:
         >>> Origin("openai:new", {"new-2026-05-05": 480}).mistaken_for(old)
         ''
         """
-        if is_same_model(self.asked, other.asked):
+        if is_same_model(self.name, other.name):
             return ""
         by_other = {
-            name: count
-            for name, count in self.served_by.items()
-            if is_same_model(other.asked, name) and not is_same_model(self.asked, name)
+            served: count
+            for served, count in self.served_by.items()
+            if is_same_model(other.name, served) and not is_same_model(self.name, served)
         }
         count, total = sum(by_other.values()), sum(self.served_by.values())
         if 2 * count <= total:
             return ""
         return (
-            f"{' and '.join(by_other)} answered in place of {self.asked} in {count:,} of {total:,} answers, as the "
+            f"{' and '.join(by_other)} answered in place of {self.name} in {count:,} of {total:,} answers, as the "
             "server says"
         )
 

@@ -318,7 +318,7 @@ class ThresholdResult(MetricResult):
     served_by: Sequence[str] = ()
     """The models that the provider says have answered."""
     responders: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Where these are several: the answers of each compared group by the model."""
+    """The answers of each compared group by the model; empty where one model has answered."""
     graders: Mapping[str, str | None] = field(default_factory=dict)
     judges: Sequence[JudgeResult] = ()
     risk: float | None = None

@@ -165,8 +165,8 @@ class ProbeSample:
         """
         items = sorted(self._graded)
         own = [graded.attempt for index in items for graded in self._graded[index]]
-        asked = [question for index in items for question in self.questions(index)]
-        keys = {attempt.key for attempt in (*own, *asked) if _shows_origin(attempt.answer)}
+        questions = [question for index in items for question in self.questions(index)]
+        keys = {attempt.key for attempt in (*own, *questions) if _shows_origin(attempt.answer)}
         strays = self._engine.store.disown_strays(sorted(keys)) if keys else {}
         if not strays:
             return [attempt for index in items for attempt in self._graded[index]]

@@ -209,8 +209,9 @@ def finish_threshold(
     """
     __tracebackhide__ = True
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
-    if judgment.verdict is Verdict.INVALID and "ungraded" in message:
-        reason, count = next(iter(measured.ungraded.items()), ("", 0))
+    reason, count = next(iter(measured.ungraded.items()), ("", 0))
+    # Without the answers of a cache too few items may be left, of which the message does not say why.
+    if judgment.verdict is Verdict.INVALID and ("ungraded" in message or reason.startswith(CACHED)):
         message += f"; {hint}" if (hint := judge_hint(measured.probe, measured.graders, measured.ungraded)) else ""
         message += f"; {count:,} ungraded as {reason}" if reason else ""
         message += f"; {FRESH_ANSWERS}" if reason.startswith(CACHED) else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.core.controls import NO_GAP
 from pytest_fairness.core.formatting import counted, number
-from pytest_fairness.core.replies import is_same_model
+from pytest_fairness.core.replies import is_same_model, short_name
 from pytest_fairness.report.phrases import probe_name
 
 if TYPE_CHECKING:
@@ -96,37 +96,39 @@ def reply_sentences(probes: Sequence[ProbeResult]) -> list[str]:
     100 of 310 answers repeat the reply to the same prompt: they show nothing new
     2 models answered under this name, as the server says: gpt-4o-2024-08-06 (300 answers), gpt-4o-mini (10 answers)
     """
-    known = [(probe, probe.replies) for probe in probes if probe.replies is not None]
-    attempts = sum(probe.attempts for probe, _ in known)
-    answers = sum(sum(replies.served_by.values()) or replies.identified for _, replies in known)
+    named = [(probe, probe.replies) for probe in probes if probe.replies is not None]
+    attempts = sum(probe.attempts for probe, _ in named)
+    answers = sum(sum(replies.served_by.values()) or replies.identified for _, replies in named)
     strays, from_cache, repeated = (
-        sum(getattr(replies, name) for _, replies in known) for name in ("strays", "from_cache", "repeated")
+        sum(getattr(replies, name) for _, replies in named) for name in ("strays", "from_cache", "repeated")
     )
     sentences = []
     if strays:
-        reason = next(replies.reason for _, replies in known if replies.strays)
+        reason = next(replies.reason for _, replies in named if replies.strays)
         sentences.append(
             f"{strays:,} of {counted(attempts, 'attempt')} are ungraded as cached ({reason}): ask the server for fresh "
             "answers"
         )
     if from_cache:
-        cache = next(replies.cache for _, replies in known if replies.from_cache)
+        cache = next(replies.cache for _, replies in named if replies.from_cache)
         sentences.append(f"{from_cache:,} of {counted(max(answers, from_cache), 'answer')} came from a cache ({cache})")
     if repeated:
         sentences.append(
             f"{repeated:,} of {counted(answers, 'answer')} repeat the reply to the same prompt: they show nothing new"
         )
     served: Counter[str] = Counter()
-    for _, replies in known:
+    for _, replies in named:
         served.update(replies.served_by)
     if len(served) > 1:
         names = ", ".join(f"{name} ({counted(count, 'answer')})" for name, count in served.most_common())
         sentences.append(f"{len(served)} models answered under this name, as the server says: {names}")
-    elif served and any(replies.identified for _, replies in known):
+    elif served and any(replies.identified for _, replies in named):
         ((name, count),) = served.items()
-        asked = next(probe.model for probe, _ in known).partition("?")[0].partition(":")[2]
-        if not is_same_model(asked, name):
-            sentences.append(f"{name} answered under the name {asked}, as the server says: {counted(count, 'answer')}")
+        requested = short_name(next(probe.model for probe, _ in named))
+        if not is_same_model(requested, name):
+            sentences.append(
+                f"{name} answered under the name {requested}, as the server says: {counted(count, 'answer')}"
+            )
     return sentences
 
 

@@ -7,7 +7,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.replies import StoredReply, cached_error, cached_reason, find_strays
+from pytest_fairness.core.replies import (
+    StoredReply,
+    cached_error,
+    cached_reason,
+    find_strays,
+    is_same_model,
+    short_name,
+)
 from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 
@@ -16,6 +23,9 @@ SELECT key, model, prompt, run, at, reply_id, cache, served_by, error, session F
 """
 _SELECT_SAME_IDS = """
 SELECT key, model, prompt, run, at, reply_id, cache FROM attempts WHERE reply_id IN :ids AND error IS NULL
+"""
+_SELECT_SERVED = """
+SELECT DISTINCT served_by FROM attempts WHERE model = :model AND error IS NULL AND served_by IS NOT NULL
 """
 _SELECT_CONTENTS = "SELECT key, text, finish_reason, actions FROM attempts WHERE key IN :keys"
 # As an attempt that failed: another session requests it again.
@@ -50,12 +60,22 @@ def disown_strays(database: Database, session: str, keys: Sequence[str]) -> dict
     same_ids = _with_same_ids(database, {reply.reply_id for reply in own if reply.reply_id})
     contents = _contents(database, [reply.key for reply in (*same_ids, *(one for one in own if one.cache))])
     if any(reply.cache for reply in own):  # they may repeat an answer to the same prompt
-        asked = {reply.asked for reply in own if reply.cache}
-        contents |= _contents(database, [reply.key for reply in own if reply.asked in asked])
-    strays = find_strays(_with_contents(own, contents), _with_contents(same_ids, contents))
+        requests = {reply.request for reply in own if reply.cache}
+        contents |= _contents(database, [reply.key for reply in own if reply.request in requests])
+    reached = _reached(database, {reply.model for reply in own if not reply.is_own})
+    strays = find_strays(_with_contents(own, contents), _with_contents(same_ids, contents), reached)
     if strays:
         database.write(lambda connection: _disown(connection, session, strays))
     return reasons | strays
+
+
+def _reached(database: Database, models: Collection[str]) -> set[str]:
+    """Return the models of these that their servers name in some answer of the store."""
+    return {
+        model
+        for model in models
+        if any(is_same_model(short_name(model), served) for (served,) in database.rows(_SELECT_SERVED, model=model))
+    }
 
 
 def _with_same_ids(database: Database, ids: Collection[str]) -> list[StoredReply]:
@@ -65,7 +85,7 @@ def _with_same_ids(database: Database, ids: Collection[str]) -> list[StoredReply
         for row in database.rows(_SELECT_SAME_IDS, ids=page):
             reply = StoredReply(*row)
             by_id[reply.reply_id or ""].append(reply)
-    shared = (replies for replies in by_id.values() if len({(*reply.asked, reply.run) for reply in replies}) > 1)
+    shared = (replies for replies in by_id.values() if len({(*reply.request, reply.run) for reply in replies}) > 1)
     return [reply for replies in shared for reply in replies]
 
 
