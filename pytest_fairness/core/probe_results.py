@@ -35,7 +35,7 @@ class RepliesResult(JsonRecord):
     """The origins of the answers to a probe, as far as servers name them."""
 
     strays: int = 0
-    """Attempts that are ungraded as ``cached``: their reply, or their judge's, was made for another request."""
+    """Attempts that are ungraded as ``misattributed``: their reply, or their judge's, was made for another request."""
     reason: str = ""
     """The most frequent reason, and in ``evidence`` an example with ids and headers."""
     evidence: str = ""

@@ -15,12 +15,13 @@ from typing import Any, Final
 
 from pytest_fairness.core.attempts import Answer
 
-CACHED: Final = "cached"
-"""The reason of an ungraded attempt whose reply was made for another request."""
+MISATTRIBUTED: Final = "misattributed"
+"""The reason of an ungraded attempt whose reply was made for another request, or by another model."""
 FRESH_ANSWERS = (
-    "switch the cache off for this run, or ask for fresh answers: see 'Caches of gateways' in docs/models.md"
+    "switch the cache or the fallback of the gateway off for this run: see 'Caches and fallbacks of gateways' in "
+    "docs/models.md"
 )
-_ERROR = f"{CACHED}: "
+_ERROR = f"{MISATTRIBUTED}: "
 """The beginning of the error that the store keeps in place of such a reply."""
 LEAST_SHARED = 0.5
 """The share of answers that two compared groups need from the same models, or nothing compares them."""
@@ -308,15 +309,15 @@ def _taken_from(reply: StoredReply, other: StoredReply) -> str:
     return f"its reply is that to the same prompt in an earlier run ({evidence})"
 
 
-def cached_error(reason: str) -> str:
+def stray_error(reason: str) -> str:
     """Return the error of an attempt whose reply does not belong to its request, for a reason of `find_strays`."""
     return f"{_ERROR}{reason}"
 
 
-def cached_reason(error: str) -> str:
+def stray_reason(error: str) -> str:
     """Return the reason in such an error; empty for any other error.
 
-    >>> cached_reason(cached_error("its reply is that to another prompt")), cached_reason("timeout")
+    >>> stray_reason(stray_error("its reply is that to another prompt")), stray_reason("timeout")
     ('its reply is that to another prompt', '')
     """
     return error.removeprefix(_ERROR) if error.startswith(_ERROR) else ""

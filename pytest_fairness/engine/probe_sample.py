@@ -14,7 +14,7 @@ from pytest_fairness.core.garbage_collection import lasting_objects, paused_coll
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
-from pytest_fairness.core.replies import CACHED, cached_error
+from pytest_fairness.core.replies import MISATTRIBUTED, stray_error
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.requests import Request, build_requests
 from pytest_fairness.engine.store_sync import GradeRow
@@ -173,7 +173,9 @@ class ProbeSample:
         attempts: list[GradedAttempt] = []
         for index in items:
             of_judge = next((strays[question.key] for question in self.questions(index) if question.key in strays), "")
-            spoiled = {name: Grade.none(CACHED, f"its judge: {of_judge}") for name in self._item_graders if of_judge}
+            spoiled = {
+                name: Grade.none(MISATTRIBUTED, f"its judge: {of_judge}") for name in self._item_graders if of_judge
+            }
             attempts += [
                 _without_stray(graded, strays.get(graded.attempt.key), spoiled) for graded in self._graded[index]
             ]
@@ -232,8 +234,8 @@ def _without_stray(graded: GradedAttempt, stray: str | None, spoiled: Mapping[st
     """Return an attempt without its reply, if that is a stray, or without the grades that were made of one."""
     if stray is None:
         return replace(graded, grades={**graded.grades, **spoiled}) if spoiled else graded
-    attempt = Attempt(graded.attempt.key, graded.attempt.repetition, error=cached_error(stray))
-    return replace(graded, attempt=attempt, grades=dict.fromkeys(graded.grades, Grade.none(CACHED, stray)))
+    attempt = Attempt(graded.attempt.key, graded.attempt.repetition, error=stray_error(stray))
+    return replace(graded, attempt=attempt, grades=dict.fromkeys(graded.grades, Grade.none(MISATTRIBUTED, stray)))
 
 
 def _fingerprints(graders: Mapping[str, Grader | ItemGrader | BatchGrader]) -> dict[str, str | None]:

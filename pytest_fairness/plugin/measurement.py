@@ -17,7 +17,7 @@ from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import extremes_of
-from pytest_fairness.core.replies import cached_reason
+from pytest_fairness.core.replies import stray_reason
 from pytest_fairness.core.threshold_results import InfluenceResult, JudgeResult, PastResult
 from pytest_fairness.engine.errors import STOPPED, BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.identity import CollectionError
@@ -362,7 +362,7 @@ class LazyMeasured:
         questions = [question for index in range(len(sample.items)) for question in sample.questions(index)]
         for requested in (measured, questions):
             errors = [
-                error for attempt in requested if (error := attempt.error) is not None and not cached_reason(error)
+                error for attempt in requested if (error := attempt.error) is not None and not stray_reason(error)
             ]
             model_errors = [error for error in errors if error in causes]
             if model_errors or 2 * len(errors) > len(requested):

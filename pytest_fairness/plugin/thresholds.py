@@ -18,7 +18,7 @@ from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.messages import explanation
-from pytest_fairness.core.replies import CACHED, FRESH_ANSWERS
+from pytest_fairness.core.replies import FRESH_ANSWERS, MISATTRIBUTED
 from pytest_fairness.core.threshold_results import TRYOUT, HistoryResult, MetricResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
@@ -211,10 +211,10 @@ def finish_threshold(
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
     reason, count = next(iter(measured.ungraded.items()), ("", 0))
     # Without the answers of a cache too few items may be left, of which the message does not say why.
-    if judgment.verdict is Verdict.INVALID and ("ungraded" in message or reason.startswith(CACHED)):
+    if judgment.verdict is Verdict.INVALID and ("ungraded" in message or reason.startswith(MISATTRIBUTED)):
         message += f"; {hint}" if (hint := judge_hint(measured.probe, measured.graders, measured.ungraded)) else ""
         message += f"; {count:,} ungraded as {reason}" if reason else ""
-        message += f"; {FRESH_ANSWERS}" if reason.startswith(CACHED) else ""
+        message += f"; {FRESH_ANSWERS}" if reason.startswith(MISATTRIBUTED) else ""
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
     result = _checked_row(item, judgment, measured, message, runs)

@@ -57,6 +57,7 @@ def probe_lines(probes: Sequence[ProbeResult]) -> list[ProbeLine]:
     answers follow what should move them: offer (strong 0.90, weak 0.20)
     sensitivity not shown, as no control is declared: letter
     """
+    origins = [ProbeLine(text, "remark") for text in reply_sentences(probes)]
     probes = [probe for probe in probes if probe.remarks or any(grade.graded for grade in probe.grades)]
     labels = probe_labels(probes)
     lines = [
@@ -78,7 +79,7 @@ def probe_lines(probes: Sequence[ProbeResult]) -> list[ProbeLine]:
         lines.append(ProbeLine(f"answers follow what should move them{count}: {', '.join(names)}", "shown"))
     if missing := _without_control(probes, labels):
         lines.append(ProbeLine(f"{NOT_SHOWN}: {', '.join(missing)}", "no control"))
-    return [*lines, *(ProbeLine(text, "remark") for text in reply_sentences(probes))]
+    return [*lines, *origins]
 
 
 def reply_sentences(probes: Sequence[ProbeResult]) -> list[str]:
@@ -91,7 +92,7 @@ def reply_sentences(probes: Sequence[ProbeResult]) -> list[str]:
     ... )
     >>> names = {"suite": "hiring", "probe": "a.py::test_a", "model": "openai:gpt-4o", "sensitivity": "shown"}
     >>> for text in reply_sentences([ProbeResult(**names, attempts=400, replies=replies)]): print(text)
-    90 of 400 attempts are ungraded as cached (its reply is that to another prompt): ask the server for fresh answers
+    90 of 400 attempts are ungraded as misattributed: its reply is that to another prompt
     30 of 310 answers came from a cache (x-cache: HIT)
     100 of 310 answers repeat the reply to the same prompt: they show nothing new
     2 models answered under this name, as the server says: gpt-4o-2024-08-06 (300 answers), gpt-4o-mini (10 answers)
@@ -105,10 +106,7 @@ def reply_sentences(probes: Sequence[ProbeResult]) -> list[str]:
     sentences = []
     if strays:
         reason = next(replies.reason for _, replies in named if replies.strays)
-        sentences.append(
-            f"{strays:,} of {counted(attempts, 'attempt')} are ungraded as cached ({reason}): ask the server for fresh "
-            "answers"
-        )
+        sentences.append(f"{strays:,} of {counted(attempts, 'attempt')} are ungraded as misattributed: {reason}")
     if from_cache:
         cache = next(replies.cache for _, replies in named if replies.from_cache)
         sentences.append(f"{from_cache:,} of {counted(max(answers, from_cache), 'answer')} came from a cache ({cache})")

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.probe_results import RepliesResult
-from pytest_fairness.core.replies import CACHED, cached_reason
+from pytest_fairness.core.replies import MISATTRIBUTED, stray_reason
 from pytest_fairness.stats.measured import Measured
 
 
 def find_replies(attempts: Sequence[GradedAttempt]) -> RepliesResult | None:
     """Return what servers say of the answers of a sample; None where they say nothing."""
     answers = [(graded, graded.attempt.answer) for graded in attempts if graded.attempt.answer is not None]
-    strays = [reason for graded in attempts if (reason := cached_reason(graded.attempt.error or ""))]
+    strays = [reason for graded in attempts if (reason := stray_reason(graded.attempt.error or ""))]
     spoiled = [
-        next(grade.detail for grade in graded.grades.values() if grade.ungraded == CACHED)
+        next(grade.detail for grade in graded.grades.values() if grade.ungraded == MISATTRIBUTED)
         for graded, _ in answers
-        if any(grade.ungraded == CACHED for grade in graded.grades.values())
+        if any(grade.ungraded == MISATTRIBUTED for grade in graded.grades.values())
     ]
     caches = Counter(answer.cache for _, answer in answers if answer.cache)
     ids = Counter((answer.reply_id, graded.prompt.digest) for graded, answer in answers if answer.reply_id)

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.replies import (
     StoredReply,
-    cached_error,
-    cached_reason,
     find_strays,
     is_same_model,
+    stray_error,
+    stray_reason,
     short_name,
 )
 from pytest_fairness.store.connection import StoreConnection
@@ -55,7 +55,7 @@ def disown_strays(database: Database, session: str, keys: Sequence[str]) -> dict
         for *fields, error, of_session in database.rows(_SELECT_OWN, keys=page):
             if error is None:
                 own.append(StoredReply(*fields))
-            elif of_session == session and (reason := cached_reason(error)):
+            elif of_session == session and (reason := stray_reason(error)):
                 reasons[fields[0]] = reason
     same_ids = _with_same_ids(database, {reply.reply_id for reply in own if reply.reply_id})
     contents = _contents(database, [reply.key for reply in (*same_ids, *(one for one in own if one.cache))])
@@ -103,7 +103,7 @@ def _with_contents(replies: Iterable[StoredReply], contents: Mapping[str, str]) 
 
 
 def _disown(connection: StoreConnection, session: str, strays: Mapping[str, str]) -> None:
-    rows = [{"key": key, "error": cached_error(reason), "session": session} for key, reason in sorted(strays.items())]
+    rows = [{"key": key, "error": stray_error(reason), "session": session} for key, reason in sorted(strays.items())]
     connection.execute_many(_DISOWN, rows)
     for page in _pages(sorted(strays)):
         connection.execute(_DELETE_GRADES, keys=page)
