@@ -57,6 +57,8 @@ class Judgment:
     """The declared slices of its sample, each with a veto."""
     responders: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """The models that answered the compared groups, where servers name several, with their numbers of answers."""
+    tables: tuple[int, ...] = ()
+    """The numbers of rows of the tables that its test computes from, in place of its probe's sample."""
     claims: int = 1
     """The number of claims of unfairness, the pooled one and those of slices, that share the error."""
     next_share: float = 1.0
@@ -202,6 +204,8 @@ def _judge_conditions(evaluator: Evaluator, first: Evaluation, passing: Evaluati
     asserted = _count_asserted(conditions.values())
     needed = {key: condition.as_needed(dependence.needs[key], asserted) for key, condition in conditions.items()}
     comparisons = [comparison for condition in needed.values() for comparison in condition.comparisons]
+    if not comparisons:  # a later call of the test compares nothing
+        return replace(_invalid(first, CHANGES, dependence), mistake=CHANGES)
     if problem := _contradiction(comparisons) or _tautology(comparisons):
         return replace(_invalid(first, problem, dependence), mistake=problem)
 
@@ -232,7 +236,7 @@ def _judge_conditions(evaluator: Evaluator, first: Evaluation, passing: Evaluati
     recorded = list({**first.record.estimates, **passing.record.estimates}.values())
     return Judgment(
         verdict, comparisons, recorded, deciding, failure,
-        asserted=asserted, dependence=dependence,
+        asserted=asserted, dependence=dependence, tables=tuple(sorted(first.record.tables | passing.record.tables)),
     )  # fmt: skip
 
 

@@ -106,6 +106,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
         "items_digest": measured.probe.items_digest,
         "served_by": measured.served_by,
         "responders": judgment.responders,
+        "tables": judgment.tables,
         "graders": measured.fingerprints,
         "judges": measured.judges,
         "risk": measured.tail,

@@ -211,7 +211,9 @@ def finish_threshold(
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
     reason, count = next(iter(measured.ungraded.items()), ("", 0))
     # Without the answers of a cache too few items may be left, of which the message does not say why.
-    if judgment.verdict is Verdict.INVALID and ("ungraded" in message or reason.startswith(MISATTRIBUTED)):
+    if judgment.verdict is Verdict.INVALID and (
+        "ungraded" in message or (reason.startswith(MISATTRIBUTED) and not judgment.mistake)
+    ):
         message += f"; {hint}" if (hint := judge_hint(measured.probe, measured.graders, measured.ungraded)) else ""
         message += f"; {count:,} ungraded as {reason}" if reason else ""
         message += f"; {FRESH_ANSWERS}" if reason.startswith(MISATTRIBUTED) else ""
@@ -264,9 +266,8 @@ def _raise_verdict(judgment: Judgment, message: str, remark: str) -> NoReturn:
     __tracebackhide__ = True
     # On CI pytest prints the whole message, in which a line that begins with :: would be a command to the runner.
     text = escape_controls(message.removeprefix(f"{judgment.verdict}: "), lines=judgment.deciding is None)
-    text = _COMMAND.sub(r"\\u000a", text)
+    text = _COMMAND.sub(r"\\u000a", text) + escape_controls(remark)
     exception = _EXCEPTIONS[judgment.verdict]
-    text += remark
     traceback = _user_traceback(judgment.failure)
     if traceback is None:  # without a line of the user's
         _fail(f"{exception.__name__}: {text}")

@@ -258,7 +258,7 @@ def remarks(row: ThresholdResult) -> list[str]:
 
 def evaluation_remarks(row: ThresholdResult) -> list[str]:
     """Return remarks on how a threshold was evaluated."""
-    notes = override_note(row), anytime(row), earlier_runs(row), excluded(row), formats(row)
+    notes = override_note(row), anytime(row), earlier_runs(row), excluded(row), tables(row), formats(row)
     return [remark for remark in (*notes, *row.clustering) if remark]
 
 
@@ -270,6 +270,17 @@ def excluded(row: ThresholdResult) -> str:
     'left out: gender nonbinary'
     """
     return f"left out: {', '.join(row.excluded).replace('=', ' ')}" if row.excluded else ""
+
+
+def tables(row: ThresholdResult) -> str:
+    """Return a sentence on the tables that a threshold computes from; empty where it computes from its sample.
+
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
+    >>> tables(ThresholdResult(id="t", tables=[90]))
+    "computed from a table of 90 rows that its test reads, not from its probe's sample"
+    """
+    rows = " and ".join(f"a table of {counted(count, 'row')}" for count in row.tables)
+    return f"computed from {rows} that its test reads, not from its probe's sample" if rows else ""
 
 
 def title(row: ThresholdResult) -> str:

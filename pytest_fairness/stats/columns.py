@@ -106,6 +106,8 @@ class Columns:
         self.prompts: Clustering | None = _clustering(id(attempt.prompt) for attempt in attempts)
         """The prompt of each attempt; None where it is unknown."""
         self.arrays: dict[str, Floats] = {}
+        self.is_table = False
+        """Whether they are rows of a table, and not the answers of a probe's sample."""
         self._attributes: dict[str, Attribute] = {}
         self._attribute_names: set[str] | None = None
         self._grades: set[str] | None = None

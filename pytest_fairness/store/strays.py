@@ -11,9 +11,9 @@ from pytest_fairness.core.replies import (
     StoredReply,
     find_strays,
     is_same_model,
+    short_name,
     stray_error,
     stray_reason,
-    short_name,
 )
 from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
