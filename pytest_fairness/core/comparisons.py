@@ -220,6 +220,8 @@ class ComparisonRecorder:
         if isinstance(value, Mark):
             return _mark_condition(value, str(bound))
         assert isinstance(value, Estimate | EstimateFamily)  # noqa: S101 - nothing else is compared
+        if not (isinstance(value, SealedEstimate) if isinstance(value, Estimate) else value.is_sealed):
+            self.note_refusal(f"{_subject(value)} was made by hand, not measured: compare what `measured` computes")
         value = unsealed(value) if isinstance(value, Estimate) else unsealed_family(value)
         number = float(bound)
         first = value if isinstance(value, Estimate) else next(iter(dict(value.items()).values()))
@@ -252,6 +254,10 @@ class ComparisonRecorder:
         if numbers not in values:
             values.append(numbers)
         return f"{name} #{values.index(numbers)}"
+
+
+def _subject(value: Estimate | EstimateFamily) -> str:
+    return "a family" if isinstance(value, EstimateFamily) else format_subject(value)
 
 
 @contextmanager

@@ -22,14 +22,14 @@ class EstimateFamily(ComparableNumber):
         members: The estimates by name, at least one.
     """
 
-    __slots__ = ("_is_sealed", "_members")
+    __slots__ = ("_members", "is_sealed")
 
     def __init__(self, members: Mapping[str, Estimate]) -> None:
         if not members:
             raise ValueError("a family needs at least one estimate")
-        self._is_sealed = any(isinstance(member, SealedEstimate) for member in members.values())
+        self.is_sealed = all(isinstance(member, SealedEstimate) for member in members.values())
         self._members = {name: unsealed(member) for name, member in members.items()}
-        if self._is_sealed:
+        if self.is_sealed:
             self._members = {_sorted_name(name, member): member for name, member in self._members.items()}
 
     def __iter__(self) -> Iterator[str]:
@@ -39,7 +39,7 @@ class EstimateFamily(ComparableNumber):
         return len(self._members)
 
     def __getitem__(self, name: str) -> Estimate:
-        if self._is_sealed and name not in self._members:
+        if self.is_sealed and name not in self._members:
             name = next((own for own, member in self._members.items() if name in _both_names(own, member)), name)
         if not isinstance(name, str) or name not in self._members:
             raise FairnessError(f"the family has no member {short_repr(name)}: {did_you_mean(name, self._members)}")
@@ -49,7 +49,7 @@ class EstimateFamily(ComparableNumber):
         yield from ((name, self._shown(member)) for name, member in self._members.items())
 
     def _shown(self, member: Estimate) -> Estimate:
-        return SealedEstimate(member) if self._is_sealed else member
+        return SealedEstimate(member) if self.is_sealed else member
 
     def titled(self, title: str) -> EstimateFamily:
         """Return the same family with a title; that of a member ends with the groups that it compares.
@@ -87,7 +87,7 @@ class EstimateFamily(ComparableNumber):
         Raises:
             FairnessError: In a threshold's test, which compares by ``assert``.
         """
-        if self._is_sealed:
+        if self.is_sealed:
             raise refused(f"`deciding` is for notebooks and scripts: write `assert ... {op} {bound}`")
         upwards = op in (">", ">=")
         ranks = {Decision.FALSE: 0, Decision.INVALID: 1, Decision.UNDECIDED: 2, Decision.TRUE: 3}
@@ -99,7 +99,7 @@ class EstimateFamily(ComparableNumber):
         return min(self._members.values(), key=rank)
 
     def _answer(self, op: str, bound: object) -> bool:
-        if self._is_sealed and current_recorder() is None:
+        if self.is_sealed and current_recorder() is None:
             raise FairnessError("a family is compared after its threshold's test has ended: compare it in the test")
         return super()._answer(op, bound)
 

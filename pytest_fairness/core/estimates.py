@@ -496,7 +496,7 @@ class SealedEstimate(Estimate):
                 f"{format_subject(unsealed(self))} is compared after its threshold's test has ended, where nothing "
                 "judges the comparison: compare it in the test"
             )
-        return unsealed(self)._answer(op, bound)
+        return super()._answer(op, bound)
 
     def __repr__(self) -> str:
         return repr(unsealed(self)) if is_text_shown(self) else NO_TEXT

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimate_families import EstimateFamily
-from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.estimates import Estimate, SealedEstimate, unsealed
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.stats.measured import Measured
@@ -35,7 +35,8 @@ def estimate(name: str, value: float, width: float = 0.1, **more: Any) -> Estima
         return value - reach, value + reach
 
     low, high = ends(0.025)
-    return Estimate(name, name, value=value, low=low, high=high, error=width / 2, ends_at=ends, **more)
+    own = Estimate(name, name, value=value, low=low, high=high, error=width / 2, ends_at=ends, **more)
+    return SealedEstimate(own)  # as in a threshold's test
 
 
 # Bodies are built from parts with a known meaning: (source, value in a world) pairs.
@@ -269,7 +270,7 @@ def test_several_metrics_share_the_error_rate() -> None:
     both = judge(written("assert 0.8 <= nearly <= 1.2", {"nearly": nearly}))
     assert (both.verdict.value, both.asserted) == ("unfair", 1)
     # So do those of a look.
-    at_look = {"nearly": nearly.at_look(0.025), "good": GOOD.at_look(0.025)}
+    at_look = {own.metric: SealedEstimate(own.at_look(0.025)) for own in (unsealed(nearly), unsealed(GOOD))}
     assert judge(written("assert nearly >= 0.8", at_look)).verdict.value == "unfair"
     assert judge(written("assert nearly >= 0.8\nassert good >= 0.5", at_look)).verdict.value == "undecided"
 
@@ -488,14 +489,14 @@ def test_estimate_is_not_compared_after_its_test() -> None:
 def test_infinite_and_nan_bounds_are_refused() -> None:
     for bound in (math.inf, -math.inf, math.nan):
         with pytest.raises(TypeError, match="compared with a finite number"):
-            assert bound >= LOW
+            assert bound >= unsealed(LOW)
 
 
 @pytest.mark.parametrize(
     ("low", "high", "verdict"), [(1.5, 1.2, "invalid"), (0.5, 1.2, "fair"), (0.9, 0.9, "undecided")]
 )
 def test_contradictory_bounds_are_invalid(low: float, high: float, verdict: str) -> None:
-    rho = Estimate("ratio", "ratio", value=0.9, low=0.8, high=1.0)
+    rho = SealedEstimate(Estimate("ratio", "ratio", value=0.9, low=0.8, high=1.0))
 
     def body() -> None:
         assert low <= rho <= high

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fairness.cli import main
-from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.estimates import Estimate, SealedEstimate, unsealed
 from pytest_fairness.core.overrides import ONLY, BoundsOverride
 from pytest_fairness.core.verdicts import Judgment, judge
 from tests.helpers import project_sources
@@ -257,8 +257,10 @@ def test_shipped_suite_is_overridden_without_a_copy(project: Project) -> None:
 
 # Which comparison a bound stands for.
 
-RHO = Estimate("ratio(hired; by: f/m)", "ratio", 0.75, 0.72, 0.78, error=0.015, items=100, family="ratio(hired; by)")
-RATE = Estimate("rate(hired)", "rate", value=0.05, low=0.02, high=0.08, error=0.015, items=100)
+RHO = SealedEstimate(
+    Estimate("ratio(hired; by: f/m)", "ratio", 0.75, 0.72, 0.78, error=0.015, items=100, family="ratio(hired; by)")
+)
+RATE = SealedEstimate(Estimate("rate(hired)", "rate", value=0.05, low=0.02, high=0.08, error=0.015, items=100))
 INF = float("inf")
 
 
@@ -332,8 +334,8 @@ def test_override_of_an_uncompared_metric_is_named() -> None:
 
 
 def test_overrides_apply_inside_thresholds_only() -> None:
-    assert RHO >= 0.7
-    assert not RHO >= 0.8
+    assert unsealed(RHO) >= 0.7
+    assert not unsealed(RHO) >= 0.8
 
 
 def test_exports_mark_overridden_bounds(pay: Project, capsys: pytest.CaptureFixture[str]) -> None:

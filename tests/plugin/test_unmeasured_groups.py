@@ -480,3 +480,14 @@ def pytest_runtest_makereport(item, call):
     write(project, threshold(PLAIN["loop"]), conftest=f"{model()}\n{hook}")
     assert project.run("-m", "threshold").ret != 0
     assert project.verdicts() == {"test_threshold": "invalid"}
+
+
+def test_estimate_made_by_hand_is_no_measured_one(project: Project) -> None:
+    body = (
+        "from pytest_fairness import Estimate\n"
+        "assert Estimate('rate', 'their rate', value=1.0, low=1.0, high=1.0) >= 0.5"
+    )
+    write(project, threshold(body), conftest=model(when="False"))
+    result = project.run("-m", "threshold")
+    assert project.verdicts() == {"test_threshold": "invalid"}
+    result.stdout.fnmatch_lines(["*their rate was made by hand, not measured*"])
