@@ -33,7 +33,7 @@ def test_first_of_equal_ids_is_kept() -> None:
     assert strays(reply("a", "p", at=1.0), reply("b", "q", at=2.0)) == {"b"}
 
 
-def test_of_replies_stored_at_once_only_that_of_no_cache_is_kept() -> None:
+def test_reply_of_no_cache_is_the_first_of_two_at_once() -> None:
     assert strays(reply("a", "p"), reply("b", "q", cache="x-cache: HIT")) == {"b"}
     assert strays(reply("a", "p"), reply("b", "q")) == {"a", "b"}
 
