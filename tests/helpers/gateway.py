@@ -17,7 +17,7 @@ from tests.helpers.http_server import serving as serving_http
 Responder = Callable[[str, str], str]
 """The answer of a model, by its name, to a text."""
 CacheKey = Callable[[str, str], str]
-"""What a cache looks up, of the model's name and the text."""
+"""The key of a cache, by the model's name and the text."""
 
 
 def exact(model: str, text: str) -> str:
@@ -37,7 +37,7 @@ def of_any_model(_: str, text: str) -> str:
 
 @dataclass(frozen=True)
 class Habit:
-    """How a gateway sends a reply from its cache."""
+    """A gateway's way to send a reply from its cache."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)

@@ -45,8 +45,8 @@ def gateway(project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gatew
 
 def replies(project: Project) -> dict[str, Any]:
     (probe,) = project.results()["probes"]
-    found: dict[str, Any] = probe["replies"]
-    return found
+    counts: dict[str, Any] = probe["replies"]
+    return counts
 
 
 def stored(project: Project) -> list[tuple[str, str | None]]:
