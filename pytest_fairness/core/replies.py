@@ -168,8 +168,23 @@ def is_same_model(requested: str, served: str) -> bool:
     False
     """
     (one, its_date), (other, other_date) = _split_name(requested), _split_name(served)
-    if its_date and other_date and not (its_date.endswith(other_date) or other_date.endswith(its_date)):
+    is_dated = bool(its_date and other_date)
+    if is_dated and not (its_date.endswith(other_date) or other_date.endswith(its_date)):
         return False
+    return _is_same_name(one, other)
+
+
+def is_other_snapshot(requested: str, served: str) -> bool:
+    """Return whether a server names a snapshot of the requested model that has another date of the same form.
+
+    >>> is_other_snapshot("gpt-4-0314", "gpt-4-0613"), is_other_snapshot("gpt-4o-001", "gpt-4o-2024-08-06")
+    (True, False)
+    """
+    (one, its_date), (other, other_date) = _split_name(requested), _split_name(served)
+    return its_date != other_date and len(its_date) == len(other_date) and _is_same_name(one, other)
+
+
+def _is_same_name(one: str, other: str) -> bool:
     longer, shorter = (one, other) if len(one) > len(other) else (other, one)
     return longer == shorter or (
         bool(shorter) and longer.endswith(shorter) and longer[-len(shorter) - 1] in _BEFORE_NAME
@@ -243,7 +258,8 @@ def find_strays(
 
     - that the store has for another request before, of another prompt, model or run;
     - from a cache that may answer with the reply to another request, unless they repeat an answer to the same one;
-    - of another model than was requested, as the server itself says, where it names the requested one elsewhere.
+    - of another model than was requested, as the server itself says, where it names the requested one elsewhere, or
+      of a snapshot of another date.
 
     Args:
         own: The replies of a sample.
@@ -273,7 +289,9 @@ def find_strays(
             (reasons if _is_unique(name) or reply.cache else by_chance)[reply.key] = reason
         elif reply.cache and not is_of_equal_request(reply.cache) and (reply.request, reply.content) not in fresh:
             reasons[reply.key] = f"its reply is a cache's, perhaps that to another prompt ({reply.cache})"
-        elif reply.model in reached and not reply.is_own:
+        elif not reply.is_own and (
+            reply.model in reached or is_other_snapshot(reply.model_name, reply.served_by or "")
+        ):
             reasons[reply.key] = f"{reply.served_by} answered in place of {reply.model_name}, as the server says"
     return reasons if len(by_chance) <= CHANCE * len(own) else reasons | by_chance
 

@@ -92,7 +92,7 @@ def _with_same_ids(database: Database, ids: Collection[str]) -> list[StoredReply
 def _contents(database: Database, keys: Iterable[str]) -> dict[str, str]:
     """Return digests of the answers under these keys."""
     return {
-        key: digest("\n".join(text or "" for text in texts))
+        key: digest(" ".join("\n".join(text or "" for text in texts).split()))
         for page in _pages(sorted(set(keys)))
         for key, *texts in database.rows(_SELECT_CONTENTS, keys=page)
     }

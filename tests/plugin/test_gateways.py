@@ -67,6 +67,13 @@ def test_replies_to_similar_prompts_are_no_answers(project: Project, gateway: Ga
     assert "see 'Caches and fallbacks of gateways' in docs/models.md" in unwrapped(result)
 
 
+def test_replies_that_a_cache_has_trimmed_are_no_answers(project: Project, gateway: Gateway) -> None:
+    """Regression: a blank at the end made another answer of it, so that no id identified anything."""
+    gateway.answer, gateway.key = lambda _, text: only_men(_, text) + " " * (len(text) % 3), gateways.semantic
+    project.run(gateway.model())
+    assert project.row()["verdict"] == "invalid"
+
+
 @every_mode
 def test_disowned_replies_are_counted_and_not_kept(project: Project, gateway: Gateway) -> None:
     """Regression: the store kept another prompt's reply as an answer."""
@@ -144,6 +151,13 @@ def test_fallback_in_a_whole_probe_is_no_answer(project: Project, gateway: Gatew
     project.write(test_hiring=project_sources.suite(count=40).replace("Should a", "May a"))
     project.run(gateway.model())
     assert project.row()["verdict"] == "invalid"
+
+
+def test_another_snapshot_than_the_requested_is_no_answer(project: Project, gateway: Gateway) -> None:
+    gateway.fallback = lambda _model, _text: "m-2026-03-01"
+    result = project.run(gateway.model("m-2025-01-01"))
+    assert project.row()["verdict"] == "invalid"
+    assert "m-2026-03-01 answered in place of m-2025-01-01, as the server says" in unwrapped(result)
 
 
 @pytest.mark.parametrize("served", ["m-2026-03-01", "vendor/m", "M:latest"])
