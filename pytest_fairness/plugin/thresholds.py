@@ -209,13 +209,10 @@ def finish_threshold(
     """
     __tracebackhide__ = True
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
-    reason, count = next(iter(measured.ungraded.items()), ("", 0))
-    # Without the answers of a cache too few items may be left, of which the message does not say why.
-    if judgment.verdict is Verdict.INVALID and (
-        "ungraded" in message or (reason.startswith(MISATTRIBUTED) and not judgment.mistake)
-    ):
+    if judgment.verdict is Verdict.INVALID and (ungraded := _ungraded_reason(judgment, measured, message)):
+        reason, count = ungraded
         message += f"; {hint}" if (hint := judge_hint(measured.probe, measured.graders, measured.ungraded)) else ""
-        message += f"; {count:,} ungraded as {reason}" if reason else ""
+        message += f"; {count:,} ungraded as {reason}"
         message += f"; {FRESH_ANSWERS}" if reason.startswith(MISATTRIBUTED) else ""
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
@@ -243,6 +240,16 @@ def finish_threshold(
         item.user_properties.append(cause_property(*measured.cause, measured.probe.id))
     if judgment.verdict is not Verdict.FAIR and broken:
         _raise_verdict(judgment, message, broken if isinstance(broken, str) else "")
+
+
+def _ungraded_reason(judgment: Judgment, measured: LazyMeasured, message: str) -> tuple[str, int] | None:
+    """Return the reason that most ungraded attempts have, with their number, if it may be why a verdict is invalid."""
+    if "ungraded" in message:
+        return next(iter(measured.ungraded.items()), None)
+    # Without replies of a cache too few items may be left, of which the message does not say why.
+    if judgment.mistake or not measured.attempts:
+        return None
+    return next((entry for entry in measured.ungraded.items() if entry[0].startswith(MISATTRIBUTED)), None)
 
 
 def _checked_row(

@@ -118,7 +118,8 @@ def reply_sentences(probes: Sequence[ProbeResult]) -> list[str]:
     for _, replies in named:
         served.update(replies.served_by)
     if len(served) > 1:
-        names = ", ".join(f"{name} ({counted(count, 'answer')})" for name, count in served.most_common())
+        ordered = sorted(served.items(), key=lambda entry: (-entry[1], entry[0]))
+        names = ", ".join(f"{name} ({counted(count, 'answer')})" for name, count in ordered)
         sentences.append(f"{len(served)} models answered under this name, as the server says: {names}")
     elif served and any(replies.identified for _, replies in named):
         ((name, count),) = served.items()
