@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, Final
 
@@ -157,6 +158,7 @@ _RELEASE = re.compile(
 """The end of the name of a dated snapshot, a release or a way of delivery."""
 
 
+@lru_cache(maxsize=1024)
 def is_same_model(requested: str, served: str) -> bool:
     """Return whether the name that a server gives is that of the requested model, or of a snapshot of it.
 
@@ -250,7 +252,10 @@ def short_name(model: str) -> str:
 
 
 def find_strays(
-    own: Sequence[StoredReply], same_ids: Iterable[StoredReply], reached: Collection[str] = ()
+    own: Sequence[StoredReply],
+    same_ids: Iterable[StoredReply],
+    reached: Collection[str] = (),
+    size: int | None = None,
 ) -> dict[str, str]:
     """Return the replies that do not belong to their requests, by their keys, each with the reason.
 
@@ -265,6 +270,7 @@ def find_strays(
         own: The replies of a sample.
         same_ids: The replies of the store with their ids, their own among them.
         reached: The models that their servers name in other answers of the store.
+        size: The number of replies of the sample, where those of which nothing is to be known are left out.
     """
     others: dict[str, list[StoredReply]] = defaultdict(list)
     for reply in same_ids:
@@ -293,7 +299,7 @@ def find_strays(
             reply.model in reached or is_other_snapshot(reply.model_name, reply.served_by or "")
         ):
             reasons[reply.key] = f"{reply.served_by} answered in place of {reply.model_name}, as the server says"
-    return reasons if len(by_chance) <= CHANCE * len(own) else reasons | by_chance
+    return reasons if len(by_chance) <= CHANCE * (size or len(own)) else reasons | by_chance
 
 
 def _vague_ids(others: Mapping[str, Sequence[StoredReply]]) -> set[tuple[str, bool]]:

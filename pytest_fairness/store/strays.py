@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.replies import (
@@ -19,8 +20,13 @@ from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
 
 _SELECT_OWN = """
-SELECT key, model, prompt, run, at, reply_id, cache, served_by, error, session FROM attempts WHERE key IN :keys
+SELECT key, model, prompt, run, at, reply_id, cache, served_by FROM attempts
+WHERE key IN :keys AND error IS NULL
 """
+_SELECT_ERRORS = "SELECT key, error FROM attempts WHERE key IN :keys AND error IS NOT NULL"
+_REPLY_ID = 5
+"""The place of the id in a row of these."""
+_SELECT_SHARED = "SELECT reply_id FROM attempts WHERE reply_id IN :ids GROUP BY reply_id HAVING count(*) > 1"
 _SELECT_SAME_IDS = """
 SELECT key, model, prompt, run, at, reply_id, cache FROM attempts WHERE reply_id IN :ids AND error IS NULL
 """
@@ -47,46 +53,55 @@ def disown_strays(database: Database, session: str, keys: Sequence[str]) -> dict
         keys: The keys of a whole sample, and of the questions of its graders.
 
     Returns:
-        The reasons by key (`find_strays`), including those of replies that another process of the session has disowned.
+        The reasons by key (`find_strays`), including those of replies that another process has disowned.
     """
-    reasons: dict[str, str] = {}
-    own: list[StoredReply] = []
-    for page in _pages(keys):
-        for *fields, error, of_session in database.rows(_SELECT_OWN, keys=page):
-            if error is None:
-                own.append(StoredReply(*fields))
-            elif of_session == session and (reason := stray_reason(error)):
-                reasons[fields[0]] = reason
-    same_ids = _with_same_ids(database, {reply.reply_id for reply in own if reply.reply_id})
+    rows: list[Any] = [row for page in _pages(keys) for row in database.rows(_SELECT_OWN, keys=page)]
+    shared = _shared_ids(database, {reply_id for *_, reply_id, _, _ in rows if reply_id})
+    named = {(model, served_by) for _, model, *_, served_by in rows if served_by}
+    unlike = {(model, served_by) for model, served_by in named if not is_same_model(short_name(model), served_by)}
+    reached = _reached(database, {model for model, _ in unlike}, named)
+    has_cache = any(cache for *_, cache, _ in rows)
+    # Most replies have an id of their own, and the name of the requested model: nothing more is to be known of them.
+    own = [StoredReply(*row) for row in rows if has_cache or row[_REPLY_ID] in shared or (row[1], row[-1]) in unlike]
+    same_ids = _with_ids(database, shared)
     contents = _contents(database, [reply.key for reply in (*same_ids, *(one for one in own if one.cache))])
-    if any(reply.cache for reply in own):  # they may repeat an answer to the same prompt
+    if has_cache:  # they may repeat an answer to the same prompt
         requests = {reply.request for reply in own if reply.cache}
         contents |= _contents(database, [reply.key for reply in own if reply.request in requests])
-    reached = _reached(database, {reply.model for reply in own if not reply.is_own})
-    strays = find_strays(_with_contents(own, contents), _with_contents(same_ids, contents), reached)
+    strays = find_strays(_with_contents(own, contents), _with_contents(same_ids, contents), reached, len(rows))
     if strays:
         database.write(lambda connection: _disown(connection, session, strays))
-    return reasons | strays
+    # Another process may have disowned some, and so hidden that others share their ids, while the above was read.
+    errors = (row for page in _pages(keys) for row in database.rows(_SELECT_ERRORS, keys=page))
+    return {key: reason for key, error in errors if (reason := stray_reason(error))}
 
 
-def _reached(database: Database, models: Collection[str]) -> set[str]:
+def _reached(database: Database, models: Collection[str], named: Iterable[tuple[str, str]]) -> set[str]:
     """Return the models of these that their servers name in some answer of the store."""
-    return {
+    if not models:
+        return set()
+    known = {model for model, served_by in named if is_same_model(short_name(model), served_by)}
+    return known | {
         model
         for model in models
         if any(is_same_model(short_name(model), served) for (served,) in database.rows(_SELECT_SERVED, model=model))
     }
 
 
-def _with_same_ids(database: Database, ids: Collection[str]) -> list[StoredReply]:
+def _shared_ids(database: Database, ids: Collection[str]) -> set[str]:
+    """Return those ids that several replies of the store have."""
+    return {name for page in _pages(sorted(ids)) for (name,) in database.rows(_SELECT_SHARED, ids=page)}
+
+
+def _with_ids(database: Database, ids: Collection[str]) -> list[StoredReply]:
     """Return the replies of the store with these ids, of those ids that several requests have."""
     by_id: dict[str, list[StoredReply]] = defaultdict(list)
     for page in _pages(sorted(ids)):
         for row in database.rows(_SELECT_SAME_IDS, ids=page):
             reply = StoredReply(*row)
             by_id[reply.reply_id or ""].append(reply)
-    shared = (replies for replies in by_id.values() if len({(*reply.request, reply.run) for reply in replies}) > 1)
-    return [reply for replies in shared for reply in replies]
+    several = (replies for replies in by_id.values() if len({(*reply.request, reply.run) for reply in replies}) > 1)
+    return [reply for replies in several for reply in replies]
 
 
 def _contents(database: Database, keys: Iterable[str]) -> dict[str, str]:

@@ -101,7 +101,9 @@ def test_reply_to_another_request_is_no_answer_of_the_store(store: Store) -> Non
     assert store.disown_strays(["a", "b", "c", "d"]) == strays
     later = Store(store.location)
     assert later.sync("run", wanted=["a", "c", "d"]).claimed == {"c", "d"}
-    assert later.disown_strays(["c"]) == {}
+    assert later.disown_strays(["c"]) == {"c": strays["c"]}
+    later.sync("run", completed=[replied("c", reply_id="chatcmpl-a-fresh-one-0000")])
+    assert later.disown_strays(["a", "c"]) == {}
     later.close()
 
 
