@@ -80,8 +80,8 @@ def _reached(database: Database, models: Collection[str], named: Iterable[tuple[
     """Return the models of these that their servers name in some answer of the store."""
     if not models:
         return set()
-    known = {model for model, served_by in named if is_same_model(short_name(model), served_by)}
-    return known | {
+    reached = {model for model, served_by in named if is_same_model(short_name(model), served_by)}
+    return reached | {
         model
         for model in models
         if any(is_same_model(short_name(model), served) for (served,) in database.rows(_SELECT_SERVED, model=model))
