@@ -34,6 +34,10 @@ class Answer:
     provider_state: str | None = field(default=None, repr=False)
     """State that the provider requires back with the results of the calls, in its own form: encrypted
     reasoning, signatures. It becomes part of `calls_message`, and is not graded."""
+    reply_id: str | None = None
+    """The id that the server gives this reply and no other: two answers with one id are one."""
+    cache: str | None = None
+    """The headers or fields by which a server says that a cache gave the answer (`core.replies.read_cache_hit`)."""
 
     @property
     def transcript(self) -> str:

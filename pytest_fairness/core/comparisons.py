@@ -160,6 +160,8 @@ class ComparisonRecorder:
     """The first thing that the test did and a threshold must not do."""
     unmeasured: list[Estimate] = field(default_factory=list)
     """Estimates that the test computed for more than the report, and of which nothing can be concluded."""
+    tables: set[int] = field(default_factory=set)
+    """The numbers of rows of the tables that the test computes from."""
     _values_by_name: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
     """The values of the different estimates that share a name."""
 
@@ -305,6 +307,13 @@ def for_threshold(estimate: Estimate) -> Estimate:
     if record.strict_tail is not None:
         estimate = estimate.at_look(record.strict_tail)
     return record.seal(estimate)
+
+
+def note_table(rows: int) -> None:
+    """Note that the threshold test that is evaluated, if any, computes from a table in place of its sample."""
+    record = _current()
+    if record is not None:
+        record.tables.add(rows)
 
 
 def refuse_in_threshold(reason: str) -> None:

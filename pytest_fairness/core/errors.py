@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
-UngradedReason = Literal["refusal", "filter", "unparsed", "truncated", "tool_calls", "error"]
+UngradedReason = Literal["refusal", "filter", "unparsed", "truncated", "tool_calls", "error", "misattributed"]
 """The reason that an attempt has no grade."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade
 from pytest_fairness.core.errors import UngradedReason
+from pytest_fairness.core.replies import MISATTRIBUTED, stray_reason
 
 STOP, LENGTH, FILTER, REFUSAL, ERROR = "stop", "length", "content_filter", "refusal", "error"
 TOOL_CALLS = "tool_calls"
@@ -83,7 +84,8 @@ def unfinished(answer: Answer) -> Grade | None:
 def ungradable(attempt: Attempt) -> Grade | None:
     """Return the grade of an attempt without a complete answer, whatever its grader; None where it has one."""
     if attempt.answer is None:
-        return Grade.none("error", attempt.error or "")
+        error = attempt.error or ""
+        return Grade.none(MISATTRIBUTED, reason) if (reason := stray_reason(error)) else Grade.none("error", error)
     return unfinished(attempt.answer)
 
 

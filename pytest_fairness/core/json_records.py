@@ -8,10 +8,13 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
+
+if TYPE_CHECKING:
+    import lzma
 
 Record = dict[str, Any]
 _GZIP = b"\x1f\x8b"
@@ -20,6 +23,9 @@ _LONGEST_LINE = 64 * 2**20
 """Largest number of bytes of a line: a longer one is no JSON Lines file, and must not fill the memory."""
 _LARGEST_DOCUMENT = 2 * 2**30
 """Largest number of bytes of a file that is read whole."""
+_UNPACKED = 256 * 2**20
+_UNPACKING = 100
+"""The largest growth in unpacking, of more than so many bytes: JSON grows by a factor of 5 to 20."""
 
 
 def _nothing(_: str) -> None:
@@ -57,6 +63,38 @@ def read_records(
                 yield f"{path}:{number}", _object(text, f"{path}:{number}", noun, decoder)
 
 
+def largest_unpacked(packed: int) -> int:
+    """Return the largest number of bytes that a file, or a part of one, may hold that has so many bytes packed.
+
+    A megabyte of a hostile archive holds gigabytes, which must not fill the memory.
+
+    >>> largest_unpacked(1_200_000), largest_unpacked(10**8)
+    (268435456, 10000000000)
+    """
+    return max(_UNPACKED, _UNPACKING * packed)
+
+
+class _Bounded(io.RawIOBase):
+    """The content of a packed file, which ends with an error where it is too large."""
+
+    def __init__(self, path: Path, file: gzip.GzipFile | lzma.LZMAFile) -> None:
+        self._path, self._file = path, file
+        self._limit = self._left = largest_unpacked(path.stat().st_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size = self._file.readinto(buffer)
+        self._left -= size
+        if self._left < 0:
+            raise FairnessError(
+                f"{self._path} holds over {self._limit >> 20:,} MiB, over {_UNPACKING} times its size: unpack it, if "
+                "it is what you expect"
+            )
+        return size
+
+
 def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
     """Return the text of a JSON Lines file."""
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
@@ -76,7 +114,7 @@ def read_document(path: Path, noun: str) -> Record:
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[gzip.GzipFile | io.BufferedReader]:
+def _open(path: Path) -> Iterator[io.BufferedReader]:
     try:
         if path.is_dir():
             raise FairnessError(f"{path} is a folder: name a file")
@@ -87,22 +125,28 @@ def _open(path: Path) -> Iterator[gzip.GzipFile | io.BufferedReader]:
         if start in _UTF16:
             raise FairnessError(f"{path} is a text in UTF-16: save it in UTF-8")
         if path.suffix == ".xz":
-            yield _open_xz(path)
-            return
-        with gzip.open(path, "rb") if start == _GZIP else path.open("rb") as file:
-            yield file
+            with _open_xz(path) as unpacked:
+                yield unpacked
+        elif start == _GZIP:
+            with gzip.open(path, "rb") as packed:
+                yield io.BufferedReader(_Bounded(path, packed))
+        else:
+            with path.open("rb") as file:
+                yield file
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise FairnessError(f"{path} is no whole gzip file: it is cut off or damaged") from None
     except OSError as error:
         raise FairnessError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def _open_xz(path: Path) -> io.BufferedReader:
+@contextmanager
+def _open_xz(path: Path) -> Iterator[io.BufferedReader]:
     import lzma  # Python may have been built without it
 
     try:
-        return io.BufferedReader(io.BytesIO(lzma.decompress(path.read_bytes())))
-    except lzma.LZMAError as error:
+        with lzma.open(path, "rb") as packed:
+            yield io.BufferedReader(_Bounded(path, packed))
+    except (lzma.LZMAError, EOFError) as error:
         raise FairnessError(f"{path} is no file of xz: {error}") from None
 
 

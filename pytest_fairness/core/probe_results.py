@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_fairness.core.serialization import JsonRecord
+from pytest_fairness.core.serialization import OPTIONAL, JsonRecord
 from pytest_fairness.core.threshold_results import ResponseResult
 
 
@@ -31,6 +31,27 @@ class FormatResult(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RepliesResult(JsonRecord):
+    """The origins of the answers to a probe, as far as servers name them."""
+
+    strays: int = 0
+    """Attempts that are ungraded as ``misattributed``: their reply, or their judge's, was made for another request."""
+    reason: str = ""
+    """The most frequent reason, and in ``evidence`` an example with ids and headers."""
+    evidence: str = ""
+    from_cache: int = 0
+    """Answers that a cache gave to an equal request, or that repeat one to the same prompt."""
+    cache: str = ""
+    """The headers, or fields, that say so."""
+    identified: int = 0
+    """Answers with an id of the server's."""
+    repeated: int = 0
+    """Those of them whose id an earlier repetition of the same prompt has."""
+    served_by: Mapping[str, int] = field(default_factory=dict)
+    """Answers by the name of the model, as the server gives it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult(JsonRecord):
     """The competence of a model at a probe, over its whole sample."""
 
@@ -47,3 +68,5 @@ class ProbeResult(JsonRecord):
     """Numbers of answers by format; empty for a probe with one."""
     remarks: Sequence[str] = ()
     """Sentences on answers from which nothing can follow: all alike, by position, without a tool call, unread."""
+    replies: RepliesResult | None = field(default=None, metadata=OPTIONAL)
+    """None where no server says where its answers come from."""

@@ -14,22 +14,25 @@ _BRACKETS = lazy_pattern(
     rf"|[<\uff1c]\s?[|\uff5c](?P<token>/?[\w\u2581 ]{{0,12}}?{_NAME}(?:[_\u2581 ]\w{{1,12}}){{0,2}})[|\uff5c]\s?>"
     rf"|\u25c1(?P<angle>/?{_NAME})\u25b7|\[(?P<square>/?think(?:ing)?)\]"
     r"|(?:<\|start\|>assistant)?<\|channel\|>(?P<channel>[^<|]{1,40})(?:<\|constrain\|>[^<|]{0,20})?<\|message\|>"
-    # Decoded without its special tokens, a channel of gpt-oss begins so.
+    r"|<\|channel>(?P<thought>[^<|\n]{0,40})|(?P<begun><unused94>(?:thought)?)|(?P<ended><channel\|>|<unused95>)"
+    # Decoded without its special tokens, a channel of gpt-oss, or of Gemma, begins so.
     r"|(?-i:\Aanalysis(?=[A-Z\"'])|(?<![a-z])assistant(?P<plain>analysis|commentary|final)(?![a-z])"
     r"|(?<=[a-z.!?\"')\d])assistant(?P<joined>analysis|commentary|final)(?![a-z]))"
-    r"|\A\s{0,9}(?P<opening>thinking\.\.\.[ \t]{0,3}\n|thinking process:"
+    r"|\A\s{0,9}(?P<opening>thinking\.\.\.[ \t]{0,3}\n|(?-i:thought)\n|thinking process:"
     r"|\W{0,4}here(?:'s| is) (?:a|my) (?:thinking|thought|reasoning) process:?)"
     r"|(?P<ending>\.\.\.\s?done thinking\.|^\W{0,4}here(?:'s| is) my (?:final )?(?:response|answer)\b[:*]{0,3})",
     re.IGNORECASE | re.MULTILINE,
 )
 """Marks that open or close thinking: tags (DeepSeek, Qwen, Seed), special tokens (Command A, Sky-T1), triangles (Kimi),
-square brackets (Magistral), channels (gpt-oss) and sentences (Ollama, Granite). A tag of an unknown model is recognized
-by its name."""
+square brackets (Magistral), channels (gpt-oss, Gemma), unused tokens (MedGemma) and sentences (Ollama, Granite). A tag
+of an unknown model is recognized by its name."""
 
-_HINTS = ("<", "\uff1c", "\u25c1", "[", "assistant", "analysis", "thinking", "here's", "here is")
+_HINTS = ("<", "\uff1c", "\u25c1", "[", "assistant", "analysis", "thinking", "thought\n", "here's", "here is")
 """Texts of which each mark has one: most answers have none, and the search for marks takes long."""
 
-_SPECIAL = lazy_pattern(r"[<\uff1c]\s?[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]\s?>|</s>|<eos>|<end_of_turn>")
+_SPECIAL = lazy_pattern(
+    r"[<\uff1c]\s?[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]\s?>|<\|turn>|<turn\|>|</s>|<eos>|<end_of_turn>"
+)
 """Special tokens around an answer, which some servers do not remove."""
 
 
@@ -45,10 +48,10 @@ def _marks(text: str) -> Iterator[_Mark]:
         return
     for match in _BRACKETS.finditer(text):
         group, name = match.lastgroup, match[match.lastgroup or 0].casefold()
-        if group in ("channel", "plain", "joined"):
+        if group in ("channel", "thought", "plain", "joined"):
             opens = not name.startswith("final")
-        elif group in ("opening", "ending", None):
-            opens = group != "ending"
+        elif group in ("opening", "ending", "begun", "ended", None):
+            opens = group not in ("ending", "ended")
         else:
             opens = not name.startswith(("/", "end"))
         yield _Mark(match.start(), match.end(), opens)

@@ -317,6 +317,10 @@ class ThresholdResult(MetricResult):
     """A digest of the items that the probe declares: texts, groups and sources."""
     served_by: Sequence[str] = ()
     """The models that the provider says have answered."""
+    responders: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """The answers of each compared group by the model; empty where one model has answered."""
+    tables: Sequence[int] = ()
+    """The numbers of rows of the tables that its test computes from, in place of its probe's sample."""
     graders: Mapping[str, str | None] = field(default_factory=dict)
     judges: Sequence[JudgeResult] = ()
     risk: float | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pytest_fairness.core.comparisons import Comparison, ComparisonRecorder, Condition, key_of
 from pytest_fairness.core.decisions import Decision, Verdict
@@ -55,6 +55,10 @@ class Judgment:
     """The responses to the probe's controls."""
     slices: tuple[JudgedSlice, ...] = ()
     """The declared slices of its sample, each with a veto."""
+    responders: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """The models that answered the compared groups, where servers name several, with their numbers of answers."""
+    tables: tuple[int, ...] = ()
+    """The numbers of rows of the tables that its test computes from, in place of its probe's sample."""
     claims: int = 1
     """The number of claims of unfairness, the pooled one and those of slices, that share the error."""
     next_share: float = 1.0
@@ -150,7 +154,8 @@ def judge(
     Raises:
         BaseException: The test raised it, and it is no failed assertion.
 
-    >>> rho = Estimate("ratio", "ratio", value=0.9, low=0.75, high=1.05)
+    >>> from pytest_fairness.core.estimates import SealedEstimate
+    >>> rho = SealedEstimate(Estimate("ratio", "ratio", value=0.9, low=0.75, high=1.05))
     >>> def test():
     ...     assert rho >= 0.8
     >>> judge(test).verdict.value
@@ -200,6 +205,8 @@ def _judge_conditions(evaluator: Evaluator, first: Evaluation, passing: Evaluati
     asserted = _count_asserted(conditions.values())
     needed = {key: condition.as_needed(dependence.needs[key], asserted) for key, condition in conditions.items()}
     comparisons = [comparison for condition in needed.values() for comparison in condition.comparisons]
+    if not comparisons:  # a later call of the test compares nothing
+        return replace(_invalid(first, CHANGES, dependence), mistake=CHANGES)
     written = [
         comparison for condition in needed.values() if not condition.of_mark for comparison in condition.comparisons
     ]
@@ -233,7 +240,7 @@ def _judge_conditions(evaluator: Evaluator, first: Evaluation, passing: Evaluati
     recorded = list({**first.record.estimates, **passing.record.estimates}.values())
     return Judgment(
         verdict, comparisons, recorded, deciding, failure,
-        asserted=asserted, dependence=dependence,
+        asserted=asserted, dependence=dependence, tables=tuple(sorted(first.record.tables | passing.record.tables)),
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.json_records import largest_unpacked
 from pytest_fairness.design.environment import EMOTIONS, GROUPS
 from pytest_fairness.design.students import Student, StudentOutcomes, evaluate_groups
 
@@ -104,7 +105,9 @@ def _read(path: Path) -> dict[str, Array]:
         if path.suffix == ".safetensors":
             return dict(load_file(path))
         # Opened here: numpy leaves a file open that turns out to be no archive.
-        with path.open("rb") as stream, zipfile.ZipFile(stream):
+        with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+            if sum(part.file_size for part in archive.infolist()) > largest_unpacked(path.stat().st_size):
+                raise FairnessError(f"{path} is packed by more than a factor of 100: write it with numpy.savez")
             stream.seek(0)
             return dict(np.load(stream, allow_pickle=False))
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, SafetensorError) as error:

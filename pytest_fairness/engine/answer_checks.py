@@ -16,7 +16,7 @@ _MOST_TOKENS = 10**9
 LONGEST = 2_000_000
 """Largest number of characters of an answer: graders and reports read all of it."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_OPTIONAL = ("reasoning", "served_by", "provider_state")
+_OPTIONAL = ("reasoning", "served_by", "provider_state", "reply_id", "cache")
 """The fields of an answer that are a text or None."""
 
 

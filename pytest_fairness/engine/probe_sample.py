@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import withheld_grade
 from pytest_fairness.core.garbage_collection import lasting_objects, paused_collection
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
+from pytest_fairness.core.replies import MISATTRIBUTED, stray_error
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.requests import Request, build_requests
 from pytest_fairness.engine.store_sync import GradeRow
@@ -133,7 +135,8 @@ class ProbeSample:
         Missing answers are requested all at once.
         """
         if self._all_graded is None:
-            graded = self._all_items()
+            self._all_items()
+            graded = self.measured()
             if self._batch_graders:
                 from pytest_fairness.engine.batch_grading import grade_batches
 
@@ -141,7 +144,7 @@ class ProbeSample:
             self._all_graded = graded
         return self._all_graded
 
-    def _all_items(self) -> list[GradedAttempt]:
+    def _all_items(self) -> None:
         indices = range(len(self.items))
         missing = [index for index in indices if index not in self._graded]
         attempts = self._repetitions * sum(len(self.items[index].prompts) for index in missing)
@@ -151,11 +154,32 @@ class ProbeSample:
                     requests = list(self.requests(missing))
                 self._engine.attempts(requests)
         with lasting_objects(attempts):
-            return [attempt for index in indices for attempt in self.measure(index)]
+            for index in indices:
+                self.measure(index)
 
     def measured(self) -> list[GradedAttempt]:
-        """Return the attempts of the items that were measured so far, in order."""
-        return [attempt for index in sorted(self._graded) for attempt in self._graded[index]]
+        """Return the attempts of the items that were measured so far, in order.
+
+        A reply that does not belong to its request is no answer: its attempt has failed, and the grades by such a reply
+        are none.
+        """
+        items = sorted(self._graded)
+        own = [graded.attempt for index in items for graded in self._graded[index]]
+        questions = [question for index in items for question in self.questions(index)]
+        keys = {attempt.key for attempt in (*own, *questions) if _shows_origin(attempt.answer)}
+        strays = self._engine.store.disown_strays(sorted(keys)) if keys else {}
+        if not strays:
+            return [attempt for index in items for attempt in self._graded[index]]
+        attempts: list[GradedAttempt] = []
+        for index in items:
+            of_judge = next((strays[question.key] for question in self.questions(index) if question.key in strays), "")
+            spoiled = {
+                name: Grade.none(MISATTRIBUTED, f"its judge: {of_judge}") for name in self._item_graders if of_judge
+            }
+            attempts += [
+                _without_stray(graded, strays.get(graded.attempt.key), spoiled) for graded in self._graded[index]
+            ]
+        return attempts
 
     def answered_items(self) -> int:
         """Return how many items have all their answers."""
@@ -200,6 +224,18 @@ class ProbeSample:
         if new:
             self._engine.sync.save_grades(new)
         return graded
+
+
+def _shows_origin(answer: Answer | None) -> bool:
+    return answer is not None and bool(answer.reply_id or answer.cache or answer.served_by)
+
+
+def _without_stray(graded: GradedAttempt, stray: str | None, spoiled: Mapping[str, Grade]) -> GradedAttempt:
+    """Return an attempt without its reply, if that is a stray, or without the grades that were made of one."""
+    if stray is None:
+        return replace(graded, grades={**graded.grades, **spoiled}) if spoiled else graded
+    attempt = Attempt(graded.attempt.key, graded.attempt.repetition, error=stray_error(stray))
+    return replace(graded, attempt=attempt, grades=dict.fromkeys(graded.grades, Grade.none(MISATTRIBUTED, stray)))
 
 
 def _fingerprints(graders: Mapping[str, Grader | ItemGrader | BatchGrader]) -> dict[str, str | None]:

@@ -17,7 +17,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, normalize_reason
-from pytest_fairness.core.json_records import read_document
+from pytest_fairness.core.json_records import largest_unpacked, read_document
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
 
@@ -214,6 +214,8 @@ def _archive(log: Path) -> ZipFile:
 
 
 def _parsed(log: Path, archive: ZipFile, info: ZipInfo) -> Mapping[str, Any]:
+    if info.file_size > largest_unpacked(info.compress_size):
+        raise _too_large(log, info)
     try:
         data = _unpacked(log, info) if info.compress_type == _ZSTANDARD else archive.read(info)
         parsed = json.loads(data)
@@ -236,8 +238,15 @@ def _unpacked(log: Path, info: ZipInfo) -> bytes:
         name, extra = int.from_bytes(header[26:28], "little"), int.from_bytes(header[28:30], "little")
         file.seek(name + extra, 1)
         packed = file.read(info.compress_size)
+    limit = largest_unpacked(len(packed))  # the size in the directory may be another
     try:
-        data: bytes = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True).read()
+        data: bytes = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True).read(limit + 1)
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from None
+    if len(data) > limit:
+        raise _too_large(log, info)
     return data
+
+
+def _too_large(log: Path, info: ZipInfo) -> FairnessError:
+    return FairnessError(f"{log}: its part {info.filename} is packed by more than a factor of 100: no sample is")

@@ -215,7 +215,8 @@ def _chat(where: str, body: Mapping[str, Any]) -> _ParsedAnswer | None:
     if finish == ERROR:
         return None
     if isinstance(content, list):
-        content = "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
+        texts = (part for part in content if isinstance(part, Mapping) and part.get("type", "text") in _TEXTS)
+        content = "".join(str(part.get("text") or "") for part in texts)
     if finish == STOP and (calls or content is None):
         finish = TOOL_CALLS if calls else "no_content"
     return str(content or ""), finish, calls

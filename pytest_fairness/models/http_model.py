@@ -15,6 +15,7 @@ from pytest_fairness.core.batch_api import BatchInterface
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError, install
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.replies import with_evidence
 from pytest_fairness.core.secrets import secrets_in, without_credentials
 from pytest_fairness.models import credentials, parameters
 from pytest_fairness.models.context import ModelContext
@@ -267,7 +268,8 @@ class HostedModel(ABC):
         """Return the answer in a reply, or its error; ``read`` reads its JSON, by default `_read`."""
         if 200 <= status < 300:
             if not isinstance(body, Mapping) or not (error := body.get("error")):
-                return self._read_checked(body, latency, read or self._read)
+                answer = self._read_checked(body, latency, read or self._read)
+                return with_evidence(answer, headers, body) if isinstance(answer, Answer) else answer
             status = stated_status(error)  # some gateways send errors as HTTP 200
         if is_filtered(status, body):
             return Answer("", "content_filter", latency=latency)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from http import HTTPStatus
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer
@@ -14,6 +15,7 @@ from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, FatalError, TransientError, install
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalize_reason
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.replies import with_evidence
 from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tool_replies import chat_calls
@@ -28,6 +30,8 @@ from pytest_fairness.models.service_definition import ServiceDefinition, expand_
 _ERROR_EVENT = re.compile(r"^event: ?error\s*$", re.MULTILINE)
 _FINISH_FIELDS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")
 """The names of the finish reason at OpenAI, Gemini, Anthropic, Bedrock and Ollama."""
+_PROVIDER_OBJECTS = ("response", "chat.completion", "chat.completion.chunk")
+"""The kinds of replies at OpenAI, and at servers that speak its protocol."""
 _UNFINISHED = (LENGTH, FILTER, REFUSAL, ERROR)
 _OPTIONAL_ADVICE = "which a reply without calls may leave out with actions_optional = true alone"
 _EXCERPT = 160
@@ -215,6 +219,14 @@ class HttpService:
             if is_filtered(status, body):
                 return Answer("", "content_filter", latency=latency)
             raise status_error(status, body, self._service(), headers)
+        answer = self._answer_in(body, latency, offers_tools=offers_tools)
+        passed_on = next(iter(self._provider_replies(body)), None)
+        served_by = passed_on.get("model") if passed_on is not None else None
+        answer = replace(answer, served_by=served_by if isinstance(served_by, str) and served_by else None)
+        return with_evidence(answer, headers, passed_on)
+
+    def _answer_in(self, body: object, latency: float, *, offers_tools: bool) -> Answer:
+        """Return the answer in the body of a reply."""
         calls = self._calls(body) if offers_tools else ()
         finish = self._finish(body)
         if not calls:
@@ -231,13 +243,24 @@ class HttpService:
 
         A service may pass on a provider's reply, and with it that the answer was cut off, or filtered.
         """
-        replies: list[object] = [body]
-        if self._definition.stream and isinstance(body, bytes):
-            replies = [_json(event) for event in _events(body.decode(errors="replace"))]
         reasons = (
-            normalize_reason(reason) for reply in replies for reason in _finish_reasons(reply, self._definition.answer)
+            normalize_reason(reason)
+            for reply in self._parts(body)
+            for reason in _finish_reasons(reply, self._definition.answer)
         )
         return next((reason for reason in reasons if reason in _UNFINISHED), STOP)
+
+    def _parts(self, body: object) -> list[object]:
+        """Return the body of a reply; of a stream, its events."""
+        if self._definition.stream and isinstance(body, bytes):
+            return [_json(event) for event in _events(body.decode(errors="replace"))]
+        return [body]
+
+    def _provider_replies(self, body: object) -> Iterator[Mapping[str, Any]]:
+        """Yield the replies of a provider that a service passes on whole: other ids may be those of a session."""
+        for part in self._parts(body):
+            if isinstance(part, Mapping) and ("choices" in part or part.get("object") in _PROVIDER_OBJECTS):
+                yield part
 
     def _calls(self, body: object) -> tuple[ToolCall, ...]:
         """Return the tool calls of a reply.

@@ -34,9 +34,13 @@ from pytest_fairness.models.tool_messages import (
 
 MOST_PROBABLE = 20
 """Number of most probable first tokens in a request: the largest that OpenAI and vLLM allow."""
+_NO_CONTENT = "no_content"
+"""The finish reason of a reply without an answer that says nothing of the reason."""
 _TOP_LOGPROBS = "top_logprobs"
 _NEUTRAL_DECODING: Mapping[str, float] = {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0}
 """Decoding parameters under which probabilities are those of the model."""
+_TEXT_PARTS = ("text", "output_text")
+"""The types of the parts of a message that are text."""
 _LOGPROBS_STATUSES = (400, 403, 422, 500, 501)
 """Statuses of servers that give no log-probabilities; the text names the reason."""
 _RESPONSES_MODELS = re.compile(r"(?:o\d+-pro|gpt-[\d.]+-pro|codex|gpt-[\d.]+-codex|o\d+(?:-mini)?-deep-research)\b")
@@ -201,8 +205,10 @@ class OpenAIModel(HostedModel):
     def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
         usage, served_by = _usage(_mapping(reply.get("usage"))), _optional(reply.get("model"))
         choices = reply["choices"]
-        if not choices and ("id" in reply or usage):  # a blocked prompt
-            return Answer("", FILTER, None, usage, latency, served_by)
+        if not choices and ("id" in reply or usage):
+            # Nothing is generated for a blocked prompt: gateways have lost an answer that has tokens.
+            finish = _NO_CONTENT if usage.get("output") or "input" not in usage else FILTER
+            return Answer("", finish, None, usage, latency, served_by)
         choice = choices[0]
         stop_reason = choice.get("finish_reason")
         finish = normalize_reason(stop_reason)
@@ -217,7 +223,7 @@ class OpenAIModel(HostedModel):
         if calls and finish == STOP:  # some servers have no finish reason of their own for calls
             finish = TOOL_CALLS
         elif message.get("content") is None and finish == STOP:
-            finish = "no_content"
+            finish = _NO_CONTENT
         return Answer(
             text,
             finish,
@@ -335,7 +341,7 @@ class ResponsesModel(OpenAIModel):
         calls = responses_calls(reply["output"])
         finish = REFUSAL if refusal else normalize_reason(str(reason))
         if finish == STOP:
-            finish = TOOL_CALLS if calls else finish if messages else "no_content"
+            finish = TOOL_CALLS if calls else finish if messages else _NO_CONTENT
         return Answer(
             refusal or "\n\n".join(_text(message["content"]) for message in messages),
             finish,
@@ -369,7 +375,8 @@ def _text(content: object) -> str:
         return ""
     if isinstance(content, list):
         parts = ({"text": part} if isinstance(part, str) else part for part in content)
-        return "".join(part.get("text") or "" for part in parts if part.get("type", "text") in ("text", "output_text"))
+        texts = (part for part in parts if isinstance(part, Mapping) and part.get("type", "text") in _TEXT_PARTS)
+        return "".join(_optional(part.get("text")) or "" for part in texts)
     if not isinstance(content, str):
         raise TypeError
     return content

@@ -14,6 +14,7 @@ from pytest_fairness.core.decisions import current_recorder
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.replies import Origin
 from pytest_fairness.plugin.collection import selected_probes
 from pytest_fairness.plugin.named_runs import conditions
 from pytest_fairness.store.location import LATEST
@@ -116,8 +117,22 @@ class LazyBaseline:
             pytest.skip(NO_BASELINE)
         look = self._measured.look
         if look not in self._cache:
-            self._cache[look] = self._restore(look)
+            restored = self._restore(look)
+            self._refuse_itself(self._stored_sample)
+            self._cache[look] = restored
         return self._cache[look]
+
+    def _refuse_itself(self, sample: StoredSample) -> None:
+        """Check that the two samples were not answered by one model, as servers name it.
+
+        Raises:
+            FairnessError: The one was, mostly, by the model that the other was asked of.
+        """
+        subject, store = self._measured.subject, self._fairness.store
+        new = Origin(subject.name, store.served_by([graded.attempt.key for graded in self._measured.attempts]))
+        old = Origin(sample.model, store.served_by([graded.attempt.key for graded in sample.attempts]))
+        if text := new.mistaken_for(old) or old.mistaken_for(new):
+            raise FairnessError(f"nothing is compared with the baseline: {text}")
 
     def covers(self, look: Look) -> bool:
         """Return whether the baseline has all items and repetitions of a look."""

@@ -17,6 +17,7 @@ from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import extremes_of
+from pytest_fairness.core.replies import stray_reason
 from pytest_fairness.core.threshold_results import InfluenceResult, JudgeResult, PastResult
 from pytest_fairness.engine.errors import STOPPED, BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.identity import CollectionError
@@ -184,6 +185,12 @@ class LazyMeasured:
     def ungraded(self) -> Mapping[str, int]:
         """The number of attempts with an ungraded grade by reason, with its first evidence; the most frequent first."""
         return self._sample.ungraded
+
+    @property
+    def attempts(self) -> Sequence[GradedAttempt]:
+        """The attempts of the current look's sample; empty before it was measured."""
+        sample = self._samples.get(self.look.number)
+        return () if sample is None else sample.attempts
 
     @property
     def served_by(self) -> Sequence[str]:
@@ -354,7 +361,9 @@ class LazyMeasured:
         measured = [graded.attempt for graded in attempts]
         questions = [question for index in range(len(sample.items)) for question in sample.questions(index)]
         for requested in (measured, questions):
-            errors = [attempt.error for attempt in requested if attempt.error is not None]
+            errors = [
+                error for attempt in requested if (error := attempt.error) is not None and not stray_reason(error)
+            ]
             model_errors = [error for error in errors if error in causes]
             if model_errors or 2 * len(errors) > len(requested):
                 self.cause = (model_errors or errors)[0], len(model_errors or errors)

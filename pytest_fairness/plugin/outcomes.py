@@ -24,6 +24,7 @@ from pytest_fairness.plugin.flips import properties as search_properties
 from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.shards import DEFERRED
 from pytest_fairness.report.ci.junit import PREFIX
+from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NO_RESULT, not_judged
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
         # Any other outcome or form breaks the terminal or JUnit; "passed" would hide it there.
         report.outcome = "skipped"
         path, line, _ = item.location
-        report.longrepr = (path, line or 0, excuse)
+        report.longrepr = (path, line or 0, escape_controls(excuse))
 
 
 @lru_cache(maxsize=64)

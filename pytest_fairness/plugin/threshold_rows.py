@@ -106,6 +106,8 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
         "restricted": restrictions(measured.probe, item.config.stash[SESSION].settings),
         "items_digest": measured.probe.items_digest,
         "served_by": measured.served_by,
+        "responders": judgment.responders,
+        "tables": judgment.tables,
         "graders": measured.fingerprints,
         "judges": measured.judges,
         "risk": measured.tail,

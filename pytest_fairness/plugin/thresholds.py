@@ -18,6 +18,7 @@ from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.messages import explanation
+from pytest_fairness.core.replies import FRESH_ANSWERS, MISATTRIBUTED
 from pytest_fairness.core.threshold_results import TRYOUT, HistoryResult, MetricResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
@@ -208,10 +209,11 @@ def finish_threshold(
     """
     __tracebackhide__ = True
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
-    if judgment.verdict is Verdict.INVALID and "ungraded" in message:
-        reason, count = next(iter(measured.ungraded.items()), ("", 0))
+    if judgment.verdict is Verdict.INVALID and (ungraded := _ungraded_reason(judgment, measured, message)):
+        reason, count = ungraded
         message += f"; {hint}" if (hint := judge_hint(measured.probe, measured.graders, measured.ungraded)) else ""
-        message += f"; {count:,} ungraded as {reason}" if reason else ""
+        message += f"; {count:,} ungraded as {reason}"
+        message += f"; {FRESH_ANSWERS}" if reason.startswith(MISATTRIBUTED) else ""
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
     result = _checked_row(item, judgment, measured, message, runs)
@@ -240,6 +242,16 @@ def finish_threshold(
         _raise_verdict(judgment, message, broken if isinstance(broken, str) else "")
 
 
+def _ungraded_reason(judgment: Judgment, measured: LazyMeasured, message: str) -> tuple[str, int] | None:
+    """Return the reason that most ungraded attempts have, with their number, if it may be why a verdict is invalid."""
+    if "ungraded" in message:
+        return next(iter(measured.ungraded.items()), None)
+    # Without replies of a cache too few items may be left, of which the message does not say why.
+    if judgment.mistake or not measured.attempts:
+        return None
+    return next((entry for entry in measured.ungraded.items() if entry[0].startswith(MISATTRIBUTED)), None)
+
+
 def _checked_row(
     item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str, runs: JudgedRuns | None
 ) -> ThresholdResult:
@@ -261,9 +273,8 @@ def _raise_verdict(judgment: Judgment, message: str, remark: str) -> NoReturn:
     __tracebackhide__ = True
     # On CI pytest prints the whole message, in which a line that begins with :: would be a command to the runner.
     text = escape_controls(message.removeprefix(f"{judgment.verdict}: "), lines=judgment.deciding is None)
-    text = _COMMAND.sub(r"\\u000a", text)
+    text = _COMMAND.sub(r"\\u000a", text) + escape_controls(remark)
     exception = _EXCEPTIONS[judgment.verdict]
-    text += remark
     traceback = _user_traceback(judgment.failure)
     if traceback is None:  # without a line of the user's
         _fail(f"{exception.__name__}: {text}")

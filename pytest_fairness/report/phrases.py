@@ -17,6 +17,7 @@ from pytest_fairness.core.formatting import (
     span_text,
 )
 from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.replies import NOTICED_SHARE, unlike_responders
 from pytest_fairness.core.results import RunResult
 from pytest_fairness.report.release import MOST_SLICES, NOT_JUDGED
 
@@ -257,8 +258,8 @@ def remarks(row: ThresholdResult) -> list[str]:
 
 def evaluation_remarks(row: ThresholdResult) -> list[str]:
     """Return remarks on how a threshold was evaluated."""
-    notes = override_note(row), anytime(row), earlier_runs(row), excluded(row), without_group(row), formats(row)
-    return [remark for remark in (*notes, *row.clustering) if remark]
+    notes = override_note(row), anytime(row), earlier_runs(row), excluded(row), without_group(row), tables(row)
+    return [remark for remark in (*notes, formats(row), *row.clustering) if remark]
 
 
 def excluded(row: ThresholdResult) -> str:
@@ -281,6 +282,17 @@ def without_group(row: ThresholdResult) -> str:
     """
     total = f" of {row.sample.attempts:,}" if row.sample else ""
     return "; ".join(f"{count:,}{total} answers are in no group of {name}" for name, count in row.without_group.items())
+
+
+def tables(row: ThresholdResult) -> str:
+    """Return a sentence on the tables that a threshold computes from; empty where it computes from its sample.
+
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
+    >>> tables(ThresholdResult(id="t", tables=[90]))
+    "computed from a table of 90 rows that its test reads, not from its probe's sample"
+    """
+    rows = " and ".join(f"a table of {counted(count, 'row')}" for count in row.tables)
+    return f"computed from {rows} that its test reads, not from its probe's sample" if rows else ""
 
 
 def title(row: ThresholdResult) -> str:
@@ -400,16 +412,18 @@ def earlier_runs(row: ThresholdResult) -> str:
 
 
 def responders(rows: Sequence[ThresholdResult]) -> list[str]:
-    """Return a sentence on the answers of one model, where its provider says that several models have answered.
+    """Return sentences on compared groups that different models have answered, of those that are not invalid for it.
 
     >>> from pytest_fairness.core.threshold_results import ThresholdResult
-    >>> responders([ThresholdResult(id="t", served_by=["a-mini", "a-large"])])
-    ['2 models answered under this name, as the provider says: a-large, a-mini']
+    >>> served = {"f": {"big": 80, "mini": 20}, "m": {"big": 30, "mini": 70}}
+    >>> responders([ThresholdResult(id="t", threshold="Invited alike", responders=served)])
+    ['Invited alike: f was answered by big (80%) and mini (20%), and m by big (30%) and mini (70%)']
     """
-    names = sorted({name for row in rows for name in row.served_by})
-    if len(names) < 2:
-        return []
-    return [f"{counted(len(names), 'model')} answered under this name, as the provider says: {', '.join(names)}"]
+    titles: dict[str, list[str]] = {}
+    for row in rows:
+        if row.verdict != "invalid" and (text := unlike_responders(row.responders, NOTICED_SHARE)):
+            titles.setdefault(text, []).append(row.threshold)
+    return [f"{'; '.join(names)}: {text}" for text, names in titles.items()]
 
 
 def judges(rows: Sequence[ThresholdResult]) -> list[str]:

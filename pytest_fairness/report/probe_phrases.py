@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.controls import NO_GAP
 from pytest_fairness.core.formatting import counted, number
+from pytest_fairness.core.replies import is_same_model, short_name
 from pytest_fairness.report.phrases import probe_name
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ def probe_lines(probes: Sequence[ProbeResult]) -> list[ProbeLine]:
     answers follow what should move them: offer (strong 0.90, weak 0.20)
     sensitivity not shown, as no control is declared: letter
     """
+    origins = [ProbeLine(text, "remark") for text in reply_sentences(probes)]
     probes = [probe for probe in probes if probe.remarks or any(grade.graded for grade in probe.grades)]
     labels = probe_labels(probes)
     lines = [
@@ -76,7 +79,56 @@ def probe_lines(probes: Sequence[ProbeResult]) -> list[ProbeLine]:
         lines.append(ProbeLine(f"answers follow what should move them{count}: {', '.join(names)}", "shown"))
     if missing := _without_control(probes, labels):
         lines.append(ProbeLine(f"{NOT_SHOWN}: {', '.join(missing)}", "no control"))
-    return lines
+    return [*lines, *origins]
+
+
+def reply_sentences(probes: Sequence[ProbeResult]) -> list[str]:
+    """Return sentences on where the answers of one model came from, over all its probes.
+
+    >>> from pytest_fairness.core.probe_results import ProbeResult, RepliesResult
+    >>> replies = RepliesResult(
+    ...     strays=90, reason="its reply is that to another prompt", from_cache=30, cache="x-cache: HIT",
+    ...     identified=310, repeated=100, served_by={"gpt-4o-2024-08-06": 300, "gpt-4o-mini": 10},
+    ... )
+    >>> names = {"suite": "hiring", "probe": "a.py::test_a", "model": "openai:gpt-4o", "sensitivity": "shown"}
+    >>> for text in reply_sentences([ProbeResult(**names, attempts=400, replies=replies)]): print(text)
+    90 of 400 attempts are ungraded as misattributed: its reply is that to another prompt
+    30 of 310 answers came from a cache (x-cache: HIT)
+    100 of 310 answers repeat the reply to the same prompt: they show nothing new
+    2 models answered under this name, as the server says: gpt-4o-2024-08-06 (300 answers), gpt-4o-mini (10 answers)
+    """
+    named = [(probe, probe.replies) for probe in probes if probe.replies is not None]
+    attempts = sum(probe.attempts for probe, _ in named)
+    answers = sum(sum(replies.served_by.values()) or replies.identified for _, replies in named)
+    strays, from_cache, repeated = (
+        sum(getattr(replies, name) for _, replies in named) for name in ("strays", "from_cache", "repeated")
+    )
+    sentences = []
+    if strays:
+        reason = next(replies.reason for _, replies in named if replies.strays)
+        sentences.append(f"{strays:,} of {counted(attempts, 'attempt')} are ungraded as misattributed: {reason}")
+    if from_cache:
+        cache = next(replies.cache for _, replies in named if replies.from_cache)
+        sentences.append(f"{from_cache:,} of {counted(max(answers, from_cache), 'answer')} came from a cache ({cache})")
+    if repeated:
+        sentences.append(
+            f"{repeated:,} of {counted(answers, 'answer')} repeat the reply to the same prompt: they show nothing new"
+        )
+    served: Counter[str] = Counter()
+    for _, replies in named:
+        served.update(replies.served_by)
+    if len(served) > 1:
+        ordered = sorted(served.items(), key=lambda entry: (-entry[1], entry[0]))
+        names = ", ".join(f"{name} ({counted(count, 'answer')})" for name, count in ordered)
+        sentences.append(f"{len(served)} models answered under this name, as the server says: {names}")
+    elif served and any(replies.identified for _, replies in named):
+        ((name, count),) = served.items()
+        requested = short_name(next(probe.model for probe, _ in named))
+        if not is_same_model(requested, name):
+            sentences.append(
+                f"{name} answered under the name {requested}, as the server says: {counted(count, 'answer')}"
+            )
+    return sentences
 
 
 NOT_SHOWN = "sensitivity not shown, as no control is declared"

@@ -106,6 +106,8 @@ class Columns:
         self.prompts: Clustering | None = _clustering(id(attempt.prompt) for attempt in attempts)
         """The prompt of each attempt; None where it is unknown."""
         self.arrays: dict[str, Floats] = {}
+        self.is_table = False
+        """Whether they are rows of a table, and not the answers of a probe's sample."""
         self._attributes: dict[str, Attribute] = {}
         self._attribute_names: set[str] | None = None
         self._grades: set[str] | None = None
@@ -173,6 +175,13 @@ class Columns:
         columns._attributes, columns.attempts = {**self._attributes, **attributes}, attempts
         columns._prompt_groups = None
         return columns
+
+    @cached_property
+    def served_by(self) -> list[str | None] | None:
+        """The model that answered each attempt, as its server names it; None where fewer than two are named."""
+        answers = [attempt.attempt.answer for attempt in self.attempts]
+        names = [None if answer is None else answer.served_by for answer in answers]
+        return names if len(set(filter(None, names))) > 1 else None
 
     @property
     def known_attributes(self) -> set[str]:

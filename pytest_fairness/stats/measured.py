@@ -10,7 +10,13 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.comparisons import for_report, for_threshold, record_estimates, refuse_in_threshold
+from pytest_fairness.core.comparisons import (
+    for_report,
+    for_threshold,
+    note_table,
+    record_estimates,
+    refuse_in_threshold,
+)
 from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
@@ -160,7 +166,9 @@ class Measured:
         attempts = table_reader.attempts(rows, item=item, groups=groups, source=source, crossed=crossed, select=select)
         declared = table_reader.read_extremes(extremes, attempts)
         options: dict[str, Any] = {"extremes": declared, "calibration": calibration}
-        return cls(attempts, confidence=confidence, sources=sources, crossed=crossed, **options)
+        measured = cls(attempts, confidence=confidence, sources=sources, crossed=crossed, **options)
+        measured.selection.columns.is_table = True
+        return measured
 
     @classmethod
     def from_table(cls, path: str | Path, *, item: str, groups: Sequence[str], **options: Any) -> Measured:
@@ -252,7 +260,7 @@ class Measured:
             Brown, Cai and DasGupta 2001, Statistical Science 16(2); the effective number after Korn and Graubard 1998,
             Survey Methodology 24(2).
         """
-        return for_threshold(self._mean(MetricKind.RATE, outcome, equals, named))
+        return self._for_threshold(self._mean(MetricKind.RATE, outcome, equals, named))
 
     def mean(self, outcome: Outcome) -> Estimate:
         """Return the mean of a number over attempts, in its own units.
@@ -269,7 +277,7 @@ class Measured:
         Raises:
             FairnessError: The outcome holds text, or no attempt has the grade.
         """
-        return for_threshold(self._mean(MetricKind.MEAN, outcome, None))
+        return self._for_threshold(self._mean(MetricKind.MEAN, outcome, None))
 
     def difference(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
         """Return the rate or mean of one group minus that of another, in the units of the outcome.
@@ -409,7 +417,7 @@ class Measured:
 
         return EstimateFamily(
             {
-                str(value): for_threshold(self._mean(MetricKind.RATE, outcome, value, None, strict_tail))
+                str(value): self._for_threshold(self._mean(MetricKind.RATE, outcome, value, None, strict_tail))
                 for value in values
             }
         )
@@ -430,7 +438,7 @@ class Measured:
         members, comparison = self._members(RATIO, outcome, equals, by, None)
         name = metric_names.worst_ratio_name(outcome, equals, by)
         estimate = worst_estimate(comparison, name, members, self.selection.items_of(comparison.groups, by))
-        return for_threshold(estimate.marked(RATIO.marks))
+        return self._for_threshold(estimate.marked(RATIO.marks))
 
     def record(self, *estimates: Recorded | Callable[[], Recorded]) -> None:
         """Show estimates in the report of the threshold whose test this is; elsewhere nothing happens.
@@ -497,7 +505,7 @@ class Measured:
         sample = self.selection.sample({"first": first, "second": second})
         sample = sample.transform(custom_metrics.correlation_columns)
         estimate = self._functional(name, custom_metrics.CORRELATION, sample, (-1.0, 1.0))
-        return for_threshold(estimate.marked(CORRELATIONS))
+        return self._for_threshold(estimate.marked(CORRELATIONS))
 
     def metric(
         self,
@@ -540,7 +548,7 @@ class Measured:
             return self._defined(replace(name, title=function.title or name.title), function)
         functional = function if isinstance(function, Functional) else Functional(function, tuple(sums))
         name = metric_names.metric_name(outcome_name(functional.function), sums.values())
-        return for_threshold(self._functional(name, functional, self.selection.sample(sums), span, sums))
+        return self._for_threshold(self._functional(name, functional, self.selection.sample(sums), span, sums))
 
     def resamples(
         self, function: custom_metrics.Function, *, draws: int = 10_000, seed: int = 0, **sums: Outcome
@@ -604,9 +612,15 @@ class Measured:
         )
         return mean_estimate(selection.setting, full_name, everyone, self.items, breakdown, strict_tail, earlier)
 
+    def _for_threshold(self, estimate: Estimate) -> Estimate:
+        columns = self.selection.columns
+        if columns.is_table:
+            note_table(columns.count)
+        return for_threshold(estimate)
+
     def _of_two(self, kind: Kind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> Estimate:
         compute = partial(self._compute_of_two, kind)
-        return for_threshold(self.selection.computed_once(compute, kind.metric, outcome, equals, by, of, to))
+        return self._for_threshold(self.selection.computed_once(compute, kind.metric, outcome, equals, by, of, to))
 
     def _compute_of_two(self, kind: Kind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> Estimate:
         selection = self.selection
@@ -630,7 +644,7 @@ class Measured:
         estimate = self._functional(name, functional, self.selection.sample(sums), definition.span, sums)
         if definition.parity is not None:
             estimate = replace(estimate, parity=definition.parity)
-        return for_threshold(estimate if definition.scale is None else estimate.marked(definition.scale))
+        return self._for_threshold(estimate if definition.scale is None else estimate.marked(definition.scale))
 
     def _functional(
         self,
@@ -652,7 +666,7 @@ class Measured:
             self.selection.check_group(by, to)
         members, comparison = self._members(kind, outcome, equals, by, to)
         return EstimateFamily(
-            {name: for_threshold(_marked(kind, member, comparison.groups)) for name, member in members.items()}
+            {name: self._for_threshold(_marked(kind, member, comparison.groups)) for name, member in members.items()}
         )
 
     def _members(

@@ -23,6 +23,7 @@ from pytest_fairness.core.threshold_results import ResponseResult
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.grade_numbers import PLAIN_TYPES
 from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.origins import find_replies
 from pytest_fairness.stats.responses import find_responses
 from pytest_fairness.stats.table_columns import EPOCH, repeats_questions
 
@@ -83,6 +84,7 @@ def find_probe_result(
         grades=[_grade(name, values) for name, values in grades.items()],
         formats=formats,
         remarks=[*problems, *(remarks if has_answers else ())],
+        replies=find_replies(attempts),
     )
 
 

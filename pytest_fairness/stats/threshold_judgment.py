@@ -14,9 +14,11 @@ from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.controls import NO_GAP, Control
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.replies import unlike_responders
 from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice, SliceState
 from pytest_fairness.core.verdicts import Judgment, growth_to_decide, judge
 from pytest_fairness.stats.clustering import find_undeclared_clusters
+from pytest_fairness.stats.origins import find_responders
 from pytest_fairness.stats.responses import find_responses
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ def judge_threshold(
         is_open = judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED)
         if is_open and (reason := sample.selection.mostly_ungraded(outcomes)):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{reason}, {_FLOOR}")
+        judgment = _with_responders(judgment, sample)
         judgment = _with_responses(judgment, find_responses(sample, design.controls, outcomes))
         return _with_responses_of_slices(judgment, sample, design, outcomes) if design.controls else judgment
     except FairnessError as error:  # a mistake in what is declared
@@ -161,6 +164,25 @@ def _distance(comparison: Comparison) -> float:
     """Return how far an estimate lies from its bound, in standard errors."""
     estimate = comparison.estimate
     return abs(estimate.value - comparison.bound) / estimate.error if estimate.error > 0 else math.inf
+
+
+def _with_responders(judgment: Judgment, sample: Measured) -> Judgment:
+    """Return the judgment with the models that answered the compared groups, where servers name several.
+
+    Groups that were mostly answered by different models are not compared: a fair model may hide an unfair one.
+    """
+    for comparison in judgment.comparisons:
+        estimate = comparison.estimate
+        if estimate.attribute is None:
+            continue
+        served = find_responders(sample, estimate.attribute, [*estimate.groups])
+        text = unlike_responders(served)
+        text = text and f"{text}: a gap between them, or none, may be one between models"
+        if text and judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED):
+            return replace(judgment, verdict=Verdict.INVALID, sensitivity=text, responders=served)
+        if served and not judgment.responders:
+            judgment = replace(judgment, responders=served)
+    return judgment
 
 
 def _with_responses(judgment: Judgment, responses: Sequence[ControlResponse]) -> Judgment:

@@ -65,7 +65,8 @@ def owner_of(database: Database) -> Owner:
     """Return an owner whose death other processes on this database can detect."""
     location = database.location
     if isinstance(location, Path):
-        return LockedOwner(database, location.with_name(f"{location.name}.owners"))
+        file = location.resolve()  # a link and its target are one store
+        return LockedOwner(database, file.with_name(f"{file.name}.owners"))
     return LeasedOwner(database)
 
 

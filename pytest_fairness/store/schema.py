@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from pytest_fairness.store.connection import StoreConnection
 
-LAYOUT = 8
+LAYOUT = 9
 """Incremented with every change of the tables; stores with a higher number are refused."""
 
 
@@ -59,14 +59,15 @@ layout = Table("layout", "number", "number INTEGER NOT NULL")
 prompts = Table("prompts", "digest", "digest VARCHAR(32) NOT NULL, messages TEXT NOT NULL")
 
 # `actions` is the tool calls of an answer as JSON, null where it has none. `error` is of a failed attempt; it holds for
-# `session` only, and other sessions request the attempt again.
+# `session` only, and other sessions request the attempt again. `reply_id` and `cache` are the server's evidence on
+# whether the answer was made for its request.
 attempts = Table(
     "attempts",
     "key",
     """
     key VARCHAR(32) NOT NULL, model TEXT NOT NULL, prompt VARCHAR(32) NOT NULL, repetition INTEGER NOT NULL,
     run TEXT NOT NULL, at FLOAT NOT NULL, text TEXT, finish_reason TEXT, reasoning TEXT, usage TEXT, latency FLOAT,
-    served_by TEXT, actions TEXT, provider_state TEXT, error TEXT, session TEXT
+    served_by TEXT, actions TEXT, provider_state TEXT, error TEXT, session TEXT, reply_id TEXT, cache TEXT
     """,
 )
 
@@ -161,8 +162,14 @@ TABLES = (
     *(layout, prompts, attempts, claims, owners, grades, runs, thresholds),
     *(looks, samples, parts, influences, spending, submissions, stops, paces),
 )
-_INDEX = "CREATE INDEX IF NOT EXISTS thresholds_by_test ON thresholds (test)"
-_LATER_COLUMNS = {runs: ("git", "document"), attempts: ("session", "actions", "provider_state")}
+_INDEXES = (
+    "CREATE INDEX IF NOT EXISTS thresholds_by_test ON thresholds (test)",
+    "CREATE INDEX IF NOT EXISTS attempts_by_reply ON attempts (reply_id) WHERE reply_id IS NOT NULL",
+)
+_LATER_COLUMNS = {
+    runs: ("git", "document"),
+    attempts: ("session", "actions", "provider_state", "reply_id", "cache"),
+}
 """Columns that tables of older layouts lack."""
 
 
@@ -186,6 +193,7 @@ def upgrade(connection: StoreConnection, columns: Mapping[str, Collection[str]])
         for name in added:
             if table.name in columns and name not in columns[table.name]:
                 connection.execute(f"ALTER TABLE {table.name} ADD COLUMN {name} {table.columns[name]}")
-    connection.execute(_INDEX)
+    for index in _INDEXES:
+        connection.execute(index)
     connection.execute("DELETE FROM layout")
     connection.execute("INSERT INTO layout (number) VALUES (:number)", number=LAYOUT)

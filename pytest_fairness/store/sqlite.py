@@ -49,6 +49,11 @@ class File:
         self._path = path
         if path.exists() and not path.is_file():
             raise StoreError(f"the store {path} is {'a folder' if path.is_dir() else 'no file'}: {_WAY_OUT}")
+        if path.exists() and (names := path.stat().st_nlink) > 1:
+            raise StoreError(
+                f"the store {path} is a file of {names} names (hard links), by which two runs would damage it: name a "
+                "copy, or a symbolic link"
+            )
         try:
             is_new = not path.parent.exists()
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,12 +62,14 @@ class File:
                 (path.parent / ".gitignore").write_text("# Made by pytest-fairness.\n*\n", encoding="utf-8")
         except OSError as error:
             raise StoreError(f"the store {path} cannot be made: {error.strerror}; {_WAY_OUT}") from None
+        # Locks are named after the file: a link and its target are one store.
+        self._file = path.resolve()
         self.pool = Pool(self._connect)
         self._is_prepared = False
 
     def _connect(self) -> StoreConnection:
         driver = sqlite3.connect(
-            self._path, timeout=_WRITING / 1000, isolation_level=None, check_same_thread=False, factory=_Driver
+            self._file, timeout=_WRITING / 1000, isolation_level=None, check_same_thread=False, factory=_Driver
         )
         connection = StoreConnection(driver, _DIALECT)
         try:
@@ -74,7 +81,7 @@ class File:
 
     def check(self) -> None:
         """Raise `StoreError` where the file was removed: SQLite would write on, and all of it would be lost."""
-        if self._is_prepared and not self._exists(self._path):
+        if self._is_prepared and not self._exists(self._file):
             raise StoreError(f"the store {self._path} was removed while it was in use: what it held is lost; run again")
 
     def repair(self, error: BaseException) -> str:
@@ -88,7 +95,7 @@ class File:
         # Switching a fresh file to WAL takes a lock that SQLite does not wait for. Another program's lock on the file
         # is reported soon here: nothing has been requested yet.
         try:
-            file_lock = FileLock(f"{self._path}.lock", timeout=60, thread_local=False)
+            file_lock = FileLock(f"{self._file}.lock", timeout=60, thread_local=False)
             with file_lock, self.pool.connection() as connection:
                 connection.execute(f"PRAGMA busy_timeout = {_OPENING}")
                 connection.execute("PRAGMA journal_mode = WAL")
@@ -117,7 +124,7 @@ class File:
 
     def lock(self, name: str) -> AbstractContextManager[object]:
         """Return a lock that one process at a time holds, of those on this store."""
-        return FileLock(f"{self._path}.{name}", thread_local=False)
+        return FileLock(f"{self._file}.{name}", thread_local=False)
 
 
 _COLUMNS = """

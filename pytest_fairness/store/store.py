@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from pytest_fairness.store.provider_batches import Submission, Submissions
     from pytest_fairness.store.throttle import SlotGrant, SlotRequest
 
-_ANSWER_FIELDS = ("text", "finish_reason", "reasoning", "latency", "served_by", "provider_state")
+_ANSWER_FIELDS = (
+    *("text", "finish_reason", "reasoning", "latency", "served_by", "provider_state", "reply_id", "cache"),
+)
 """Columns that hold fields of an answer unchanged."""
 _SELECT_ATTEMPTS = f"""
 SELECT key, repetition, error, run, session, at, usage, actions, {", ".join(_ANSWER_FIELDS)}
@@ -45,6 +48,9 @@ DELETE FROM claims WHERE key IN :keys AND (owner = :owner OR owner IN (SELECT id
 """
 _SELECT_GRADES = f"{schema.grades.select()} WHERE key IN :keys"
 _COUNT_ATTEMPTS = "SELECT count(*) FROM attempts WHERE key IN :keys AND (error IS NULL OR session = :session)"
+_COUNT_SERVED = """
+SELECT served_by, count(*) FROM attempts WHERE key IN :keys AND served_by IS NOT NULL GROUP BY served_by
+"""
 _SELECT_TIMES = "SELECT min(at), max(at) FROM attempts WHERE key IN :keys"
 _REPLACE_ATTEMPTS = schema.attempts.insert_or_replace(at="unix_time()")
 # After missed heartbeats two processes may send the same request: the first answer counts, unless it is an error.
@@ -124,7 +130,8 @@ class Store:
         with paused_collection():
             attempts = self._load_attempts(keys, run)
             grades: dict[tuple[str, str], Grade] = {}
-            for page in _pages(keys):
+            # Without an answer the grades are those of a reply that was disowned.
+            for page in _pages([*attempts]):
                 for key, grader, value, ungraded, detail in self._database.rows(_SELECT_GRADES, keys=page):
                     grades[key, grader] = _grade(value, ungraded, detail)
         return attempts, grades
@@ -134,6 +141,19 @@ class Store:
         for page in _pages(keys):
             attempts |= self._database.read(lambda connection, keys=page: self._attempts(connection, keys, run))  # type: ignore[misc]
         return attempts
+
+    def disown_strays(self, keys: Sequence[str]) -> dict[str, str]:
+        """Turn replies that do not belong to their requests into failed attempts; see `store.strays`."""
+        from pytest_fairness.store.strays import disown_strays
+
+        return disown_strays(self._database, self.session, keys)
+
+    def served_by(self, keys: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of these answers by the model that gave them, as servers name it."""
+        counts: Counter[str] = Counter()
+        for page in _pages(keys):
+            counts.update(dict(self._database.rows(_COUNT_SERVED, keys=page)))
+        return dict(counts.most_common())
 
     def foreign_claims(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[str, str]]:
         """Return which of these attempts are answered by now, and the owners of those that are still claimed."""
@@ -274,9 +294,10 @@ class Store:
         rows = connection.execute(_SELECT_ATTEMPTS, keys=list(keys))
         for key, repetition, error, of_run, session, at, usage, actions, *fields in rows:
             if error is None:
-                text, finish, reasoning, latency, served, state = fields
+                text, finish, reasoning, latency, served, state, *reply = fields
                 calls = _calls(actions) if actions else ()
-                answer = Answer(text, finish, reasoning, _usage(usage) if usage else {}, latency, served, calls, state)
+                tokens = _usage(usage) if usage else {}
+                answer = Answer(text, finish, reasoning, tokens, latency, served, calls, state, *reply)
                 is_earlier = of_run != run
                 attempts[key] = Attempt(key, repetition, answer, None, is_earlier, at if is_earlier else None)
             elif session == self.session:

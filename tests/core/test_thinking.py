@@ -24,6 +24,11 @@ MARKUPS = [
     "<\uff5cbegin\u2581of\u2581thinking\uff5c>{}<\uff5cend\u2581of\u2581thinking\uff5c>{}<\uff5cend\u2581of\u2581sentence\uff5c>",
     "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>{}<|return|>",
     "analysis{}assistantfinal{}",
+    "<|channel>thought\n{}\n<channel|>{}",
+    "<|channel>thought\n{}<channel|>{}<turn|>",
+    "{}<channel|>{}",
+    "<unused94>thought\n{}\n<unused95>{}",
+    "<unused94>{}<unused95>{}",
     "Thinking...\n{}\n...done thinking.\n\n{}",
     "Here is my thought process:\n{}\n\nHere is my response:\n{}",
 ]
@@ -37,6 +42,9 @@ UNCLOSED = [
     "<|channel|>commentary<|message|>It is B",
     "analysisIt is B",
     "Thinking...\nIt is B",
+    "<|channel>thought\nIt is B",
+    "<unused94>thought\nIt is B",
+    "thought\nIt is B.\n\nB",
     "Thinking Process:\n\n1. It is B",
 ]
 
@@ -57,7 +65,9 @@ def test_unclosed_thinking_has_no_answer(text: str) -> None:
     assert without_thinking(text) == ""
 
 
-@pytest.mark.parametrize("text", ["B", "It is <b>B</b>", "[1] B", "I think B.", "Analysis: B", "a < b > c", ""])
+@pytest.mark.parametrize(
+    "text", ["B", "It is <b>B</b>", "[1] B", "I think B.", "Analysis: B", "a < b > c", "Thought B", "<unused93>B", ""]
+)
 def test_unknown_markup_stays(text: str) -> None:
     assert without_thinking(text) == text
     assert split_thinking(text) == (text, None)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_fairness.core import json_records
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, generate, thirds
 from pytest_fairness.design.recorded_features import load_recording
@@ -140,3 +141,11 @@ def test_truncated_file_is_refused(tmp_path: Path) -> None:
         path.write_bytes(path.read_bytes()[:-200])
         with pytest.raises(FairnessError, match=r"^[^\n]*cannot be read[^\n]*$"):
             load_recording(path)
+
+
+def test_recording_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, voice=np.zeros(2**18))
+    monkeypatch.setattr(json_records, "_UNPACKED", 2**20)
+    with pytest.raises(FairnessError, match=r"bomb.npz is packed by more than a factor of 100"):
+        load_recording(path)

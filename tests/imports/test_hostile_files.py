@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 import random
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
 from pytest_fairness import FairnessError, Importer, ModelContext, ModelName
+from pytest_fairness.core import json_records
 from pytest_fairness.imports.every_eval_ever import EveryEvalEverImport
 from pytest_fairness.imports.inspect_log import InspectImport
 from pytest_fairness.imports.lm_eval import LmEvalImport
@@ -124,3 +128,61 @@ def test_mutated_files_are_read_or_refused_in_one_line(tmp_path: Path, name: str
     assert min(written, len(refusals)) > 10
     assert [line for line in refusals if "\n" in line] == []
     assert len(list(tmp_path.glob("[0-9]*"))) == written
+
+
+def _zipped(path: Path, padding: int) -> Path:
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({name: LOG[name] for name in ("version", "status", "eval")}))
+        with archive.open("samples/1_epoch_1.json", "w") as part:
+            part.write(json.dumps(LOG["samples"][0])[:-1].encode() + b', "padding": "')  # type: ignore[index]
+            for _ in range(padding):
+                part.write(b"0" * 2**20)
+            part.write(b'"}')
+    return path
+
+
+def _packed(path: Path, mebibytes: int) -> Path:
+    pack = lzma.open if path.suffix == ".xz" else gzip.open
+    with pack(path, "wb") as file:
+        file.write(b'{"padding": "')
+        for _ in range(mebibytes):
+            file.write(b"0" * 2**20)
+        file.write(b'"}\n')
+    return path
+
+
+def _read(importer: Importer, file: Path) -> None:
+    parser = ArgumentParser()
+    importer.add_arguments(parser)
+    importer.convert(file.with_name("out.jsonl"), parser.parse_args([str(file)]))
+
+
+def test_log_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: a log of a megabyte took gigabytes of memory."""
+    monkeypatch.setattr(json_records, "_UNPACKED", 2**20)
+    _read(InspectImport(), _zipped(tmp_path / "good.eval", 0))
+    with pytest.raises(FairnessError, match=r"samples/1_epoch_1.json is packed by more than a factor of 100"):
+        _read(InspectImport(), _zipped(tmp_path / "bomb.eval", 2))
+
+
+@pytest.mark.parametrize("ending", ["gz", "xz"])
+def test_lines_that_unpack_without_end_are_refused(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: a file of xz was unpacked whole, whatever it held."""
+    monkeypatch.setattr(json_records, "_UNPACKED", 2**20)
+    assert len(list(json_records.read_records(_packed(tmp_path / f"good.jsonl.{ending}", 0), "a line"))) == 1
+    path = _packed(tmp_path / f"bomb.jsonl.{ending}", 2)
+    line = r"bomb.jsonl.* holds over 1 MiB, over 100 times its size: unpack it"
+    with pytest.raises(FairnessError, match=line):
+        list(json_records.read_records(path, "a line"))
+    with pytest.raises(FairnessError, match=line):
+        json_records.read_document(path, "a line")
+
+
+@pytest.mark.parametrize("ending", ["gz", "xz"])
+def test_packed_file_that_is_cut_off_is_refused(tmp_path: Path, ending: str) -> None:
+    path = _packed(tmp_path / f"cut.jsonl.{ending}", 1)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(FairnessError, match=r"no whole gzip file|no file of xz"):
+        list(json_records.read_records(path, "a line"))

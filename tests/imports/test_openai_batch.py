@@ -31,7 +31,7 @@ def result(name: str, body: Any, status: int = 200, error: Any = None) -> dict[s
     return {"id": f"batch_req_{name}", "custom_id": name, "response": response, "error": error}
 
 
-def chat(text: str | None, finish: str = "stop", **message: Any) -> dict[str, Any]:
+def chat(text: Any, finish: str = "stop", **message: Any) -> dict[str, Any]:
     usage = {"prompt_tokens": 9, "completion_tokens": 2}
     message = {"role": "assistant", "content": text, "refusal": None, **message}
     return {"model": "gpt-5-mini-2026", "choices": [{"finish_reason": finish, "message": message}], "usage": usage}
@@ -70,6 +70,7 @@ USAGE = {"input": 9, "output": 2}
         (chat("Yes, bec", "length"), ("Yes, bec", "length")),
         (chat(None, refusal="I cannot."), ("I cannot.", "refusal")),
         (chat("", "content_filter"), ("", "content_filter")),
+        (chat([{"type": "reasoning", "text": "No or"}, {"type": "text", "text": "Yes."}]), ("Yes.", "stop")),
         (chat(None), ("", "no_content")),
         (chat(None, "tool_calls", tool_calls=[{}]), ("", "tool_calls")),
         (response({"type": "output_text", "text": "Yes"}, {"type": "output_text", "text": "."}), ("Yes.", "stop")),

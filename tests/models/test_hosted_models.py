@@ -155,8 +155,13 @@ def test_password_in_the_base_url_is_sent_as_basic_auth(server: Any, ask: Ask, n
         (completion([{"type": "text", "text": "Y"}, {"type": "text", "text": "es"}]), "Yes", "stop", None),
         (completion(None), "", "no_content", None),
         (completion(None, "length"), "", "length", None),
-        (completion() | {"choices": []}, "", "content_filter", None),
-        (completion() | {"choices": None}, "", "content_filter", None),
+        # Regression: an answer that a gateway lost after 5 tokens was a refusal.
+        (completion() | {"choices": []}, "", "no_content", None),
+        (completion() | {"choices": None}, "", "no_content", None),
+        (completion([{"type": "thinking", "thinking": "Yes or"}, {"type": "text", "text": "No"}]), "No", "stop", None),
+        (completion([{"type": "reasoning", "text": "Yes or"}, None, {"text": "No"}]), "No", "stop", None),
+        (completion("<|channel>thought\nYes or\n<channel|>No"), "No", "stop", "Yes or"),
+        (completion("<unused94>thought\nYes or<unused95>No"), "No", "stop", "Yes or"),
         (completion() | {"choices": [{"index": 0, "finish_reason": "content_filter"}]}, "", "content_filter", None),
         (completion("x", "tool_calls"), "x", "tool_calls", None),
     ],
@@ -170,6 +175,32 @@ def test_openai_replies_are_read(
     assert answer.usage == {"input": 20, "output": 5, "reasoning": 3}
     assert answer.served_by == "served-1"
     assert 0 < answer.latency < 10
+
+
+@pytest.mark.parametrize(
+    ("usage", "finish"),
+    [
+        ({"prompt_tokens": 9, "total_tokens": 9}, "content_filter"),
+        ({"prompt_tokens": 9, "completion_tokens": 0}, "content_filter"),
+        ({"prompt_tokens": 9, "completion_tokens": 0, "total_tokens": 800}, "no_content"),
+        ({"prompt_tokens": 9, "completion_tokens": 800}, "no_content"),
+        (None, "no_content"),
+    ],
+)
+def test_reply_without_a_choice_is_filtered_if_nothing_was_generated(
+    server: Any, ask: Ask, name: Name, usage: Any, finish: str
+) -> None:
+    """Regression: a thinking model that had spent its tokens was taken for one that refuses all prompts."""
+    server.says({"id": "chatcmpl-1", "object": "chat.completion", "choices": [], "usage": usage})
+    assert ask(name("openai")).finish_reason == finish
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_id_of_a_reply_and_headers_of_a_cache_are_read(server: Any, ask: Ask, name: Name, provider: str) -> None:
+    sent = completion() if provider == "openai" else reply(YES)
+    server.says({"id": "msg_01AbCdEfGhIjKlMnOpQrStUv", **sent}, x_cache="HIT", cf_cache_status="DYNAMIC")
+    answer = ask(name(provider))
+    assert (answer.reply_id, answer.cache) == ("msg_01AbCdEfGhIjKlMnOpQrStUv", "x-cache: HIT")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import Project, every_mode, unwrapped
+from tests.helpers.project import Project, every_mode, shown, unwrapped
 
 Rates = Mapping[tuple[str, ...], float]
 CONFTEST = """
@@ -335,3 +335,33 @@ def test_threshold_whose_fixture_fails_or_compares_at_its_end_is_not_fair(
     assert run(project).ret == 1
     assert project.verdicts() == {"test_alike": "invalid"}
     assert words in project.row()["message"]
+
+
+@pytest.mark.parametrize("at", ["in the test", "in the module", "in a fixture"])
+def test_table_in_place_of_the_sample_is_named(project: Project, at: str) -> None:
+    """Regression: rows that a test made up were judged as the answers of the model, without a word."""
+    table = 'Measured.from_rows(ROWS, item="item", groups=[])'
+    made = {
+        "in the test": ("", f"sample = {table}"),
+        "in the module": (f"TABLE = {table}\n", "sample = TABLE"),
+        "in a fixture": (f"@pytest.fixture\ndef table():\n    return {table}\n", "sample = table"),
+    }
+    before, first = made[at]
+    test = project_sources.threshold(f'{first}\nassert sample.rate("hired") >= 0.5')
+    if at == "in a fixture":
+        test = test.replace("(measured)", "(measured, table)")
+    rows = 'from pytest_fairness import Measured\nROWS = [{"item": n, "hired": n % 9 > 0} for n in range(90)]\n'
+    project.write_suite(f"{rows}{before}\n{test}", project_sources.THRESHOLD)
+    result = project.run()
+    tables = {row["id"].partition("::")[2]: row["tables"] for row in project.rows()}
+    assert tables == {"test_threshold": [90], "test_women_and_men_alike": []}
+    assert "computed from a table of 90 rows that its test reads, not from its probe's sample" in unwrapped(result)
+
+
+def test_test_that_compares_nothing_in_a_later_call_is_invalid(project: Project) -> None:
+    """Regression: its message was that of a ValueError of ours."""
+    body = f"CALLS.append(1)\nif len(CALLS) > 1:\n    return\nassert {project_sources.RATIO} >= 0.5"
+    project.write_suite(f"CALLS = []\n\n{project_sources.threshold(body)}")
+    result = project.run()
+    assert project.row()["verdict"] == "invalid"
+    assert "ValueError" not in shown(result)

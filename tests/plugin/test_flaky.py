@@ -11,7 +11,7 @@ import pytest
 
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
-from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
+from tests.helpers.project import Project, every_mode, failures, in_one_process, shown, unwrapped
 
 LATER = project_sources.LATER
 EARLIER = "2020-12-31"
@@ -228,3 +228,13 @@ def test_flaky_mark_of_a_module_or_class_is_not_ignored(project: Project) -> Non
     result = project.run("-m", "threshold")
     # Either it counts or it is refused; silently ignored it would mislead.
     assert result.parseoutcomes().get("flaky") == 1 or "flaky_threshold" in shown(result)
+
+
+@pytest.mark.parametrize("until", [EARLIER, LATER], ids=["ended", "open"])
+def test_control_characters_of_a_reason_do_not_reach_the_terminal(project: Project, until: str) -> None:
+    """Regression: a reason with an escape sequence cleared the screen, in the message and in the short summary."""
+    reason = r"new \x1b[2J\x1b[31m model\u202e"
+    write(project, flaky(f'reason="{reason}", until="{until}", max_flip=0.08'))
+    result = project.run("-rA")
+    assert "flaky mark" in unwrapped(result)
+    assert not {"\x1b", "\u202e"} & set(shown(result))

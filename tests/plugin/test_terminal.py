@@ -164,7 +164,9 @@ def test_several_models_behind_one_name_are_named(project: Project) -> None:
     (project.path / "routed.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     project.write(test_hiring=project_sources.suite())
     text = unwrapped(project.run("--fairness-model=replay:routed.jsonl"))
-    assert "2 models answered under this name, as the provider says: large, small" in text
+    assert "2 models answered under this name, as the server says: large (60 answers), small (60 answers)" in text
+    assert "woman was answered by small, and man by large" in text
+    assert project.row()["verdict"] == "invalid"
 
 
 def test_each_model_has_its_own_table(project: Project) -> None:

@@ -71,3 +71,18 @@ def test_default_store_folder_is_ignored_by_git(tmp_path: Path) -> None:
     assert "*" in (tmp_path / ".fairness" / ".gitignore").read_text(encoding="utf-8").splitlines()
     Store(tmp_path / "mine" / "store.sqlite").close()
     assert not (tmp_path / "mine" / ".gitignore").exists()
+
+
+def test_file_of_two_names_is_refused(tmp_path: Path) -> None:
+    """SQLite names its log after the path: by two hard links two runs would write two logs into one file."""
+    Store(tmp_path / "store.sqlite").close()
+    (tmp_path / "other.sqlite").hardlink_to(tmp_path / "store.sqlite")
+    with pytest.raises(StoreError, match=r"store.sqlite is a file of 2 names \(hard links\).*: name a copy"):
+        Store(tmp_path / "store.sqlite")
+
+
+def test_store_behind_a_link_is_made_and_found(tmp_path: Path) -> None:
+    (tmp_path / "link.sqlite").symlink_to(tmp_path / "real.sqlite")
+    Store(tmp_path / "link.sqlite").close()
+    assert (tmp_path / "real.sqlite").is_file()
+    Store(tmp_path / "real.sqlite").close()

@@ -77,6 +77,30 @@ def test_processes_request_nothing_twice(
     assert len(answered(location, 300)) == 300
 
 
+@pytest.mark.parametrize("link", ["file", "folder", "before the store"])
+def test_processes_request_nothing_twice_over_a_link(link: str, tmp_path: Path, forked_workers: ForkedWorkers) -> None:
+    """Regression: two names of one store were two stores, each of which took the processes of the other for dead."""
+    folder = tmp_path / "real"
+    folder.mkdir()
+    real = folder / "store.sqlite"
+    if link == "file":
+        Store(real).close()
+    if link == "folder":
+        (tmp_path / "other").symlink_to(folder, target_is_directory=True)
+        linked = tmp_path / "other" / "store.sqlite"
+    else:
+        linked = tmp_path / "other.sqlite"
+        linked.symlink_to(real)
+    with ExitStack() as stack:
+        working_ = [
+            stack.enter_context(working(forked_workers.server.python, location, 300)) for location in (real, linked)
+        ]
+        begin(working_)
+        assert asked_by(working_) == dict.fromkeys(map(str, range(300)), 1)
+    assert len(answered(linked, 300)) == 300
+    assert not list(tmp_path.glob("other.sqlite?*"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_restart_of_the_server_loses_and_repeats_nothing(

@@ -18,6 +18,7 @@ from filelock import FileLock
 
 from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.errors import StoreError
+from pytest_fairness.core.replies import stray_error
 from pytest_fairness.store import sqlite
 from pytest_fairness.store.schema import LAYOUT
 from pytest_fairness.store.store import CompletedAttempt, Store
@@ -72,6 +73,48 @@ def test_first_answer_counts_and_an_error_is_none(store: Store) -> None:
     }
     assert not store.sync("run", completed=[completed("d"), completed("e")]).answered
     assert store.unanswered(["a", "b", "c", "d", "missing"]) == 1
+
+
+def replied(key: str, model: str = "openai:m", **fields: Any) -> CompletedAttempt:
+    answer = Answer("yes", "stop", **{"reply_id": f"chatcmpl-{'a' * 29}", "served_by": "m", **fields})
+    return CompletedAttempt(Attempt(key, 0, answer), model, "p" + key, MESSAGES)
+
+
+@on_both
+def test_reply_to_another_request_is_no_answer_of_the_store(store: Store) -> None:
+    """Regression: a gateway's cache answered two prompts, or two models, with one reply."""
+    store.sync("run", completed=[replied("a"), replied("b", reply_id="chatcmpl-of-its-own-0000")])
+    time.sleep(0.01)  # those that are stored at one time are all strays
+    store.sync("run", completed=[replied("c"), replied("d", "openai:other")])
+    strays = store.disown_strays(["a", "b", "c", "d"])
+    assert {key: reason.partition(" (")[0] for key, reason in strays.items()} == {
+        "c": "its reply is that to another prompt",
+        "d": "its reply is one to a request for m",
+    }
+    attempts, _ = store.load(["a", "b", "c", "d"], "run")
+    assert {key: attempt.error for key, attempt in attempts.items()} == {
+        "a": None,
+        "b": None,
+        "c": stray_error(strays["c"]),
+        "d": stray_error(strays["d"]),
+    }
+    assert store.disown_strays(["a", "b", "c", "d"]) == strays
+    later = Store(store.location)
+    assert later.sync("run", wanted=["a", "c", "d"]).claimed == {"c", "d"}
+    assert later.disown_strays(["c"]) == {"c": strays["c"]}
+    later.sync("run", completed=[replied("c", reply_id="chatcmpl-a-fresh-one-0000")])
+    assert later.disown_strays(["a", "c"]) == {}
+    later.close()
+
+
+@on_both
+def test_answers_of_another_model_than_the_named_are_found(store: Store) -> None:
+    others = [replied(f"o{number}", reply_id=None, served_by="other") for number in range(3)]
+    store.sync("run", completed=others)
+    assert store.disown_strays(["o0", "o1", "o2"]) == {}  # a deployment's own name
+    assert store.served_by(["o0", "o1"]) == {"other": 2}
+    store.sync("run", completed=[replied("m", reply_id=None)])
+    assert store.disown_strays(["o0", "o1", "o2"]).keys() == {"o0", "o1", "o2"}
 
 
 @on_both

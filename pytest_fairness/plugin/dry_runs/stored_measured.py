@@ -56,7 +56,7 @@ class StoredMeasured(LazyMeasured):
         sample = runs.sample(self._run, self.probe.id, key) if key else None
         if sample is None:
             raise FairnessError(f"the store has no sample of {self.probe.id} in run {self._run[:8]}")
-        return sample
+        return self._fairness.store.with_answers(sample, self._run) if self._row.get("responders") else sample
 
     def _attempts(self) -> list[GradedAttempt]:
         """Return the attempts of the look, a part of the stored sample, which is that of the last look."""

@@ -289,7 +289,7 @@ def _compare_lines(results_file: ResultsFile, part: str, now: Sequence[Mapping[s
 def _compare_probes(results_file: ResultsFile, recomputed: Sequence[ProbeResult]) -> list[FieldDifference]:
     """Return the differences between the probes of the file and those of the largest recomputed samples.
 
-    Remarks are left out: they are about the answers, which a stored sample does not hold.
+    Remarks and replies are left out: they are about the answers, which a stored sample does not hold.
     """
 
     def by_name(rows: object, *names: str) -> dict[str, Any]:
@@ -300,6 +300,7 @@ def _compare_probes(results_file: ResultsFile, recomputed: Sequence[ProbeResult]
         by_probe = by_name(probes, "probe", "model")
         for probe in by_probe.values():
             probe.pop("remarks", None)
+            probe.pop("replies", None)
             probe["responses"] = by_name(probe.get("responses"), "grade", "attribute")
             probe["grades"] = by_name(probe.get("grades"), "grade")
         return by_probe
