@@ -19,8 +19,8 @@ from pytest_fairness.stats.group_estimates import Setting, group_counts
 from pytest_fairness.stats.history import ClusterMap, EarlierEstimate, adjust_by_history
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName
-from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group
-from pytest_fairness.stats.outcomes import NO_ATTEMPTS, IndependentSum, OutcomeReader, UnboundedError
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, UnboundedError, group
+from pytest_fairness.stats.outcomes import NO_ATTEMPTS, IndependentSum, OutcomeReader
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 
 KINKED = (

@@ -35,6 +35,11 @@ GroupCorrection = Callable[
 NO_RATE = "can hold numbers other than 0 and 1: take its mean, or say equals=..."
 """The end of an error, after the name of an outcome that has no rate."""
 NO_ODDS = "can hold numbers other than 0 and 1, which have no odds: take its ratio or difference, or say equals=..."
+_FEWEST_SCORES = 8
+"""Number of values between 0 and 1 from which the range of scores without declared extremes is taken to be 0 to 1. Of
+five log-normal values with a median of 1, all lie below 1 in 3% of samples: each time a mean on its bound would be
+called fair.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,3 +190,37 @@ def refuse_outside(
                 f"{grade!r} is {values[row]:g}, and its extremes are {min(ends):g} and {max(ends):g}: an ungraded "
                 "answer could be as far outside; give the grader, or extremes=, the range that it cannot leave"
             )
+
+
+class UnboundedError(FairnessError):
+    """An ungraded answer could have had grades that are not declared."""
+
+
+def impute(
+    name: str, values: Floats, rows: Rows, ends_of: Callable[[int], Sequence[float]], span: tuple[float, float] | None
+) -> OutcomeVector:
+    """Return an outcome whose attempts in ``rows``, not fully graded, could have had the values of ``ends_of``."""
+    lowest, highest = values.copy(), values.copy()
+    unbounded = ""
+    for row in rows.tolist():
+        try:
+            ends = ends_of(row)
+        except UnboundedError as error:
+            ends = around(values)
+            if not is_binary(values):
+                unbounded = str(error)
+        lowest[row], highest[row] = min(ends), max(ends)
+    return OutcomeVector(name, values, lowest, highest, span, unbounded=unbounded)
+
+
+def around(values: Floats) -> tuple[float, float]:
+    graded = values[~np.isnan(values)]
+    return float(min(0.0, graded.min(initial=0.0))), float(max(1.0, graded.max(initial=1.0)))
+
+
+def usual_span(values: Floats) -> tuple[float, float] | None:
+    """Return the span of values without declared extremes: 0 to 1 for binary values, or enough values within it."""
+    graded = values[~np.isnan(values)]
+    if len(graded) < _FEWEST_SCORES and not np.isin(graded, (0.0, 1.0)).all():
+        return None
+    return (0.0, 1.0) if around(values) == (0.0, 1.0) else None

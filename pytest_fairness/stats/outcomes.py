@@ -33,17 +33,20 @@ from pytest_fairness.stats.grade_numbers import (
     is_value,
     refuse_look_alike,
 )
-from pytest_fairness.stats.outcome_vectors import Outcome, OutcomeVector, is_binary, refuse_outside
+from pytest_fairness.stats.outcome_vectors import (
+    Outcome,
+    OutcomeVector,
+    UnboundedError,
+    around,
+    impute,
+    refuse_outside,
+    usual_span,
+)
 
 Extremes = Mapping[str, Callable[[Prompt], Sequence[Any]]]
 """Per grade: from a prompt to the extreme values that an ungraded answer to it could have had."""
 
 NO_ATTEMPTS = "this sample holds no attempts to compute an outcome from: name a grade"
-_FEWEST_SCORES = 8
-"""Number of values between 0 and 1 from which the range of scores without declared extremes is taken to be 0 to 1. Of
-five log-normal values with a median of 1, all lie below 1 in 3% of samples: each time a mean on its bound would be
-called fair.
-"""
 MOST_HYPOTHESES = 16
 """Number of ways to grade one attempt with several ungraded grades; 16 are four grades of two values each."""
 MOST_HYPOTHETICAL = 2_000
@@ -63,10 +66,6 @@ class IndependentSum:
 
     def __call__(self, attempt: GradedAttempt) -> Any:
         return self.outcome(attempt)
-
-
-class UnboundedError(FairnessError):
-    """An ungraded answer could have had grades that are not declared."""
 
 
 _WAY_OUT = "extremes={{{!r}: lambda prompt: (LOWEST, HIGHEST)}}, or the grader an attribute `extremes`"
@@ -256,12 +255,12 @@ class OutcomeReader:
             return [numbers[0] for numbers in self.require_hypotheses([function], row)]
 
         name, shares = outcome_name(function), self.graded_shares([function], rows)
-        span = self._widened(_span(values), function, rows)
+        span = self._widened(usual_span(values), function, rows)
         if shares is None:
-            return _impute(name, values, rows[np.isnan(values[rows])], ends, span)
+            return impute(name, values, rows[np.isnan(values[rows])], ends, span)
         weights = np.ones(self._columns.count)
         weights[rows] = shares
-        imputed = _impute(name, values, rows[np.isnan(values[rows]) | (shares < 1)], ends, None)
+        imputed = impute(name, values, rows[np.isnan(values[rows]) | (shares < 1)], ends, None)
         values = np.divide(values, weights, out=np.full_like(values, np.nan), where=weights > 0)
         return replace(imputed, values=values, span=span, weights=weights)
 
@@ -349,8 +348,8 @@ class OutcomeReader:
         if grade in self._columns.arrays:
             values = self._columns.arrays[grade]
             values = values if equals is None else np.where(np.isnan(values), np.nan, values == equals)
-            low, high = (0.0, 1.0) if equals is not None else _around(values)
-            return _impute(name, values, np.flatnonzero(np.isnan(values)), lambda _: (low, high), _span(values))
+            low, high = (0.0, 1.0) if equals is not None else around(values)
+            return impute(name, values, np.flatnonzero(np.isnan(values)), lambda _: (low, high), usual_span(values))
         if equals is not None:
             self._check_value(grade, equals)
         raw = self.values(grade)
@@ -374,8 +373,8 @@ class OutcomeReader:
         declared = None if equals is not None else self._declared_span(grade)
         if declared is not None:
             refuse_outside(grade, values, declared, lambda row: self._declared(grade, self._columns.prompt(row)))
-        span = (0.0, 1.0) if equals is not None else declared or _span(values)
-        imputed = _impute(name, values, np.flatnonzero(np.isnan(values) | (outside > 0)), ends, span)
+        span = (0.0, 1.0) if equals is not None else declared or usual_span(values)
+        imputed = impute(name, values, np.flatnonzero(np.isnan(values) | (outside > 0)), ends, span)
         return replace(imputed, weights=weights)
 
     def _declared_span(self, grade: str) -> tuple[float, float] | None:
@@ -480,23 +479,6 @@ def outcome_name(outcome: Outcome, equals: Any = None) -> str:
     return str(getattr(outcome, "__name__", type(outcome).__name__)).strip("<>")
 
 
-def _impute(
-    name: str, values: Floats, rows: Rows, ends_of: Callable[[int], Sequence[float]], span: tuple[float, float] | None
-) -> OutcomeVector:
-    """Return an outcome whose attempts in ``rows``, not fully graded, could have had the values of ``ends_of``."""
-    lowest, highest = values.copy(), values.copy()
-    unbounded = ""
-    for row in rows.tolist():
-        try:
-            ends = ends_of(row)
-        except UnboundedError as error:
-            ends = _around(values)
-            if not is_binary(values):
-                unbounded = str(error)
-        lowest[row], highest[row] = min(ends), max(ends)
-    return OutcomeVector(name, values, lowest, highest, span, unbounded=unbounded)
-
-
 def _number(function: Callable[..., Any], value: Any) -> float:
     if type(value) in PLAIN_TYPES:
         return value  # type: ignore[no-any-return]
@@ -506,16 +488,3 @@ def _number(function: Callable[..., Any], value: Any) -> float:
         return float(value)
     name = outcome_name(function)
     raise FairnessError(f"the outcome {name} gave {value!r}: it must give true, false or a number")
-
-
-def _around(values: Floats) -> tuple[float, float]:
-    graded = values[~np.isnan(values)]
-    return float(min(0.0, graded.min(initial=0.0))), float(max(1.0, graded.max(initial=1.0)))
-
-
-def _span(values: Floats) -> tuple[float, float] | None:
-    """Return the span of values without declared extremes: 0 to 1 for binary values, or enough values within it."""
-    graded = values[~np.isnan(values)]
-    if len(graded) < _FEWEST_SCORES and not np.isin(graded, (0.0, 1.0)).all():
-        return None
-    return (0.0, 1.0) if _around(values) == (0.0, 1.0) else None
