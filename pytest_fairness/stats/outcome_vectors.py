@@ -214,6 +214,7 @@ def impute(
 
 
 def around(values: Floats) -> tuple[float, float]:
+    """Return a range that holds 0, 1 and the graded values."""
     graded = values[~np.isnan(values)]
     return float(min(0.0, graded.min(initial=0.0))), float(max(1.0, graded.max(initial=1.0)))
 
