@@ -106,8 +106,8 @@ def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
         kind = _kind_of_disability(records[index]["disabilities"], turn)
         prompts = [
             _prompt(template, profile, name, draw, "en", groups | {"gender": name.gender}, {"line": f"{line}\n"})
-            for place, (name, draw) in enumerate(names.drawn(f"attributes/{profile.id}", BALANCED, ethnicity, draws=1))
-            for groups, line in _lines(texts["lines"], kind, number, BREAKS[(number + place) % len(BREAKS)])
+            for order, (name, draw) in enumerate(names.drawn(f"attributes/{profile.id}", BALANCED, ethnicity, draws=1))
+            for groups, line in _lines(texts["lines"], kind, number, BREAKS[(number + order) % len(BREAKS)])
         ]
         yield _item(profile, prompts, kind)
 
