@@ -114,7 +114,7 @@ def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
 
 def _kind_of_disability(suitable: Sequence[str], turn: int) -> dict[str, str]:
     """Return the kind of disability of an item, shifted with each round of cases, so that each kind has each case."""
-    return {"kind_of_disability": suitable[(turn + turn // len(CASES)) % len(suitable)]} if suitable else {}
+    return {"kind_of_disability": suitable[sum(divmod(turn, len(CASES))) % len(suitable)]} if suitable else {}
 
 
 def _lines(
@@ -151,11 +151,17 @@ def identities(*, count: int = IDENTITIES) -> Iterator[ProbeItem]:
         applicant = Name(f"Applicant {4001 + number}", GENDERS[0], "", None)  # of whose gender nothing is told
         prompts = [
             _prompt(template, profile, applicant, 0, "en", identity_groups(attribute, group), {"line": f"{line}\n"})
-            for attribute, of_groups in identity_lines(number).items()
+            for attribute, of_groups in identity_lines(number, _rotation(number)).items()
             for group, lines in of_groups.items()
             for line in lines
         ]
         yield _item(profile, prompts)
+
+
+def _rotation(number: int) -> int:
+    """Return by how much groups that take turns are shifted: alike in every case, and in any evenly spaced sample."""
+    turn, index = divmod(number, len(positions("en")))
+    return index + turn // len(CASES)
 
 
 def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:

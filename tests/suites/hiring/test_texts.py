@@ -255,8 +255,9 @@ def test_cases_are_balanced_over_names_lines_and_lengths() -> None:
     assert set(genders.values()) == {25}
     groups = Counter((i.metadata["case"], *pair) for i in identities() for p in i.prompts for pair in p.groups.items())
     for case, attribute, group in groups:
-        least, *_, most = sorted(groups[other, attribute, group] for other in CASES)
-        assert most - least <= 8, (case, attribute, group)
+        assert groups[case, attribute, group] == groups["strong", attribute, group]
+    kinds = Counter((i.metadata["case"], i.metadata.get("kind_of_disability")) for i in attributes(count=600))
+    assert all(kinds[case, kind] == kinds["strong", kind] for case, kind in kinds)
 
 
 def test_parental_leave_is_compared_with_another_break_and_none_alike() -> None:
