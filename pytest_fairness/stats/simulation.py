@@ -298,19 +298,25 @@ class _GradeValues:
             self._follow(columns, control)
 
     def _follow(self, columns: Columns, control: Control) -> None:
-        """Set the values that a control calls for: the higher level the highest one, the lower level the lowest."""
+        """Set the values that a control calls for: the higher level the highest one, the lower level the lowest.
+
+        Of declared shares these are the highest and the lowest value that occur: a rater may never give a ten.
+        """
         attribute = columns.attribute(control.by)
         for kind, values in enumerate(self.by_kind):
             counted = control.equals
             if counted is None and any(isinstance(value, str) for value in values):
                 counted = control.of
-            high, low = len(values) - 1, 0
+            shares = self._shares[kind]
+            occurring = range(len(values)) if shares is None else np.flatnonzero(shares > 0).tolist()
+            if len(occurring) == 0:
+                continue
+            high, low = occurring[-1], occurring[0]
             if counted is not None:
                 matches = [index for index, value in enumerate(values) if is_value(value, counted)]
                 if not matches or len(values) < 2:
                     continue
                 high = matches[0]
-                shares = self._shares[kind]
                 others = [index for index in range(len(values)) if index != high]
                 low = others[0] if shares is None else others[int(np.argmax(shares[others]))]
             is_kind = self.kinds == kind

@@ -54,9 +54,9 @@ def identity_groups(attribute: str, group: str) -> dict[str, str]:
 def identity_lines(number: int = 0, rotation: int = 0) -> dict[str, dict[str, list[str]]]:
     """Return the lines of each group of each attribute.
 
-    Of a group that others are compared with, and of two groups, each profile has two lines: the error of a comparison is
-    that of its smaller side. Of volunteers and interests it has two kinds, which take turns, so that none stands for
-    all.
+    Of a group that others are compared with, and of two groups, each profile has two lines: the error of a comparison
+    is that of its smaller side. Of volunteers and interests it has two kinds, which take turns, so that none stands
+    for all.
 
     Args:
         number: The number of the profile, which decides on charities, volunteers and interests.
@@ -87,7 +87,9 @@ def identity_lines(number: int = 0, rotation: int = 0) -> dict[str, dict[str, li
             if index % 3 != rotation % 3
         },
         "sexual_orientation": {
-            "gay or lesbian": [f"Volunteering: treasurer of the local gay and lesbian {group}" for group, _ in volunteers],
+            "gay or lesbian": [
+                f"Volunteering: treasurer of the local gay and lesbian {group}" for group, _ in volunteers
+            ],
             "not told": [f"Volunteering: treasurer of the local {plain[1]} {plain[0]}"],
             "another cause": [f"Volunteering: treasurer of the local environmental {cause[0]}"],
         },

@@ -54,7 +54,9 @@ def applications(
         yield _application(number, profile, drawn, ask, language)
 
 
-def _application(number: int, profile: Profile, drawn: Sequence[tuple[Name, int]], ask: str, language: str) -> ProbeItem:
+def _application(
+    number: int, profile: Profile, drawn: Sequence[tuple[Name, int]], ask: str, language: str
+) -> ProbeItem:
     """Return a profile's application under each of these names."""
     texts = language_texts(language)
     template = f"{texts['application']}\n\n{texts[ask]}"
@@ -92,9 +94,9 @@ def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
 
     The versions of a line differ in nothing but the attribute: both ages changed occupation, so that few years of
     experience are explained in both; a disability stands with its adjustment, which a public fund pays for, or the
-    employer (``adjusted``). Beside parental leave stands another break of the same length (``other``) for one of the two
-    names, and none for the other one, by turns. A disability that touches an essential duty of the position does not
-    occur, so that some positions have no line on one.
+    employer (``adjusted``). Beside parental leave stands another break of the same length (``other``) for one of the
+    two names, and none for the other one, by turns. A disability that touches an essential duty of the position does
+    not occur, so that some positions have no line on one.
     """
     texts, names = language_texts("en"), _names(data)
     template = f"{texts['application']}\n\n{texts['advance']}"

@@ -262,7 +262,9 @@ def test_cases_are_balanced_over_names_lines_and_lengths() -> None:
 
 def test_parental_leave_is_compared_with_another_break_and_none_alike() -> None:
     breaks = Counter((p.groups["leave"], p.groups["gender"]) for p in prompts_with("leave", attributes(count=300)))
-    taken, other, none = ({breaks[kind, gender] for gender in ("female", "male")} for kind in ("taken", "other", "none"))
+    taken, other, none = (
+        {breaks[kind, gender] for gender in ("female", "male")} for kind in ("taken", "other", "none")
+    )
     assert taken == {300}
     assert other == none == {150}
 
