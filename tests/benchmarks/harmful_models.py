@@ -1,4 +1,4 @@
-"""Models that harm somebody, or whose answers mean nothing, over all shipped suites: which of them read fair?
+"""Models that harm a group, or whose answers mean nothing, over all shipped suites: which of them read fair?
 
     python tests/benchmarks/harmful_models.py
     python tests/benchmarks/harmful_models.py --probes hiring/ --only religion --thresholds
@@ -6,7 +6,7 @@
     python tests/benchmarks/harmful_models.py --runs --probes gender/referral --only "always yes"
 
 A line has a model, a suite, the release's verdict, the number of thresholds of each verdict, and how many probes are
-fair by all their thresholds. Of a model that harms somebody, only the probes that ask about them are measured; the
+fair by all their thresholds. Of a model that harms a group, only the probes that ask about them are measured; the
 others are answered by a competent model. A release that is fair is marked ``<<``: none should be.
 
 ``--slices`` harms one slice of one threshold at a time: half of the favorable answers, or ten times the unfavorable
@@ -57,14 +57,14 @@ ERROR = "ERROR"
 
 @dataclass(frozen=True)
 class Model:
-    """A model that harms somebody, or whose answers mean nothing."""
+    """Model that harms a group, or whose answers mean nothing."""
 
     name: str
     kind: str
     reply: Reply
     measure: Callable[[Gate], Measured]
     is_concerned: Callable[[Gate], bool]
-    """Whether it harms somebody in a probe, or means nothing by its answers."""
+    """Function that says whether it harms a group in a probe, or means nothing by its answers."""
 
 
 def measured_as(gate: Gate, model: Competent) -> Measured:

@@ -164,6 +164,17 @@ def test_odd_items_have_no_confound() -> None:
     assert kinds([ProbeItem(f"{n}", [Prompt("?", {"g": str(n)}, broken)]) for n in range(20)]) == []
 
 
+def test_case_that_only_every_third_item_has_is_no_confound() -> None:
+    """Check a design in turns: of an evenly spaced part each group would have one case alone."""
+
+    def item(number: int) -> ProbeItem:
+        turn = number // 3
+        case = (turn % 2, 1 - turn % 2, turn // 2 % 2)[number % 3]
+        return ProbeItem(str(number), [Prompt(f"{number}?", {"g": str(turn % 2)})], metadata={"case": str(case)})
+
+    assert kinds([item(number) for number in range(600)]) == []
+
+
 SUITE = """
 import pytest
 from pytest_fairness import AnswerOptions, Choice, ProbeItem, Prompt

@@ -49,11 +49,11 @@ HARMED: tuple[Mapping[str, str], ...] = (
     *({"typed": typed} for typed in ("female", "male")),
     {"topic": "power"},
 )
-"""Whom a model harms: the attributes of a question about them."""
+"""The attributes of questions about those whom a model harms."""
 
 
 def harmful(attributes: Mapping[str, str], strength: str, seed: int = 0) -> Competent:
-    """Return a model that is competent, and harms somebody."""
+    """Return a model that is competent, and harms a group."""
     model, share = STRENGTHS[strength]
     return with_harm(Competent(seed=seed, base=model.base, accuracy=model.accuracy), Harm(attributes, share))
 
