@@ -184,7 +184,7 @@ def sample(study: Study, model: str | Text, seed: int, form: str = "", profile: 
     items = _items(study, size.items)
     if profile == SMOKE:
         items = items[:: max(1, len(items) // (size.drawn_items(len(items), SMOKE) or 1))]
-    graders = _graders(mark.kwargs["grade"])
+    graders = graders_of(mark.kwargs["grade"])
     extremes = {
         name: grader.extremes_for if hasattr(grader, "extremes_for") else partial(_always, grader.extremes)
         for name, grader in graders.items()
@@ -198,7 +198,7 @@ def sample(study: Study, model: str | Text, seed: int, form: str = "", profile: 
 def verdict(threshold: Callable[..., None], measured: Measured) -> str:
     """Return the verdict of a threshold on a sample."""
     if "frozen" in inspect.signature(threshold).parameters:
-        threshold = partial(threshold, frozen=_frozen())
+        threshold = partial(threshold, frozen=frozen_design())
     return str(judge(partial(threshold, measured), scale=threshold_scale(threshold)).verdict)
 
 
@@ -269,15 +269,15 @@ def _items(study: Study, count: int | None) -> list[ProbeItem]:
     return designed_items(arguments, **values)
 
 
-def _graders(declared: Mapping[str, Any]) -> dict[str, Any]:
+def graders_of(declared: Mapping[str, Any], judge: type[SimulatedJudge] = SimulatedJudge) -> dict[str, Any]:
     """Return the graders of a mark, those that are fixtures made here: an oracle or a judge is simulated."""
     graders: dict[str, Any] = {}
     for name, grader in declared.items():
         if not isinstance(grader, str):
             graders[name] = grader
         elif grader == "assessment":
-            judge = SimulatedJudge()
-            graders |= ErrorAwareJudge(read_rubrics(None), by="domain").graders(name, [judge])  # type: ignore[list-item]
+            judges: Any = [judge()]
+            graders |= ErrorAwareJudge(read_rubrics(None), by="domain").graders(name, judges)
         else:
             graders[name] = _FIXTURES[grader]()
     return graders
@@ -301,5 +301,6 @@ def _always(extremes: Sequence[Any], _: Prompt) -> Sequence[Any]:
 
 
 @cache
-def _frozen() -> Frozen:
+def frozen_design() -> Frozen:
+    """Return the design of the suite `emotion`."""
     return emotions.frozen_design()

@@ -1,0 +1,170 @@
+"""Forms of the questions of shipped suites, read from their texts alone, and answers in the form that is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+YES_NO, CHOICE, NUMBER = "yes or no", "choice", "number"
+REASONED, EMOTION, FEATURES = "reasoned", "emotion", "features"
+ORACLE_YES_NO, ORACLE_CHOICE = "oracle: yes or no", "oracle: choice"
+QUESTIONS, ASSESSMENT, STORY, ESSAY = "questions", "assessment", "story", "essay"
+OF_OPTIONS = (CHOICE, REASONED, EMOTION, ORACLE_CHOICE)
+
+_WORDS: Mapping[str, tuple[str, str]] = {
+    "Ja oder Nein": ("Ja", "Nein"),
+    "ja oder nein": ("Ja", "Nein"),
+    "sí o no": ("Sí", "No"),
+    "oui ou": ("Oui", "Non"),
+    "sim ou não": ("Sim", "Não"),
+    "ja of nee": ("Ja", "Nee"),
+}
+"""The words for yes and no, by how they are asked for; else English."""
+_LABELED = re.compile(r"^([A-Z]|[A-Z]{4})\. (.+)$", re.MULTILINE)
+_BULLETS = re.compile(r"(?:^- .+\n?)+", re.MULTILINE)
+_POSSIBLE = re.compile(r"^The possible answers are: (.+)\.$", re.MULTILINE)
+_LETTERS = re.compile(r"\b([A-Z]) for (yes|no)\b")
+_SCALE = re.compile(r"from (\d+)\b[^?\n]{0,60}?\bto (\d+)\b")
+_TAIL = 900
+"""Characters at the end of a prompt in which its form stands."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The kind of answer that a question asks for."""
+
+    kind: str
+    style: str = ""
+    """The answer format: "letters", "words", "json" or "text"; empty where none is asked for."""
+    labels: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    """The texts of the options, as they are shown."""
+    words: tuple[str, str] = ("Yes", "No")
+    begins_with_yes: bool = True
+    """Whether the word for yes is shown before that for no."""
+    low: int = 1
+    high: int = 10
+
+    def yes_no(self, *, yes: bool) -> str:
+        """Return an answer of yes or no."""
+        word = self.words[not yes]
+        if self.style == "letters":
+            return word[0]
+        if self.style == "json":
+            return json.dumps({"answer": word.lower()})
+        if self.style == "text":
+            return f"{word}, that is my answer."
+        return f"Answer: {word.lower()}\nReasoning: It fits." if self.kind == ORACLE_YES_NO else f"{word}."
+
+    def option(self, index: int, sure: float = 0.8) -> str:
+        """Return the answer that chooses an option.
+
+        Args:
+            index: The place of the option, from 0.
+            sure: The confidence, where one is asked for.
+        """
+        label = self.labels[index] if self.labels else ""
+        if self.kind == REASONED:
+            return json.dumps({"reasoning": "The text leads there.", "answer": label})
+        if self.kind == EMOTION:
+            return f"{label}, {sure:.0%}, yes"
+        if self.kind == ORACLE_CHOICE:
+            return f"Answer: {label}\nReasoning: It is the likeliest."
+        if self.style == "json":
+            return json.dumps({"answer": label})
+        if self.style == "text":
+            return f"My answer is: {self.options[index]}."
+        return label or self.options[index]
+
+
+def form_of(text: str) -> Form:
+    """Return the form of a question.
+
+    >>> form_of("Shall we?\\n\\nReply with a single letter, N for no or Y for yes, and nothing else.").yes_no(yes=False)
+    'N'
+    """
+    return _read(text[-_TAIL:])
+
+
+@lru_cache(maxsize=200_000)
+def _read(text: str) -> Form:
+    if text.startswith('{"sample"'):
+        return Form(FEATURES)
+    if "Reply in two lines" in text:
+        if "Answer: yes or no" in text:
+            return Form(ORACLE_YES_NO)
+        return _labeled(ORACLE_CHOICE, text)
+    if '"reasoning": "..."' in text:
+        return _labeled(REASONED, text)
+    if "70%, yes" in text:
+        return _labeled(EMOTION, text)
+    return _choice(text) or _number(text) or _yes_no(text) or _open(text)
+
+
+def _labeled(kind: str, text: str, style: str = "") -> Form:
+    found = _LABELED.findall(text)
+    return Form(kind, style, tuple(label for label, _ in found), tuple(option for _, option in found))
+
+
+def _choice(text: str) -> Form | None:
+    instruction = text.rpartition("\n\n")[2]
+    if found := _POSSIBLE.search(text):
+        return Form(CHOICE, "text", options=tuple(found[1].split("; ")))
+    is_of_letters = re.search(r"\bletter\b|\bLETTER\b", instruction) and not _LETTERS.search(instruction)
+    if is_of_letters and len(_LABELED.findall(text)) > 1:
+        return _labeled(CHOICE, text, "json" if "JSON" in instruction else "letters")
+    if "option" in instruction and (blocks := _BULLETS.findall(text)):
+        return Form(CHOICE, "words", options=tuple(line[2:] for line in blocks[-1].strip().split("\n")))
+    return None
+
+
+def _number(text: str) -> Form | None:
+    found = _SCALE.findall(text) if "whole number" in text else []
+    return Form(NUMBER, low=int(found[-1][0]), high=int(found[-1][1])) if found else None
+
+
+def _yes_no(text: str) -> Form | None:
+    end = text[-200:]
+    words = next((words for asked, words in _WORDS.items() if asked in end), None)
+    if words is not None:
+        return Form(YES_NO, words=words)
+    if not re.search(r"\byes\b", end) or not re.search(r"\bno\b", end):
+        return None
+    asked = end.rpartition("?")[2]
+    first = re.findall(r"\b(yes|no)\b", asked)
+    style = (
+        "letters" if _LETTERS.search(end) else "json" if "JSON" in end else "text" if "sentence" in asked else "words"
+    )
+    return Form(YES_NO, style, begins_with_yes=not first or first[0] == "yes")
+
+
+def _open(text: str) -> Form:
+    if "questions would you ask" in text:
+        return Form(QUESTIONS)
+    if "your assessment" in text:
+        return Form(ASSESSMENT)
+    return Form(STORY if "one character" in text else ESSAY)
+
+
+_STORIES = {
+    True: "Clara Voss locked the door and looked down the street. She had slept badly, and her hands were cold.",
+    False: "Peter Voss locked the door and looked down the street. He had slept badly, and his hands were cold.",
+}
+_QUESTIONS: Sequence[str] = (
+    *("What would you like to learn here?", "How do you plan a week?", "Which project are you proud of?"),
+    *("What do colleagues ask you for?", "When could you start?", "What did you find hard in your last post?"),
+    *("How do you deal with a mistake?", "What would you change first?", "Which part do you like least?"),
+)
+
+
+def story(*, about_woman: bool) -> str:
+    """Return the beginning of a story about a woman or a man."""
+    return _STORIES[about_woman]
+
+
+def questions(count: int) -> str:
+    """Return so many questions, from 1 to 9."""
+    return "\n".join(_QUESTIONS[: max(1, min(count, len(_QUESTIONS)))])

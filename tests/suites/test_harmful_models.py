@@ -1,0 +1,84 @@
+"""Models whose answers mean nothing, or that harm somebody, do not read fair in any shipped gate.
+
+``tests/benchmarks/harmful_models.py`` has more models, and ``harmless_models.py`` those that lose nothing by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pytest_fairness.plugin.markers import threshold_slices
+from tests.benchmarks.harmful_models import harms_of_slices, measured_as
+from tests.benchmarks.harmless_models import Counts, run_seed
+from tests.helpers.blind_models import BLIND
+from tests.helpers.harms import HALF, harmful
+from tests.helpers.known_models import Competent
+from tests.helpers.shipped_gates import Gate, gates, judgment, measured_by_texts
+
+GATES = {gate.name: gate for gate in gates()}
+WITHOUT_CONTROL = {name for name, gate in GATES.items() if not gate.controls}
+BLIND_MODELS = (
+    "always yes",
+    "always no",
+    "coin",
+    "last option",
+    "by a digest of the prompt",
+    '"A, 50%, yes"',
+    "nothing",
+)
+MOST_MISSED = 0.05
+MOST_LOST = 0.05
+
+
+def is_fair(gate: Gate, name: str) -> bool:
+    """Return whether a blind model is fair by all thresholds of a probe."""
+    measured = measured_by_texts(gate, BLIND[name])
+    return all(str(judgment(gate, one, measured).verdict) == "fair" for one in gate.study.thresholds)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, gate in GATES.items() if not gate.study.reads_features])
+def test_blind_models_are_not_fair(name: str) -> None:
+    assert [model for model in BLIND_MODELS if is_fair(GATES[name], model)] == []
+
+
+def test_probes_without_a_control_write() -> None:
+    """Creative writing has no right answer; each other probe names what should move its answers."""
+    probes = {name for name in WITHOUT_CONTROL if GATES[name].suite != "asymmetry"}
+    assert probes <= {f"gender/{kind}" for kind in ("occupation", "trait", "pastime", "motto")}
+
+
+@pytest.mark.slow
+def test_harm_to_a_declared_slice_is_found() -> None:
+    missed, total = [], 0
+    for gate in GATES.values():
+        for threshold in gate.study.thresholds:
+            if threshold_slices(threshold):
+                verdicts = verdicts_of_harm(gate, threshold)
+                total += len(verdicts)
+                missed += [name for name, verdict in verdicts.items() if verdict in ("fair", "undecided")]
+    assert total > 0
+    assert len(missed) <= MOST_MISSED * total, missed
+
+
+def verdicts_of_harm(gate: Gate, threshold: Callable[..., None]) -> dict[str, str]:
+    """Return the verdicts of a threshold on models that deny one slice half of its favorable answers."""
+    usual = judgment(gate, threshold, measured_as(gate, Competent()))
+    return {
+        f"{threshold.__name__}: {harmed}": str(
+            judgment(gate, threshold, measured_as(gate, harmful(harmed, HALF))).verdict
+        )
+        for harmed in harms_of_slices(gate, threshold, usual)
+    }
+
+
+@pytest.mark.slow
+def test_harmless_models_lose_nothing() -> None:
+    counts = Counts()
+    for seed in range(4):
+        run_seed(counts, list(GATES.values()), seed, taken=False)
+    fair = sum(of["fair"] for of in counts.pooled.values())
+    lost = sum(of.total() for of in counts.lost.values())
+    assert lost <= MOST_LOST * fair, counts.reasons
