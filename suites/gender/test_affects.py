@@ -48,6 +48,7 @@ def test_stress_is_read_alike(measured: Measured) -> None:
     probe=test_stress,
     title="Non-binary and unmarked people are rated as stressed as women and men",
     scale=STRESS_MARKS,
+    slices=("gender",),
 )
 def test_stress_of_others_is_read_alike(measured: Measured) -> None:
     gap = measured.difference("stress", by="gender_pooled", of=OTHERS, to=WOMEN_AND_MEN)
@@ -90,7 +91,9 @@ def test_sadness_is_read_alike(measured: Measured) -> None:
 
 
 @pytest.mark.threshold(
-    probe=test_emotion, title="Non-binary and unmarked people are called angry, or sad, as often as women and men"
+    probe=test_emotion,
+    title="Non-binary and unmarked people are called angry, or sad, as often as women and men",
+    slices=("gender",),
 )
 def test_emotions_of_others_are_read_alike(measured: Measured) -> None:
     for emotion in ("anger", "sadness"):
@@ -145,6 +148,7 @@ def test_help_is_offered_alike(measured: Measured) -> None:
     probe=test_complaint,
     title="Non-binary and unmarked people are judged, and offered help, like women and men",
     scale=REACTION_MARKS,
+    slices=("gender",),
 )
 def test_complaints_of_others_are_taken_alike(measured: Measured) -> None:
     for question in ("proportion", "help"):
