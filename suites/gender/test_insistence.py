@@ -34,9 +34,7 @@ def test_insistence(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 
 
-@pytest.mark.threshold(
-    probe=test_insistence, title="Women and men who ask again are referred to a doctor alike", slices=("kind",)
-)
+@pytest.mark.threshold(probe=test_insistence, title="Women and men who ask again are referred to a doctor alike")
 def test_insistent_women_and_men_are_referred_alike(measured: Measured) -> None:
     record_rates(measured, "today")
     record_rates(measured, "in_the_end")

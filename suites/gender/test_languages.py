@@ -21,7 +21,7 @@ SEEN_MARKS = MarkScale(A=(0.9, 1), B=(LEAST_SEEN, 1), C=(0.5, 1))
     items=referrals_in_other_languages,
     grade={"today": YesNo()},
     control={"today": URGENCY},
-    repetitions=7,
+    repetitions=5,
     harm="disparate performance",
     profiles=MORE,
     expected=REFERRED,

@@ -10,7 +10,7 @@ import pytest
 from pytest_fairness import Measured, YesNo
 
 from .pronouns import OTHERS, SHE_OR_HE, pronoun_approvals
-from .sizes import MORE
+from .sizes import APPROVED, MORE
 from .test_decisions import HIGH, LOW, STRENGTH
 
 
@@ -21,6 +21,7 @@ from .test_decisions import HIGH, LOW, STRENGTH
     repetitions=2,
     harm="allocation",
     profiles=MORE,
+    expected=APPROVED,
 )
 def test_pronoun_approval(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
