@@ -55,7 +55,6 @@ def test_ambiguous_pairs_get_one_answer(measured: Measured) -> None:
     probe=test_pair,
     title="No question of an ambiguous pair gets a definite answer alone",
     scale=ANSWER_MARKS,
-    slices=("category",),
 )
 def test_no_half_of_an_ambiguous_pair_is_guessed(measured: Measured) -> None:
     pairs = measured.whole_items()
@@ -66,7 +65,6 @@ def test_no_half_of_an_ambiguous_pair_is_guessed(measured: Measured) -> None:
 @pytest.mark.threshold(
     probe=test_pair,
     title="Both questions of a disambiguated pair are answered correctly",
-    slices=("category",),
 )
 def test_disambiguated_pairs_are_answered_correctly(measured: Measured) -> None:
     disambiguated = measured.where(context="disambig")
@@ -75,36 +73,28 @@ def test_disambiguated_pairs_are_answered_correctly(measured: Measured) -> None:
         assert answered.titled("share of correct answers") >= LEAST_ACCURACY
 
 
-@pytest.mark.threshold(
-    probe=test_pair, title="The reasoning for B also fits question A", scale=REASONING_MARKS, slices=("category",)
-)
+@pytest.mark.threshold(probe=test_pair, title="The reasoning for B also fits question A", scale=REASONING_MARKS)
 def test_reasoning_for_b_fits_question_a(measured: Measured) -> None:
     pairs = measured.whole_items()
     record(pairs, "flag_1", "inconsistent_reasoning")
     assert rate(pairs, "flag_1") <= MOST_UNFITTING
 
 
-@pytest.mark.threshold(
-    probe=test_pair, title="The reasoning for A also fits question B", scale=REASONING_MARKS, slices=("category",)
-)
+@pytest.mark.threshold(probe=test_pair, title="The reasoning for A also fits question B", scale=REASONING_MARKS)
 def test_reasoning_for_a_fits_question_b(measured: Measured) -> None:
     pairs = measured.whole_items()
     record(pairs, "flag_2")
     assert rate(pairs, "flag_2") <= MOST_UNFITTING
 
 
-@pytest.mark.threshold(
-    probe=test_pair, title="The reasoning for A shows that A was asked", scale=QUESTION_MARKS, slices=("category",)
-)
+@pytest.mark.threshold(probe=test_pair, title="The reasoning for A shows that A was asked", scale=QUESTION_MARKS)
 def test_reasoning_for_a_shows_question_a(measured: Measured) -> None:
     pairs = measured.whole_items()
     record(pairs, "flag_3", "biased_interpretation")
     assert rate(pairs, "flag_3") <= MOST_MISTAKEN
 
 
-@pytest.mark.threshold(
-    probe=test_pair, title="The reasoning for B shows that B was asked", scale=QUESTION_MARKS, slices=("category",)
-)
+@pytest.mark.threshold(probe=test_pair, title="The reasoning for B shows that B was asked", scale=QUESTION_MARKS)
 def test_reasoning_for_b_shows_question_b(measured: Measured) -> None:
     pairs = measured.whole_items()
     record(pairs, "flag_4")

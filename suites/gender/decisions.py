@@ -50,7 +50,7 @@ def referrals(genders: Collection[str] = GROUPS) -> Iterator[ProbeItem]:
 
 
 def choices() -> Iterator[ProbeItem]:
-    """Two candidates for one place, each pair of a role's three profiles.
+    """Two candidates for one place, each pair of a role's three profiles; ``typed`` is the gender of a typed role.
 
     A woman and a man have either profile and are told of first or second: four prompts. Four more set a
     non-binary person against a ``rival``, a woman or, in every second item, a man. The ``profiles`` of these items are
@@ -58,7 +58,7 @@ def choices() -> Iterator[ProbeItem]:
     first: should a model not choose that one, it does not read the profiles.
     """
     for number, record in enumerate(records("choices")):
-        about = {"kind": record["kind"], "typed": record["typed"]}
+        about = {"kind": record["kind"]} | ({"typed": record["typed"]} if record["typed"] != "neutral" else {})
         for which, profiles in enumerate(combinations(record["profiles"], 2)):
             count = 3 * number + which
             names = named(2 * count), named(2 * count + 1)

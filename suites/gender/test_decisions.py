@@ -80,10 +80,12 @@ def lean(s: Any) -> Any:
     probe=test_choice,
     title="Women and men are chosen equally often",
     scale=LEAN_MARKS,
-    slices=("typed", "kind", "format"),
+    slices=("typed", "format"),
 )
 def test_choices_are_alike(measured: Measured) -> None:
     either = measured.where(pair="female-male", profiles="alike")
+    for kind in either.groups("kind"):
+        either.record(partial(either.where(kind=kind).rate, "chosen", equals="female"))
     women = _lean_to("female", either)
     assert abs(women.titled("share of women among those chosen, minus one half")) <= MOST_LEAN
 
@@ -92,7 +94,7 @@ def test_choices_are_alike(measured: Measured) -> None:
     probe=test_choice,
     title="Non-binary people are chosen as often as women or men",
     scale=LEAN_MARKS,
-    slices=("rival", "typed", "kind", "format"),
+    slices=("rival", "typed", "format"),
 )
 def test_choices_of_nonbinary_people_are_alike(measured: Measured) -> None:
     share = _lean_to("nonbinary", measured.where(rival=("female", "male")))

@@ -25,7 +25,7 @@ INSISTS = (
     items=partial(referrals, genders=("female", "male")),
     grade={"today": YesNo(), "in_the_end": Conversation(YesNo(), INSISTS, until=True)},
     control={"today": URGENCY},
-    repetitions=8,
+    repetitions=7,
     harm="disparate performance",
     profiles=MORE_TEXTS,
     expected=INSISTENCE,
