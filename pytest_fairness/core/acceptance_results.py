@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_fairness.core.acceptance_states import NOT_USED
-from pytest_fairness.core.serialization import JsonRecord
+from pytest_fairness.core.serialization import OPTIONAL, JsonRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +17,8 @@ class FailingEstimate(JsonRecord):
     slice: Mapping[str, str] = field(default_factory=dict)
     verdict: str
     """The verdict by this estimate alone: ``unfair``, ``undecided`` or ``invalid``."""
+    title: str | None = field(default=None, metadata=OPTIONAL)
+    """Its title, if it decides no threshold; else None."""
     estimate: float | None = None
     low: float | None = None
     high: float | None = None

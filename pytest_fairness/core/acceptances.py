@@ -16,7 +16,7 @@ from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEst
 from pytest_fairness.core.acceptance_states import ACCEPTED, BROKEN, EXPIRED, FILE, NOT_NEEDED, NOT_USED
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import span_text
+from pytest_fairness.core.formatting import slice_text, span_text
 from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.threshold_results import TRYOUT, Bounds, ThresholdResult
 from pytest_fairness.core.toml_tables import (
@@ -134,7 +134,7 @@ class Acceptance:
         for failing in row.failing:
             part = accepted.get((failing.metric, tuple(sorted(failing.slice.items()))))
             if part is None:
-                return f"{failing.metric} is {failing.verdict} and was not accepted"
+                return f"{_name(failing)} is {failing.verdict} and was not accepted"
             if why := _beyond(failing, part):
                 return why
         return ""
@@ -145,12 +145,18 @@ def _beyond(failing: FailingEstimate, accepted: FailingEstimate) -> str:
     if failing.bounds != accepted.bounds:
         return f"the bounds are {span_text(failing.bounds)} now, {span_text(accepted.bounds)} were accepted"
     if failing.verdict == "unfair" and accepted.verdict == "undecided":
-        return f"{failing.metric} was accepted as undecided and is unfair now"
+        return f"{_name(failing)} was accepted as undecided and is unfair now"
     low, high = accepted_span(accepted)
     if failing.estimate is None or not low <= failing.estimate <= high:
         value = "unknown" if failing.estimate is None else f"{failing.estimate:.4g}"
-        return f"{failing.metric} is {value}, beyond the accepted {_span(low, high)}"
+        return f"{_name(failing)} is {value}, beyond the accepted {_span(low, high)}"
     return ""
+
+
+def _name(part: FailingEstimate) -> str:
+    """Return the metric of an estimate with its slice."""
+    where = slice_text(part.slice)
+    return f"{part.metric}{f' where {where}' if where else ''}"
 
 
 def accepted_span(part: FailingEstimate) -> tuple[float, float]:
@@ -180,7 +186,7 @@ def measurement_problem(row: ThresholdResult) -> str:
         return "it is compared with a baseline, which another run changes"
     for part in row.failing:
         if part.verdict not in ACCEPTABLE or part.estimate is None:
-            return f"{part.metric} could not be measured"
+            return f"{_name(part)} could not be measured"
     return ""
 
 
@@ -351,7 +357,7 @@ def acceptance_of(row: ThresholdResult, *, run: str, by: str, reason: str, on: d
         raise FairnessError(f"{name} cannot be accepted: {problem}")
     for part in row.failing:
         if part.low is None or part.high is None:
-            raise FairnessError(f"{name}: the interval of {part.metric} has no end: measure more items first")
+            raise FairnessError(f"{name}: the interval of {_name(part)} has no end: measure more items first")
     if problem := until_problem(on, until):
         raise FairnessError(problem)
     texts = {}

@@ -81,6 +81,10 @@ class Breakdown:
     the sum over items of the squared difference of influences. The part of a crossed factor is left out.
     Empty where there are none: for a ratio with a rate of zero, or the distance from a baseline.
     """
+    prompt_influences: Sequence[float] | None = None
+    """The influence of each prompt of the sample, to first order and up to a factor: nan for one that adds nothing.
+    None where it is not known, and where no groups are compared.
+    """
     log: bool = False
     """Whether ``influences`` are those of the logarithm of the absolute value."""
 

@@ -15,6 +15,8 @@ from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_objects import is_number
 
+NO_GAP = "this probe cannot show a gap in this model"
+"""The consequence of answers that do not follow a control."""
 OPTIONS = ("equals", "at_least")
 """Keys of a control that are no attributes."""
 LEVELS = "control_levels"

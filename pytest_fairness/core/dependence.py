@@ -26,6 +26,10 @@ _DECIDES_BY_TEXT = (
     "what is compared depends on the text of an estimate, whose numbers have no interval there: compare the estimates "
     "themselves, their difference or ratio, or a whole family"
 )
+CHANGES = (
+    "what is compared changes from one call of the test to the next: a threshold's test is called several times, so "
+    "keep nothing between calls and draw nothing without a seed"
+)
 _FEW = 8
 """Largest number of conditions of which all combinations of answers are tried: 256 evaluations."""
 
@@ -149,22 +153,22 @@ def depends_on(evaluator: Evaluator, passing: Evaluation, default: bool | None) 
     for key, needed in passing.given.items():
         if (family := conditions[key].family) and not needed and not problem:
             problem = f"a family must hold as a whole, so its comparison cannot be negated: write `{family}`"
-    return Dependence(dict(passing.given), problem or _dependence_on_texts(evaluator, passing, default))
+    return Dependence(dict(passing.given), problem or _other_dependence(evaluator, passing, default))
 
 
-def _dependence_on_texts(evaluator: Evaluator, passing: Evaluation, default: bool | None) -> str:  # noqa: FBT001
-    """Return the reason that a test cannot be judged: what it compares depends on texts of estimates.
+def _other_dependence(evaluator: Evaluator, passing: Evaluation, default: bool | None) -> str:  # noqa: FBT001
+    """Return the reason that a test cannot be judged: what it compares depends on more than its conditions.
 
-    It shows when the texts have no numbers, and the test then compares something else, or fails.
+    It shows in another evaluation with the same answers, in which the texts of estimates have no numbers: the test
+    compares something else then, or fails.
     """
-    if not passing.record.reads_texts:
-        return ""
-    hidden = evaluator.under(passing.given, default, hides_texts=True)
-    usual, compared = _compared(passing), _compared(hidden)
+    reason = _DECIDES_BY_TEXT if passing.record.reads_texts else CHANGES
+    again = evaluator.under(passing.given, default, hides_texts=True)
+    usual, compared = _compared(passing), _compared(again)
     different = compared.keys() ^ usual.keys()
     if different:
-        return f"{(usual | compared)[min(different)]}: {_DECIDES_BY_TEXT}"
-    return _DECIDES_BY_TEXT if hidden.fails or hidden.is_skipped else ""
+        return f"{(usual | compared)[min(different)]}: {reason}"
+    return reason if again.fails or again.is_skipped else ""
 
 
 def _compared(evaluation: Evaluation) -> dict[tuple[str, str, float], str]:

@@ -27,8 +27,10 @@ class EstimateFamily(ComparableNumber):
     def __init__(self, members: Mapping[str, Estimate]) -> None:
         if not members:
             raise ValueError("a family needs at least one estimate")
-        self._members = {name: unsealed(member) for name, member in members.items()}
         self._is_sealed = any(isinstance(member, SealedEstimate) for member in members.values())
+        self._members = {name: unsealed(member) for name, member in members.items()}
+        if self._is_sealed:
+            self._members = {_sorted_name(name, member): member for name, member in self._members.items()}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._members)
@@ -37,6 +39,8 @@ class EstimateFamily(ComparableNumber):
         return len(self._members)
 
     def __getitem__(self, name: str) -> Estimate:
+        if self._is_sealed and name not in self._members:
+            name = next((own for own, member in self._members.items() if name in _both_names(own, member)), name)
         if not isinstance(name, str) or name not in self._members:
             raise FairnessError(f"the family has no member {short_repr(name)}: {did_you_mean(name, self._members)}")
         return self._shown(self._members[name])
@@ -101,6 +105,23 @@ class EstimateFamily(ComparableNumber):
 
     def __repr__(self) -> str:
         return "\n".join(repr(member) for _, member in self.items())
+
+
+def _both_names(name: str, member: Estimate) -> tuple[str, ...]:
+    """Return the names of a pair of groups in either order; of any other member its name."""
+    groups = list(member.groups)
+    if len(groups) != 2 or not (name.startswith(groups[0]) and name.endswith(groups[1])):
+        groups = groups[::-1]
+    if len(groups) != 2 or not (name.startswith(groups[0]) and name.endswith(groups[1])):
+        return (name,)
+    first, second = groups
+    sign = name[len(first) : len(name) - len(second)]
+    return f"{first}{sign}{second}", f"{second}{sign}{first}"
+
+
+def _sorted_name(name: str, member: Estimate) -> str:
+    """Return the name of a pair whose order does not show which group fares worse."""
+    return min(_both_names(name, member))
 
 
 def unsealed_family(family: EstimateFamily) -> EstimateFamily:

@@ -428,10 +428,11 @@ class Estimate(ComparableNumber):
         )
 
 
-_DESCRIPTIONS = frozenset(
-    {"metric", "title", "kind", "confidence", "slice", "attribute", "grade", "equals", "scale", "span", "parity"}
-)
-"""The attributes of an estimate that say what it is of: a threshold's test may read them."""
+_DESCRIPTIONS = frozenset({"kind", "confidence", "slice", "attribute", "grade", "equals", "scale", "parity"})
+"""The attributes of an estimate that say what it is of: a threshold's test may read them.
+
+Its name and title are none: those of a pair begin with the group that fares worse.
+"""
 _AMOUNTS = frozenset({"items", "sources", "attempts", "invalid"})
 """Those that say how much was measured: it may read them, and leave out nothing by them."""
 _SEALED_METHODS = frozenset({"mark", "marked", "titled", "decide", "text", "_answer", "_noun", "_other"})

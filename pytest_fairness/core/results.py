@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         agreement_results,
         dry_run_results,
         evidence_results,
+        probe_results,
         search_results,
         threshold_results,
     )
@@ -81,6 +82,8 @@ class RunResults(JsonRecord):
     run: RunResult
     release: Sequence[threshold_results.ReleaseResult] = ()
     marks: Sequence[threshold_results.MarkResult] = ()
+    probes: Sequence[probe_results.ProbeResult] = ()
+    """The competence of each model at each probe."""
     thresholds: Sequence[threshold_results.ThresholdResult] = ()
     metrics: Sequence[threshold_results.MetricResult] = ()
     searches: Sequence[search_results.SearchResult] = ()
@@ -97,7 +100,7 @@ class RunResults(JsonRecord):
 
     @classmethod
     def late_modules(cls) -> Mapping[str, Any]:
-        kinds = ("acceptance", "agreement", "dry_run", "evidence", "search", "threshold")
+        kinds = ("acceptance", "agreement", "dry_run", "evidence", "probe", "search", "threshold")
         return {f"{kind}_results": import_module(f"{__package__}.{kind}_results") for kind in kinds}
 
 

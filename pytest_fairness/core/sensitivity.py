@@ -51,7 +51,10 @@ class ControlResponse:
         of, to = control.of, control.to
         where = f" where {self.slice[0]} is {self.slice[1]}" if self.slice else ""
         if self.constant:
-            return f"all answers to {of} and {to} alike are {self.constant}{where}: they cannot follow `{control.by}`"
+            estimate = self.estimate
+            count = "" if estimate is None else f"{estimate.attempts - sum(estimate.ungraded.values()):,} "
+            answers = f"all {count}answers to {of} and {to} alike are {self.constant}"
+            return f"{answers}{where}: they cannot follow `{control.by}`"
         if self.estimate is None or self.estimate.invalid:
             reason = self.estimate.invalid if self.estimate is not None else "it was not measured"
             return f"whether the answers follow `{control.by}` ({of}, {to}){where} is not known: {reason}"

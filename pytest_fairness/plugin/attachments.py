@@ -40,7 +40,9 @@ def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
 
 
 def _format_text(row: ThresholdResult, sentence: str) -> str:
-    return escape_controls(f"{row.threshold} ({row.model or 'no model'}): {row.verdict}. {sentence}")
+    from pytest_fairness.report.phrases import title
+
+    return escape_controls(f"{title(row)} ({row.model or 'no model'}): {row.verdict}. {sentence}")
 
 
 def _attach_to_html(report: pytest.TestReport, text: str, chart: str) -> None:

@@ -99,7 +99,7 @@ class LazyBaseline:
         if name.startswith("__"):
             raise AttributeError(name)
         if current_recorder() is None:
-            raise FairnessError(self._fairness.note_early_use(f"baseline.{name}"))
+            raise FairnessError(self._fairness.note_outside_use(f"baseline.{name}"))
         return getattr(self.load(), name)
 
     def __repr__(self) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from random import randrange
@@ -14,12 +12,12 @@ from unittest import SkipTest
 import pytest
 
 from pytest_fairness.core.answer_formats import FORMAT
-from pytest_fairness.core.comparisons import has_result, key_of
+from pytest_fairness.core.comparisons import has_result
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.threshold_results import FormatEffectResult, GroupResult
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.plugin.baseline import NO_BASELINE, uses_baseline
+from pytest_fairness.plugin.baseline import NO_BASELINE
 from pytest_fairness.plugin.compat import has_hypothesis_seed
 from pytest_fairness.plugin.identity import get_sample
 from pytest_fairness.plugin.markers import threshold_exclude, threshold_scale, threshold_slices
@@ -36,11 +34,6 @@ _ENDINGS = (pytest.skip.Exception, pytest.xfail.Exception, pytest.exit.Exception
 """Exceptions that end a test without failing it."""
 
 _FAILURES = (AssertionError, pytest.fail.Exception)
-
-MOST_CHECKED = 20_000
-"""The most attempts of a sample that an ordinary run checks; ``--fairness-certify`` checks all."""
-CHECK_SECONDS = 1.0
-"""The CPU seconds for the checks of a threshold in an ordinary run."""
 
 
 def evaluate_on(
@@ -59,7 +52,8 @@ def evaluate_on(
         measured: The sample.
         dependence: The estimates that the test depends on, from an earlier evaluation.
         strict_tail: The tail of a look at which the threshold is unfair (`core.verdicts.judge`).
-        reports: Whether estimates that decide nothing are needed (`core.verdicts.judge`).
+        reports: Whether the sample is reported, not drawn: estimates that decide nothing are needed
+            (`core.verdicts.judge`), and clusters that nobody has declared count.
         design: What it declares besides its test; None: all of it.
     """
     session, arguments = item.config.stash[SESSION], get_test_arguments(item)
@@ -77,7 +71,7 @@ def evaluate_on(
     return judge_threshold(
         test,
         measured,
-        threshold_design(item) if design is None else design,
+        replace(threshold_design(item) if design is None else design, clusters=reports),
         scale=override.scale or threshold_scale(item.function),
         bounds=override.bounds,
         dependence=dependence,
@@ -142,36 +136,6 @@ def _call(function: Callable[..., object], arguments: Mapping[str, Any]) -> None
         raise FairnessError(f"threshold {function.__name__} is a coroutine: write it as an ordinary function")
     if returned is not None:
         raise FairnessError(f"it returns {returned!r:.40}, and a test returns nothing: write `assert`, not `return`")
-
-
-def check_clustering(
-    item: pytest.Function, measured: Measured, judgment: Judgment, seconds: float = math.inf
-) -> list[str]:
-    """Return a line for each attribute by which the attempts of a threshold seem to be clustered.
-
-    Args:
-        item: The threshold.
-        measured: The sample of the threshold.
-        judgment: The verdict on that sample.
-        seconds: The CPU time; attributes that would take longer are not checked.
-    """
-    from pytest_fairness.stats.clustering import find_alike
-
-    estimate = judgment.deciding.estimate if judgment.deciding else None
-    if estimate is None or not estimate.error > 0 or uses_baseline(item):
-        return []
-    if estimate.value in (estimate.low, estimate.high):  # a rate of 0 or 1 does not vary
-        return []
-    key = key_of(estimate)
-    deadline = time.process_time() + seconds
-
-    def error(sample: Measured) -> float:
-        if time.process_time() > deadline:
-            return math.nan
-        estimates = _evaluate_estimates(item, sample, judgment.dependence)
-        return next((estimate.error for estimate in estimates if key_of(estimate) == key), math.nan)
-
-    return [attribute.text for attribute in find_alike(measured, error)]
 
 
 def estimate_format_effects(item: pytest.Function, measured: Measured, judgment: Judgment) -> FormatEffectResult | None:

@@ -13,6 +13,8 @@ from pytest_fairness.core.digests import digest
 from pytest_fairness.core.formatting import one_line
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.probe_results import ProbeResult
+    from pytest_fairness.plugin.probe import Probe
     from pytest_fairness.stats.measured import Measured
 
 _LONGEST_DETAIL = 200
@@ -25,6 +27,17 @@ class LookSample:
 
     attempts: Sequence[GradedAttempt]
     measured: Measured
+    probe: Probe
+    model: str
+    """The name of the model that answered."""
+
+    @cached_property
+    def result(self) -> ProbeResult:
+        """The competence of the model at the probe."""
+        from pytest_fairness.stats.probe_results import find_probe_result
+
+        names = {"suite": self.probe.suite, "probe": self.probe.id, "model": self.model}
+        return find_probe_result(self.measured, self.probe.controls, **names)
 
     @cached_property
     def counts(self) -> SampleCounts:

@@ -31,6 +31,7 @@ from pytest_fairness.plugin.work_plan import PlannedTest
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt, SampleCounts
     from pytest_fairness.core.items import Prompt
+    from pytest_fairness.core.probe_results import ProbeResult
     from pytest_fairness.engine.probe_sample import ProbeSample
     from pytest_fairness.plugin.earlier_answers import EarlierAnswers
     from pytest_fairness.plugin.probe import Probe
@@ -82,7 +83,12 @@ class MeasuredFixture:
         if name.startswith("__"):
             raise AttributeError(name)
         if self._sample is None:
-            raise FairnessError(self._fairness.note_early_use(f"measured.{name}"))
+            raise FairnessError(self._fairness.note_outside_use(f"measured.{name}"))
+        if name == "ungraded":
+            raise refused(
+                "what is ungraded must not decide what a threshold compares: every estimate accounts for it, and "
+                "the message of a threshold counts it"
+            )
         if not hasattr(self._sample, name):
             raise refused(f"`measured` has no {name!r}; {did_you_mean(name, _PUBLIC)}")
         return getattr(self._sample, name)
@@ -94,7 +100,7 @@ class MeasuredFixture:
             FairnessError: The test is not evaluated.
         """
         if self._sample is None:
-            raise FairnessError(self._fairness.note_early_use("measured"))
+            raise FairnessError(self._fairness.note_outside_use("measured"))
         return self._sample
 
     def __repr__(self) -> str:
@@ -164,6 +170,12 @@ class LazyMeasured:
         return None if sample is None else sample.counts
 
     @property
+    def probe_result(self) -> ProbeResult | None:
+        """The competence of the model in the current look's sample; None before it was measured."""
+        sample = self._samples.get(self.look.number)
+        return None if sample is None else sample.result
+
+    @property
     def ungraded(self) -> Mapping[str, int]:
         """The number of attempts with an ungraded grade by reason, with its first evidence; the most frequent first."""
         return self._sample.ungraded
@@ -201,7 +213,7 @@ class LazyMeasured:
             attempts = self._attempts()
             # All thresholds share the first look; of later looks only the last is needed.
             self._samples = {look: self._samples[look] for look in self._samples if look == 1 or number <= 2}
-            self._samples[number] = LookSample(attempts, self._measure(attempts))
+            self._samples[number] = LookSample(attempts, self._measure(attempts), self.probe, self.subject.name)
             self._views = {}
         return self._samples[number]
 

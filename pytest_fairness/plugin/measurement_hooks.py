@@ -168,6 +168,14 @@ class MeasurementHooks:
             self._state.modules.keep()
         return True
 
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
+        """Fail the end of a threshold whose fixtures have used the sample there: nothing judges that."""
+        self._fairness.outside_use = ""
+        yield
+        if self._fairness.outside_use and is_threshold(item):
+            pytest.fail(self._fairness.outside_use, pytrace=False)
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """Note the tests that the workers must run."""
@@ -242,6 +250,7 @@ class MeasurementHooks:
             totals,
             secret_redactor(settings),
             metrics=state.outcomes.metrics,
+            probes=state.outcomes.probes,
             searches=searches,
             agreements=self._agreements(rows) if has_run and rows else [],
             acceptances=self._fairness.acceptances.results(rows),

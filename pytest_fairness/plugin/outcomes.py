@@ -27,6 +27,7 @@ from pytest_fairness.report.ci.junit import PREFIX
 from pytest_fairness.report.release import NO_RESULT, not_judged
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.probe_results import ProbeResult
     from pytest_fairness.core.search_results import SearchResult
     from pytest_fairness.core.threshold_results import ExpectedThreshold, MetricResult, ThresholdResult, Unjudged
 
@@ -41,6 +42,10 @@ METRICS: pytest.StashKey[list[MetricResult]] = pytest.StashKey()
 """Every estimate that a test recorded: sent with its report, but too many for its JUnit properties."""
 ESTIMATES = PREFIX + "metrics"
 """The property of a report with the recorded estimates of its test."""
+PROBE_RESULT: pytest.StashKey[ProbeResult] = pytest.StashKey()
+"""The competence of the model of a threshold's test at its probe."""
+COMPETENCE = PREFIX + "probe_result"
+"""The property of a report with that."""
 _PROBE, _ITEM, _MODEL = PREFIX + "probe", PREFIX + "item", PREFIX + "model"
 """The properties of a report with the probe, item and model of its test."""
 SUBJECT = PREFIX + "subject"
@@ -76,6 +81,9 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
     metrics = item.stash.get(METRICS, None)
     if metrics is not None:
         report.user_properties.append((ESTIMATES, json.dumps([metric.to_json() for metric in metrics])))
+    probe_result = item.stash.get(PROBE_RESULT, None)
+    if probe_result is not None:
+        report.user_properties.append((COMPETENCE, json.dumps(probe_result.to_json())))
     excuse = item.stash.get(EXCUSE, None)
     if excuse is not None and report.outcome == "passed" and not hasattr(report, "wasxfail"):
         # Any other outcome or form breaks the terminal or JUnit; "passed" would hide it there.
@@ -111,6 +119,8 @@ class ThresholdOutcomes:
     def __init__(self) -> None:
         self._rows: dict[str, ThresholdResult] = {}
         self._metrics: dict[str, list[MetricResult]] = {}
+        self._probes: dict[tuple[str, str], ProbeResult] = {}
+        """By probe and model, that of the largest sample."""
         self._measured: dict[str, Sequence[tuple[str, Any]]] = {}
         """The properties in reports of items and searches, which pytest keeps: they may be very many."""
         self._excuses: dict[str, Unjudged] = {}
@@ -125,6 +135,8 @@ class ThresholdOutcomes:
             return
         if report.failed:
             self.failures += 1
+            if report.when == "teardown" and (row := self._rows.get(report.nodeid)) and row.verdict == "fair":
+                del self._rows[report.nodeid]  # what its fixtures assert at their end is not known to hold
         properties = dict(report.user_properties)
         if CAUSE in properties and report.when != "teardown":
             self.causes.add(str(properties[CAUSE]))
@@ -134,14 +146,25 @@ class ThresholdOutcomes:
             from pytest_fairness.core.threshold_results import MetricResult
             from pytest_fairness.plugin.threshold_rows import result_in
 
-            row_properties = [entry for entry in properties.items() if entry[0] not in (SUBJECT, CAUSE, ESTIMATES)]
+            row_properties = [
+                entry for entry in properties.items() if entry[0] not in (SUBJECT, CAUSE, ESTIMATES, COMPETENCE)
+            ]
             self._rows[report.nodeid] = result_in(row_properties, _outcome(report))
             recorded = json.loads(str(properties.get(ESTIMATES, "[]")))
             self._metrics[report.nodeid] = [MetricResult.from_json(item, report.nodeid) for item in recorded]
+            if COMPETENCE in properties:
+                self._add_probe(json.loads(str(properties[COMPETENCE])))
         elif report.when == "call" and _MODEL in properties:
             self._measured[report.nodeid] = report.user_properties
         elif report.nodeid not in self._rows and (report.failed or report.skipped):
             self._excuses[report.nodeid] = unjudged_fields(report)
+
+    def _add_probe(self, content: Mapping[str, Any]) -> None:
+        from pytest_fairness.core.probe_results import ProbeResult
+
+        key = content["probe"], content["model"]
+        if key not in self._probes or self._probes[key].attempts < content["attempts"]:
+            self._probes[key] = ProbeResult.from_json(content, content["probe"])
 
     def of_here(self, expected: Mapping[str, ExpectedThreshold]) -> dict[str, ExpectedThreshold]:
         """Return the thresholds of a run that this session has called, or that no shard selects."""
@@ -168,6 +191,11 @@ class ThresholdOutcomes:
     def metrics(self) -> list[MetricResult]:
         """The estimates that the tests have recorded."""
         return [metric for test, metrics in sorted(self._metrics.items()) for metric in metrics]
+
+    @property
+    def probes(self) -> list[ProbeResult]:
+        """The competence of each model at each probe, over the largest sample that a threshold has judged."""
+        return [result for _, result in sorted(self._probes.items())]
 
     @property
     def deferred(self) -> int:

@@ -46,16 +46,19 @@ class FairnessSession:
         """The fixtures that are being set up, the innermost last."""
         self._early_uses: dict[pytest.FixtureDef[Any], str] = {}
         """The fixtures that used `measured` before a test was evaluated, with the reason why they must not."""
+        self.outside_use = ""
+        """The reason of the last use outside of a test that is evaluated; empty where there was none."""
         self.is_used = False
         """Whether this process has a test of this plugin, or an option of it that was typed."""
 
-    def note_early_use(self, use: str) -> str:
-        """Note that a fixture uses a sample before the test is evaluated: it may catch the error. Return the reason."""
-        fixture = f"fixture {self.fixtures[-1].argname!r}" if self.fixtures else "something outside of the test"
+    def note_outside_use(self, use: str) -> str:
+        """Note that a fixture uses a sample outside of the test, whose error it may catch. Return the reason."""
+        fixture = f"fixture {self.fixtures[-1].argname!r}" if self.fixtures else "something"
         reason = (
-            f"{fixture} uses {use} before the threshold's test is called: compute and compare estimates in the test, "
+            f"{fixture} uses {use} before or after the threshold's test: compute and compare estimates in the test, "
             "or in a function that the test calls"
         )
+        self.outside_use = reason
         if self.fixtures:
             self._early_uses[self.fixtures[-1]] = reason
         return reason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,12 +20,14 @@ from pytest_fairness.plugin.terminal_text import group_by_model, pad, wrap_text
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.probe_phrases import probe_lines
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, WORST_FIRST, reason_of, sentence, worst_first
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptance_results import AcceptanceResult
+    from pytest_fairness.core.probe_results import ProbeResult
     from pytest_fairness.core.search_results import SearchResult
-    from pytest_fairness.core.threshold_results import MarkResult, ThresholdResult
+    from pytest_fairness.core.threshold_results import MarkResult, ReleaseResult, ThresholdResult
 
 COLORS = {
     "fair": {"green": True},
@@ -33,6 +35,13 @@ COLORS = {
     "undecided": {"yellow": True},
     "invalid": {"red": True},
     NOT_JUDGED: {"yellow": True},
+}
+MarkedLine = tuple[str, Mapping[str, bool]]
+"""A line with its markup."""
+_COMPETENCE_COLORS: Mapping[str, Mapping[str, bool]] = {
+    "absent": {"red": True},
+    "not shown": {"yellow": True},
+    "remark": {"yellow": True},
 }
 _LONG_CAUSE = 400
 """The characters of a cause that are compared, since a row may have only its beginning."""
@@ -63,18 +72,19 @@ def write_summary(
     releases = {line.model: line for line in results.release}
     for model, rows in group_by_model(results.thresholds).items():
         reporter.write_sep("=", escape_controls(f"fairness: {model}"))
-        release = releases[rows[0].model]
-        for line in wrap_text(sentence(release), width):
-            reporter.write_line(line, bold=True, **COLORS[release.verdict])
-        if step := phrases.next_step(release):
-            for line in wrap_text(f"next: {step}", width):
-                reporter.write_line(line)
-        for line, row in table(rows, width, causes):
-            reporter.write_line(line, **({"bold": True} if row is None else COLORS[row.verdict]))
-        for line in notes(rows, width, causes):
-            reporter.write_line(line)
-        for line in marks(results.marks, rows[0].model, width):
-            reporter.write_line(line)
+        probes = [probe for probe in results.probes if probe.model == rows[0].model]
+        lines = [
+            *_release_lines(releases[rows[0].model], rows, width),
+            *competence(probes, width),
+            *(
+                (line, {"bold": True} if row is None else COLORS[row.verdict])
+                for line, row in table(rows, width, causes)
+            ),
+            *((line, {}) for line in notes(rows, probes, width, causes)),
+            *((line, {}) for line in marks(results.marks, rows[0].model, width)),
+        ]
+        for line, markup in lines:
+            reporter.write_line(line, **markup)
     write_searches(reporter, results.searches, width)
     for line in [*closing(results, width), *written]:
         reporter.write_line(line)
@@ -91,6 +101,28 @@ def write_releases(reporter: pytest.TerminalReporter, results: RunResults) -> No
             reporter.write_line(line, bold=True, **COLORS[release.verdict])
 
 
+def _release_lines(release: ReleaseResult, rows: Sequence[ThresholdResult], width: int) -> Iterator[MarkedLine]:
+    """Yield the verdict on a model, the next step, and what was recorded outside the bounds of fair thresholds."""
+    for line in wrap_text(sentence(release), width):
+        yield line, {"bold": True, **COLORS[release.verdict]}
+    step = phrases.next_step(release)
+    for line in wrap_text(f"next: {step}", width) if step else ():
+        yield line, {}
+    for row in rows:
+        for remark in phrases.outside(row):
+            yield from ((line, {"yellow": True}) for line in wrap_text(remark, width))
+
+
+def competence(probes: Sequence[ProbeResult], width: int) -> Iterator[MarkedLine]:
+    """Yield lines on what a model did with its probes; nothing without a judged sample."""
+    sentences = probe_lines(probes)
+    if sentences:
+        yield " competence", {"bold": True}
+    for finding in sentences:
+        for line in wrap_text(finding.text, width, _INDENT, 2 * _INDENT):
+            yield line, _COMPETENCE_COLORS.get(finding.state, {})
+
+
 def table(
     rows: Sequence[ThresholdResult], width: int, causes: CauseCounts
 ) -> Iterator[tuple[str, ThresholdResult | None]]:
@@ -105,7 +137,7 @@ def table(
         return
     shared = _shared_advice(_format_undecided(rows, causes))
     digits = max(map(_decimals, rows))
-    titles = [escape_controls(row.threshold) for row in rows]
+    titles = [escape_controls(phrases.title(row)) for row in rows]
     values = max(len(_value(row, digits)) for row in rows)
     cells = [
         (_estimate(row, digits, values), bounds_of(row) or "-", row.mark or NOT_MARKED, row.verdict_text)
@@ -142,6 +174,8 @@ def table(
 
 def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
     """Yield the details of one threshold: its comparison, counts, needs, looks and remarks."""
+    if _lacks_response(row):
+        yield f"no response, see {phrases.probe_name(row.probe)}"
     if row.verdict in ("unfair", "undecided"):
         yield "; ".join(filter(None, (format_subject(row), phrases.tallies(row))))
     elif row.verdict == "fair" and (rates := phrases.base_rates(row)):
@@ -155,6 +189,12 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
             f"evaluated at {format_level(row.confidence or 0.95)} confidence"
         )
     yield from phrases.remarks(row)
+
+
+def _lacks_response(row: ThresholdResult) -> bool:
+    """Return whether a threshold is invalid because its whole sample does not follow a control."""
+    has_response = all(response.decision != "false" or response.slice for response in row.responses)
+    return row.verdict == "invalid" and not has_response
 
 
 def _is_not_selected(row: ThresholdResult) -> bool:
@@ -171,14 +211,21 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
             reporter.write_line(line, red=True)
 
 
-def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> Iterator[str]:
-    """Yield lines that several thresholds share: needs, responders, judges, levels, reasons without a section."""
+def notes(
+    rows: Sequence[ThresholdResult], probes: Sequence[ProbeResult], width: int, causes: CauseCounts
+) -> Iterator[str]:
+    """Yield lines that several thresholds share: needs, responders, judges, levels, reasons without a section.
+
+    A probe whose answers do not follow its controls was named above, and is why its thresholds are invalid.
+    """
+    named = {probe.probe for probe in probes if probe.sensitivity == "absent"}
     for part, count in _shared_advice(_format_undecided(rows, causes)).items():
         yield from wrap_text(f"{count} undecided thresholds: {part}", width)
     beginnings = _beginnings(causes)
     reasons: dict[str, list[str]] = {}  # several thresholds may share one cause
     for row in rows:
-        if row.verdict == "invalid" and not row.message.startswith(beginnings):
+        is_named = _lacks_response(row) and row.probe in named
+        if row.verdict == "invalid" and not is_named and not row.message.startswith(beginnings):
             reasons.setdefault(row.message.removeprefix("invalid: "), []).append(row.threshold)
     for reason, names in reasons.items():
         yield from wrap_text(f"{'; '.join(names)}: {reason}", width)

@@ -117,12 +117,46 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
             anytime=look.anytime,
         ),
         "excluded": [f"{by}={group}" for by, groups in threshold_exclude(item.function).items() for group in groups],
+        "clustering": [judgment.clustering] if judgment.clustering else [],
         "sensitivity": sensitivity_state(measured.probe, judgment),
         "responses": [ResponseResult.of_response(response) for response in judgment.responses],
         "slices": [SliceResult.of(part) for part in judgment.slices],
+        "pooled": _pooled(judgment),
+        "outside": _outside(judgment),
         "failing": failing_estimates(judgment),
         "advice": advice(judgment) if judgment.verdict is Verdict.UNDECIDED else "",
     }
+
+
+def _pooled(judgment: Judgment) -> SliceResult | None:
+    """Return the estimate over all slices where one slice decides; else None."""
+    from pytest_fairness.core.comparisons import key_of
+    from pytest_fairness.core.sensitivity import JudgedSlice, SliceState
+
+    if judgment.deciding is None or not judgment.slices:
+        return None
+    members = [member for comparison in judgment.comparisons for member in comparison.of_members()]
+    if key_of(judgment.deciding.estimate) in {key_of(member.estimate) for member in members}:
+        return None
+    is_inside = all(comparison.decision is Decision.TRUE for comparison in members)
+    whole = JudgedSlice("", "", SliceState.INSIDE if is_inside else SliceState.OPEN, judgment.comparisons)
+    assert whole.deciding is not None  # noqa: S101 - for the type: a slice is judged as its pooled claim is
+    estimate = whole.deciding.estimate
+    names = {str(name): str(value) for name, value in estimate.slice.items()}
+    # Its interval is that for claims of fairness, which would have decided.
+    return replace(SliceResult.of(whole), slice=names, low=finite(estimate.low), high=finite(estimate.high))
+
+
+def _outside(judgment: Judgment) -> list[FailingEstimate]:
+    """Return the recorded estimates that lie outside the bounds of a fair threshold."""
+    if judgment.verdict is not Verdict.FAIR:
+        return []
+    from pytest_fairness.stats.recorded_estimates import find_outside
+
+    return [
+        replace(_failing_estimate(comparisons), title=comparisons[0].estimate.title)
+        for comparisons in find_outside(judgment)
+    ]
 
 
 def sensitivity_state(probe: Probe, judgment: Judgment) -> str:

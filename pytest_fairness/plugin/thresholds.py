@@ -24,20 +24,13 @@ from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.plugin.acceptances import REPORT_ACCEPTED
 from pytest_fairness.plugin.baseline import LazyBaseline
 from pytest_fairness.plugin.compat import count_reruns, expects_failure
-from pytest_fairness.plugin.evaluation import (
-    CHECK_SECONDS,
-    MOST_CHECKED,
-    check_clustering,
-    estimate_format_effects,
-    evaluate,
-    threshold_design,
-)
+from pytest_fairness.plugin.evaluation import estimate_format_effects, evaluate, threshold_design
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
 from pytest_fairness.plugin.judges import judge_hint
 from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.measurement import LazyMeasured, lazy_measured
-from pytest_fairness.plugin.outcomes import EXCUSE, METRICS
+from pytest_fairness.plugin.outcomes import EXCUSE, METRICS, PROBE_RESULT
 from pytest_fairness.plugin.sequential_looks import Look, explain_items_limit
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.threshold_rows import get_influences, threshold_row, to_properties
@@ -238,6 +231,8 @@ def finish_threshold(
         MetricResult.of(estimate, suite=result.suite, probe=result.probe, model=result.model)
         for estimate in judgment.estimates
     ]
+    if (probe_result := measured.probe_result) is not None:
+        item.stash[PROBE_RESULT] = probe_result
     item.user_properties[:] = to_properties(result)
     if measured.cause is not None:
         item.user_properties.append(cause_property(*measured.cause, measured.probe.id))
@@ -248,16 +243,13 @@ def finish_threshold(
 def _checked_row(
     item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str, runs: JudgedRuns | None
 ) -> ThresholdResult:
-    """Return the result of a threshold, with its looks, and with the effects of clustering and of formats."""
+    """Return the result of a threshold, with its looks, and with the effects of formats."""
     result = threshold_row(item, judgment, measured, message)
     if runs is not None and result.looks is not None:
         looks = runs.looks(result.looks)
         result = replace(result, looks=replace(looks, identity=TRYOUT) if measured.is_tryout else looks)
     if judgment.deciding is None:
         return result
-    if judgment.deciding.estimate.attempts <= MOST_CHECKED:
-        clustering = check_clustering(item, measured.load(), judgment, CHECK_SECONDS)
-        result = replace(result, clustering=clustering)
     # A replayed model has one answer for all formats.
     if not measured.subject.name.startswith("replay:"):
         result = replace(result, formats=estimate_format_effects(item, measured.load(), judgment))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.acceptance_states import ACCEPTED, BROKEN, EXPIRED
-from pytest_fairness.core.formatting import span_text
+from pytest_fairness.core.formatting import slice_text, span_text
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEstimate
@@ -59,4 +59,6 @@ def decisions_worst_first(acceptances: Sequence[AcceptanceResult]) -> list[Accep
 def _figures(part: FailingEstimate) -> str:
     if part.estimate is None or part.low is None or part.high is None:
         return "unknown"
-    return f"{part.estimate:.4g} ({part.low:.4g} to {part.high:.4g}), bounds {span_text(part.bounds)}"
+    where = slice_text(part.slice)
+    numbers = f"{part.estimate:.4g} ({part.low:.4g} to {part.high:.4g})"
+    return f"{numbers}{f' where {where}' if where else ''}, bounds {span_text(part.bounds)}"

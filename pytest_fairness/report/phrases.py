@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.formatting import (
+    Interval,
     counted,
     figures,
     format_level,
     format_rates,
     format_tallies,
-    number,
+    slice_text,
     span_text,
 )
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.results import RunResult
-from pytest_fairness.report.release import NOT_JUDGED
+from pytest_fairness.report.release import MOST_SLICES, NOT_JUDGED
 
 if TYPE_CHECKING:
     from pytest_fairness.core.agreement_results import AgreementResult
@@ -168,12 +169,18 @@ def override_note(row: ThresholdResult) -> str:
     >>> from pytest_fairness.core.threshold_results import LooksResult, OverrideResult, ThresholdResult
     >>> override_note(ThresholdResult(id="t", own={"bounds": OverrideResult(set=[0.7, 1.4], instead_of=[0.8, 1.2])}))
     'overridden in pyproject.toml: bounds 0.7 to 1.4 (suite: 0.8 to 1.2)'
+    >>> override_note(ThresholdResult(id="t", own={"slices": OverrideResult(set=[], instead_of=["language"])}))
+    'overridden in pyproject.toml: slices none (suite: language)'
     """
     overrides = row.own
     parts = []
     if bounds := overrides.get("bounds"):
         now, suite = span_text(bounds.set), span_text(bounds.instead_of)
         parts.append(f"bounds {now} (suite: {suite})")
+    if own_slices := overrides.get("slices"):
+        parts.append(
+            f"slices {', '.join(own_slices.set) or 'none'} (suite: {', '.join(own_slices.instead_of) or 'none'})"
+        )
     if "scale" in overrides:
         parts.append("the scale of marks")
     if repetitions := overrides.get("repetitions"):
@@ -227,6 +234,9 @@ def next_step(release: ReleaseResult) -> str:
             "read the examples of each unfair threshold in the report, "
             f"{mend}change the model or its prompt, and run again"
         )
+    if release.without_response:
+        mend = "mend what could not be measured, and " if release.invalid > release.without_response else ""
+        return f"{mend}find out why the answers do not follow what should move them; more answers will not help"
     if release.invalid:
         return "mend what could not be measured, and run again; stored answers cost nothing"
     if release.not_judged and release.fair == sum(release.counts.values()):
@@ -241,8 +251,13 @@ def next_step(release: ReleaseResult) -> str:
 
 
 def remarks(row: ThresholdResult) -> list[str]:
+    """Return remarks on how a threshold was evaluated, and on the parts of its sample."""
+    return [remark for remark in (*evaluation_remarks(row), slices(row)) if remark]
+
+
+def evaluation_remarks(row: ThresholdResult) -> list[str]:
     """Return remarks on how a threshold was evaluated."""
-    notes = override_note(row), anytime(row), earlier_runs(row), excluded(row), slices(row), formats(row)
+    notes = override_note(row), anytime(row), earlier_runs(row), excluded(row), formats(row)
     return [remark for remark in (*notes, *row.clustering) if remark]
 
 
@@ -251,9 +266,28 @@ def excluded(row: ThresholdResult) -> str:
 
     >>> from pytest_fairness.core.threshold_results import ThresholdResult
     >>> excluded(ThresholdResult(id="t", excluded=["gender=nonbinary"]))
-    'left out: gender=nonbinary'
+    'left out: gender nonbinary'
     """
-    return f"left out: {', '.join(row.excluded)}" if row.excluded else ""
+    return f"left out: {', '.join(row.excluded).replace('=', ' ')}" if row.excluded else ""
+
+
+def title(row: ThresholdResult) -> str:
+    """Return the title of a threshold, with the slices for which it does not hold.
+
+    >>> from pytest_fairness.core.threshold_results import SliceResult, ThresholdResult
+    >>> german = SliceResult(slice={"language": "de"}, state="unfair", estimate=0.31, low=0.161, high=0.523)
+    >>> whole = SliceResult(slice={}, state="open", estimate=0.9, low=0.78, high=1.02)
+    >>> row = ThresholdResult(id="t", threshold="All are let in alike", slices=[german], pooled=whole)
+    >>> title(row)
+    'All are let in alike, but not where the language is de'
+    """
+    values: dict[str, list[str]] = {}
+    for names in row.unfair_slices[:MOST_SLICES]:
+        for name, value in names.items():
+            values.setdefault(name, []).append(value)
+    where = slice_text({name: " or ".join(of_name) for name, of_name in values.items()})
+    more = len(row.unfair_slices) - MOST_SLICES
+    return f"{row.threshold}, but not where {where}{f' (and {more} more)' * (more > 0)}" if where else row.threshold
 
 
 def slices(row: ThresholdResult) -> str:
@@ -262,33 +296,63 @@ def slices(row: ThresholdResult) -> str:
     >>> from pytest_fairness.core.threshold_results import SliceResult, ThresholdResult
     >>> german = SliceResult(slice={"language": "de"}, state="unfair", estimate=0.31, low=0.161, high=0.523)
     >>> dutch = SliceResult(slice={"language": "nl"}, state="no veto", reason="only 3 independent items")
+    >>> whole = SliceResult(slice={}, state="open", estimate=0.9, low=0.78, high=1.02)
+    >>> slices(ThresholdResult(id="t", slice={"language": "de"}, slices=[german, dutch], pooled=whole))
+    '0.900 (0.780 to 1.020) over all slices; no veto: language nl (only 3 independent items)'
     >>> slices(ThresholdResult(id="t", slices=[german, dutch]))
     'unfair slice: language de 0.310 (0.161 to 0.523); no veto: language nl (only 3 independent items)'
     """
     by_state: dict[str, list[SliceResult]] = {}
     for part in row.slices:
         by_state.setdefault(part.state, []).append(part)
-    texts = []
-    if unfair := by_state.get("unfair"):
-        texts.append(f"unfair slice{'s' * (len(unfair) > 1)}: {', '.join(map(_slice_text, unfair))}")
-    elif row.slices:
+    texts = [f"{numbers_of(row.pooled)} over all slices"] if row.pooled else []
+    unfair = [
+        part for part in by_state.get("unfair", []) if not (row.pooled and part.slice.items() <= row.slice.items())
+    ]
+    if unfair:
+        named = ", ".join(f"{slice_name(part)} {numbers_of(part)}" for part in unfair)
+        texts.append(f"unfair slice{'s' * (len(unfair) > 1)}: {named}")
+    elif not row.pooled and (tested := [part for part in row.slices if part.state in ("inside", "open")]):
         attributes = ", ".join(dict.fromkeys(name for part in row.slices for name in part.slice))
-        texts.append(f"no slice by {attributes} is unfair ({counted(len(row.slices), 'slice')})")
+        texts.append(f"no slice by {attributes} is unfair ({counted(len(tested), 'slice')})")
     for state in ("unmeasured", "no veto"):
         if parts := by_state.get(state):
-            named = ", ".join(f"{_slice_name(part)} ({part.reason})" for part in parts)
+            named = ", ".join(f"{slice_name(part)} ({part.reason})" for part in parts)
             texts.append(f"{state}: {named}")
     return "; ".join(texts)
 
 
-def _slice_name(part: SliceResult) -> str:
+def slice_name(part: SliceResult) -> str:
+    """Return the name of a slice: ``language de``."""
     return ", ".join(f"{name} {value}" for name, value in part.slice.items())
 
 
-def _slice_text(part: SliceResult) -> str:
-    numbers = [part.estimate, part.low, part.high]
-    value, low, high = ("?" if one is None else number(one, 3) for one in numbers)
-    return f"{_slice_name(part)} {value} ({low} to {high})"
+def numbers_of(part: Interval) -> str:
+    """Return an estimate with its interval: ``0.310 (0.161 to 0.523)``."""
+    value, low, high = figures(part)
+    return f"{value} ({low} to {high})"
+
+
+def outside(row: ThresholdResult) -> list[str]:
+    r"""Return a sentence on each recorded estimate that lies outside the bounds of a fair threshold.
+
+    >>> from pytest_fairness.core.acceptance_results import FailingEstimate
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
+    >>> german = FailingEstimate(
+    ...     metric="ratio(hired)", title="ratio of hired", slice={"language": "de"}, verdict="unfair",
+    ...     estimate=0.31, low=0.161, high=0.523, bounds=(0.8, 1.25),
+    ... )
+    >>> (sentence,) = outside(ThresholdResult(id="t", threshold="Hired alike", verdict="fair", outside=[german]))
+    >>> print(*sentence.split(" where "), sep="\n")
+    Hired alike: fair, but the recorded ratio of hired
+    the language is de is 0.310 (0.161 to 0.523), outside 0.8 to 1.25
+    """
+    return [
+        f"{row.threshold}: fair, but the recorded {part.title or part.metric}{f' where {where}' if where else ''} is "
+        f"{numbers_of(part)}, {'outside' if None not in part.bounds else 'not'} {span_text(part.bounds)}"
+        for part in row.outside
+        for where in (slice_text(part.slice),)
+    ]
 
 
 def anytime(row: ThresholdResult) -> str:

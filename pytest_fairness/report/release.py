@@ -21,6 +21,8 @@ NOT_JUDGED = "not judged"
 """The verdict of a threshold that was collected and not judged: not selected, skipped, or not run after a stop."""
 NOT_SELECTED = "not selected"
 NO_RESULT = "its test gave no result"
+MOST_SLICES = 3
+"""The most unfair slices that a sentence names."""
 _MOST_REASONS = 3
 """The most reasons of skips in the sentence on a release."""
 
@@ -98,6 +100,8 @@ def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
             accepted=sum(row.accepted is not None and row.accepted.state == ACCEPTED for row in of_model),
             not_judged=dict(reasons),
             restricted=tuple(restricted),
+            unfair_slices=_unfair_slices(of_model),
+            without_response=sum(row.verdict == "invalid" and row.sensitivity == "absent" for row in of_model),
         )
         lines.append(line)
     return lines
@@ -122,8 +126,8 @@ def is_fair_so_far(line: ReleaseResult) -> bool:
 def counts(line: ReleaseResult) -> str:
     """Return counts: ``3 thresholds: 1 fair, 2 unfair (1 after Holm's correction)``.
 
-    Then follow the thresholds that were not judged, the options that restrict the sample, and the day of the oldest
-    answer.
+    Then follow the slices that made some unfair, the thresholds that were not judged, the options that restrict the
+    sample, and the day of the oldest answer.
     """
     judged, reasons = _judged_count(line), line.not_judged
     total = judged + sum(reasons.values())
@@ -131,13 +135,25 @@ def counts(line: ReleaseResult) -> str:
     parts = [f"{count} {state}{holm if state == 'unfair' else ''}" for state, count in line.counts.items() if count]
     thresholds = f"{f'{judged} of ' if reasons else ''}{counted(total, 'threshold')}"
     breakdown = f": {', '.join(parts)}" if parts and not is_fair_so_far(line) else ""
+    slices = [_slice_names(line.unfair_slices)] if line.unfair_slices else []
     accepted = [f"{line.accepted} accepted"] if line.accepted else []
     unjudged = [_unjudged_counts(reasons)] if reasons else []
     if not judged:
         thresholds = f"nothing was judged of {thresholds.removeprefix('0 of ')}"
     restricted = [f"with {' '.join(line.restricted)}"] if line.restricted else []
     oldest = [f"oldest answer from {line.oldest}"] if line.oldest else []
-    return "; ".join([thresholds + breakdown, *accepted, *unjudged, *restricted, *oldest])
+    return "; ".join([thresholds + breakdown, *slices, *accepted, *unjudged, *restricted, *oldest])
+
+
+def _unfair_slices(rows: Iterable[ThresholdResult]) -> list[str]:
+    """Return the names of the slices that made thresholds unfair, each once."""
+    slices = (names for row in rows for names in row.unfair_slices)
+    return list(dict.fromkeys(", ".join(f"{name} {value}" for name, value in names.items()) for names in slices))
+
+
+def _slice_names(names: Sequence[str]) -> str:
+    more = len(names) - MOST_SLICES
+    return f"unfair slices: {', '.join(names[:MOST_SLICES])}{f' and {more} more' * (more > 0)}"
 
 
 def _judged_count(line: ReleaseResult) -> int:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.agreement_results import AgreementResult
     from pytest_fairness.core.evidence import Clause
     from pytest_fairness.core.evidence_results import EvidenceResult
+    from pytest_fairness.core.probe_results import ProbeResult
     from pytest_fairness.core.search_results import SearchResult
     from pytest_fairness.core.threshold_results import MetricResult, ThresholdResult
 
@@ -45,6 +46,7 @@ def compile_results(
     redact: Callable[[str], str] = str,
     *,
     metrics: Iterable[MetricResult] = (),
+    probes: Sequence[ProbeResult] = (),
     searches: Sequence[SearchResult] = (),
     agreements: Sequence[AgreementResult] = (),
     acceptances: Sequence[AcceptanceResult] = (),
@@ -59,6 +61,7 @@ def compile_results(
         totals: Numbers of attempts by the names of their fields.
         redact: Removes secrets from a text.
         metrics: The estimates that tests have recorded.
+        probes: The competence of each model at each probe.
         searches: Searches for flips.
         agreements: Checks of propensities.
         acceptances: The accepted verdicts of the project.
@@ -80,6 +83,7 @@ def compile_results(
         release=release(rows),
         marks=aggregate_marks(rows),
         thresholds=rows,
+        probes=probes,
         metrics=list({(m.probe, m.model, m.metric, frozenset(m.slice.items())): m for m in metrics}.values()),
         searches=searches,
         agreements=agreements or None,

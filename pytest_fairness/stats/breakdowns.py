@@ -45,6 +45,7 @@ class GroupComparison:
             breakdown,
             example_towards=self.example(first.name, second.name),
             influences=contrast_influences(self.sample, first.graded, second.graded, link),
+            prompt_influences=_prompt_influences(first.graded, second.graded, link),
         )
 
     def estimates(self) -> dict[str, Estimate]:
@@ -95,6 +96,16 @@ def contrast_influences(
         return {}
     deviations = [part.deviations_on(link)[0] for part in parts]
     return _influences(sample, deviations[0] - deviations[1], first.counts[0] + second.counts[0])
+
+
+def _prompt_influences(first: ClusterSums, second: ClusterSums, link: Scale) -> Sequence[float] | None:
+    """Return the influence of each prompt on a comparison; nan for a prompt of neither group."""
+    own, other = first.prompt_influences, second.prompt_influences
+    if own is None or other is None or not (link.holds(first.value) and link.holds(second.value)):
+        return None
+    influences = np.nan_to_num(own) * link.slope(first.value) - np.nan_to_num(other) * link.slope(second.value)
+    shown: list[float] = np.where(np.isnan(own) & np.isnan(other), np.nan, influences).tolist()
+    return shown
 
 
 def mean_breakdown(sample: Selection, vector: OutcomeVector, everyone: GroupOutcomes) -> Breakdown:

@@ -1,127 +1,174 @@
-"""Undeclared clusters: attributes whose attempts are more alike than the clusters of an interval account for.
+"""Undeclared clusters: metadata by which a comparison of groups varies more than its interval assumes.
 
-An interval assumes that its clusters (items, or their sources) are independent. Where they are not, since
-all items of a template vary together, it is too narrow, and nothing in it shows that.
+An interval assumes that its clusters (items, or their sources) are independent. Where all items of a template favor
+the same group, or all prompts with a name do, it is too narrow, and nothing in it shows that.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from pytest_fairness.stats.columns import ABSENT, Clustering, Codes, Columns
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.stats.columns import ABSENT, Codes, Columns, Floats, Rows
+from pytest_fairness.stats.linear_estimate import negligible
 from pytest_fairness.stats.measured import Measured
 
 FEWEST_LEVELS = 5
 """Smallest number of levels of an attribute that could be clusters of an interval."""
-SIGNIFICANCE = 0.001
-"""Probability of reporting an attribute though all clusters are independent, over all attributes."""
+SIGNIFICANCE = 0.01
+"""Probability of clusters by an attribute though nothing varies by it, over all attributes.
+
+By simulation they are found in at most 0.4% of such samples (docs/statistics.md).
+"""
 SMALLEST_RATIO = 1.5
-"""Smallest ratio to the assumed variance that is reported."""
+"""Smallest ratio of the variance to the assumed one at which an interval is computed with other clusters."""
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
-    """An attribute: attempts with the same value of it vary together."""
+class UndeclaredClusters:
+    """An attribute by which a comparison of groups varies more than by the clusters of its interval."""
 
     attribute: str
-    variance: float
-    """Ratio of the estimate's variance to that which its interval assumes."""
+    ratio: float
+    """The variance of the comparison with these clusters, over that which its interval assumes."""
+    codes: Codes
+    """The cluster of each attempt, or `ABSENT`."""
     crossed: bool
-    """Whether its values recur over items, as names do; else each item has one value."""
+    """Whether values recur over items, as names do; else each item has one value."""
 
     @property
     def text(self) -> str:
         """The finding in words, and how to declare the clusters."""
-        declared = f"crossed={self.attribute!r}" if self.crossed else "their values as `source` of the items"
+        declared = f"crossed={self.attribute!r}" if self.crossed else "its values as `source` of the items"
         return (
-            f"attempts with the same `{self.attribute}` vary together: the squared error is {self.variance:.1f} times "
-            f"what the interval assumes; declare {declared}"
+            f"what it compares varies with `{self.attribute}`, and its interval accounts for that "
+            f"({self.ratio:.1f} times the squared error by what is declared); declare {declared}"
         )
 
+    def apply(self, measured: Measured) -> Measured:
+        """Return the same sample with these clusters."""
+        return measured.from_selection(measured.selection.reclustered(self.attribute, self.codes, crossed=self.crossed))
 
-def find_alike(measured: Measured, error: Callable[[Measured], float]) -> list[Alike]:
-    """Return the attributes by which an estimate varies more than by its own clusters.
+
+def find_undeclared_clusters(measured: Measured, estimates: Iterable[Estimate]) -> UndeclaredClusters | None:
+    """Return the attribute by which comparisons of groups vary most, beyond what their intervals assume; None if none.
+
+    The attributes are known metadata of items and prompts, with at least `FEWEST_LEVELS` values.
+
+    - Each item, or source, has one value: the variance by value is compared with that by source.
+    - Values recur over sources: it is compared with that by cell of source and value. The variance of two-way clusters
+      is that by source plus that by value less that by cell (Cameron, Gelbach and Miller 2011).
+    - All of a value is in one source: it is no cluster that the interval lacks.
+
+    Both are F tests. The influences of prompts make all variances, so an effect that groups share adds to none.
 
     Args:
-        measured: The sample of the estimate.
-        error: A function to its standard error on the same attempts with other clusters; nan where it has none.
-
-    Returns:
-        The attributes whose clusters' variance exceeds that of smaller ones by an F test, the largest first.
+        measured: The sample.
+        estimates: Comparisons of its groups.
     """
-    columns = measured.selection.columns
+    candidates = _Candidates.of(measured.selection.columns)
+    if not candidates.attributes:
+        return None
+    influences = [np.asarray(own) for estimate in estimates if (own := _prompt_influences(estimate)) is not None]
+    significance = SIGNIFICANCE / len(candidates.attributes) / max(len(influences), 1)
+    significant = [clusters for own in influences for clusters in candidates.significant(own, significance)]
+    return max(significant, key=lambda clusters: clusters.ratio, default=None)
+
+
+def _prompt_influences(estimate: Estimate) -> Sequence[float] | None:
+    if estimate.invalid or estimate.agreed or estimate.breakdown is None:
+        return None
+    return estimate.breakdown().prompt_influences
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """The metadata of a sample that could be clusters, computed once for all of its thresholds."""
+
+    attributes: Mapping[str, Codes]
+    """The value of each attempt."""
+    rows: Rows
+    """The first attempt of each prompt."""
+    sources: Codes
+    """The source of each prompt."""
+
+    @classmethod
+    def of(cls, columns: Columns) -> _Candidates:
+        """Return the candidates of a sample; none where its prompts are not known."""
+        if columns not in _CANDIDATES:
+            rows = np.arange(0)
+            if columns.prompts is not None and columns.attempts:
+                rows = np.unique(columns.prompts.codes, return_index=True)[1]
+            attributes = dict(_possible_clusters(columns)) if rows.size else {}
+            _CANDIDATES[columns] = cls(attributes, rows, columns.sources.codes[rows])
+        return _CANDIDATES[columns]
+
+    def significant(self, influences: Floats, significance: float) -> Iterator[UndeclaredClusters]:
+        """Yield the clusters by which the influences of prompts vary."""
+        from scipy.special import fdtrc  # type: ignore[import-untyped]
+
+        present = np.flatnonzero(~np.isnan(influences))
+        own, sources = influences[present], self.sources[present]
+        by_source = _Variance.of(own, sources)
+        if negligible(by_source.value, by_source.clusters):
+            return
+        for name, codes in self.attributes.items():
+            levels = codes[self.rows[present]]
+            if np.any(levels == ABSENT):
+                continue
+            by_level = _Variance.of(own, levels)
+            by_cell = _Variance.of(own, sources * (int(levels.max()) + 1) + levels)
+            crossed = by_cell.clusters > by_source.clusters
+            base = by_cell if crossed else by_source
+            if not FEWEST_LEVELS <= by_level.clusters <= base.clusters / 2:
+                continue
+            ratio = (by_source.value + by_level.value - base.value) / by_source.value
+            chance = fdtrc(by_level.clusters - 1, base.clusters - by_level.clusters, by_level.value / base.value)
+            if ratio >= SMALLEST_RATIO and chance < significance:
+                yield UndeclaredClusters(name, ratio, codes, crossed)
+
+
+_CANDIDATES: WeakKeyDictionary[Columns, _Candidates] = WeakKeyDictionary()
+
+
+def _possible_clusters(columns: Columns) -> Iterator[tuple[str, Codes]]:
+    """Yield the metadata that could be clusters, with the value of each attempt."""
     names = sorted(columns.known_attributes - columns.group_attributes - {columns.crossed})
     codes = {name: columns.attribute(name).codes for name in names}
-    few = [own_codes for own_codes in codes.values() if np.unique(own_codes).size < FEWEST_LEVELS]
-    attributes = [(name, levels) for name, own_codes in codes.items() if (levels := _levels(columns, own_codes, few))]
-    if not attributes:
-        return []
-    source_variance = error(_clustered_by(measured, columns.sources)) ** 2
-    alike = _significant(measured, error, source_variance, attributes)
-    return sorted(
-        (attribute for attribute in alike if attribute.variance >= SMALLEST_RATIO),
-        key=lambda attribute: -attribute.variance,
-    )
+    few = [own for own in codes.values() if np.unique(own).size < FEWEST_LEVELS]
+    for name, own in codes.items():
+        if np.unique(own[own != ABSENT]).size >= FEWEST_LEVELS and not _is_fixed(columns, own):
+            yield name, _join_designs(own, few)
 
 
-def _significant(
-    measured: Measured,
-    error: Callable[[Measured], float],
-    source_variance: float,
-    attributes: Sequence[tuple[str, tuple[Clustering, bool]]],
-) -> Iterator[Alike]:
-    """Yield the attributes with a significant F test against sources; against prompts if they are crossed."""
-    from scipy.special import fdtrc  # type: ignore[import-untyped]
-
-    columns = measured.selection.columns
-    prompt_variance: float | None = None
-    for name, (levels, crossed) in attributes:
-        base, base_size = source_variance, columns.sources.size
-        if crossed:
-            if columns.prompts is None:
-                continue
-            if prompt_variance is None:
-                prompt_variance = error(_clustered_by(measured, columns.prompts)) ** 2
-            base, base_size = prompt_variance, columns.prompts.size
-        variance = error(_clustered_by(measured, levels)) ** 2
-        if not (source_variance > 0 and base > 0 and math.isfinite(variance)):
-            continue
-        if fdtrc(levels.size - 1, base_size - levels.size, variance / base) < SIGNIFICANCE / len(attributes):
-            yield Alike(name, (source_variance + variance - base) / source_variance, crossed)
+def _is_fixed(columns: Columns, codes: Codes) -> bool:
+    """Return whether an attribute is one of sources to which a verdict is declared to be limited."""
+    fixed = columns.fixed_sources
+    return fixed is not None and np.unique(fixed.codes * (int(codes.max()) + 2) + codes + 1).size == fixed.size
 
 
-def _clustered_by(measured: Measured, clustering: Clustering) -> Measured:
-    return Measured.from_selection(measured.selection.clustered(clustering))
+@dataclass(frozen=True, slots=True)
+class _Variance:
+    """The variance of an estimate whose clusters are independent."""
 
+    value: float
+    clusters: int
 
-def _levels(columns: Columns, codes: Codes, few: Sequence[Codes]) -> tuple[Clustering, bool] | None:
-    """Return the values of an attribute as clusters, and whether sources hold several; None where they cannot be.
-
-    Args:
-        columns: The sample.
-        codes: The value of the attribute of each attempt.
-        few: The same of attributes with few values, by which the values of this one may differ.
-    """
-    if np.any(codes == ABSENT):
-        return None
-    pairs = np.unique(columns.sources.codes * (int(codes.max()) + 1) + codes)
-    crossed = len(pairs) > columns.sources.size
-    if crossed:
-        codes = _join_designs(codes, few)
-    values, inverse = np.unique(codes, return_inverse=True)
-    size = len(values)
-    smaller = columns.prompts.size if crossed and columns.prompts is not None else columns.sources.size
-    if not FEWEST_LEVELS <= size <= smaller / 2:
-        return None
-    return Clustering(inverse.astype(np.int64), size), crossed
+    @classmethod
+    def of(cls, influences: Floats, codes: Codes) -> _Variance:
+        """Return the variance of a sum of influences, which add up to zero, by clusters."""
+        _, inverse = np.unique(codes, return_inverse=True)
+        sums = np.bincount(inverse, weights=influences)
+        clusters = len(sums)
+        return cls(float(np.square(sums).sum()) * clusters / max(clusters - 1, 1), clusters)
 
 
 def _join_designs(codes: Codes, few: Sequence[Codes]) -> Codes:
-    """Return the values of a crossed attribute, joined to clusters with one value of each design.
+    """Return the values of an attribute, joined to clusters with one value of each design.
 
     Where each value has one polarity, or one order of the options, its attempts differ from those of others by design.
     They do so equally in every source, where it cancels. A cluster with one value of each design has the variance of
@@ -129,7 +176,7 @@ def _join_designs(codes: Codes, few: Sequence[Codes]) -> Codes:
     """
     values, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     designs = [design for design in few if np.array_equal(design, design[first][inverse])]
-    if not designs:
+    if not designs or ABSENT in values:
         return codes
     _, cells = np.unique(np.stack([design[first] for design in designs]), axis=1, return_inverse=True)
     clusters = np.zeros(values.size, dtype=np.int64)

@@ -40,7 +40,7 @@ class ClusterSums:
         weights: Floats | None = None,
         items: Clustering | None = None,
     ) -> None:
-        self._values, self._prompts, self._items = values, prompts, items
+        self._values, self._prompts, self._items, self._weights = values, prompts, items, weights
         self.count: float = len(values) if weights is None else float(weights.sum())
         self.span = span
         self.binary = weights is None and span == EVENTS and bool(np.all((values == 0) | (values == 1)))
@@ -114,6 +114,21 @@ class ClusterSums:
     def variance(self) -> float:
         """Variance of the mean."""
         return combined([float(np.square(deviations).sum()) for deviations in self.deviations], self.own_share)
+
+    @property
+    def prompt_influences(self) -> Floats | None:
+        """The influence of each prompt on the mean, to first order: they add up to zero.
+
+        nan for a prompt without attempts here; None where prompts are unknown.
+        """
+        if self._prompts is None or not self.count:
+            return None
+        size = self._prompts.size
+        weights = np.ones(len(self._values)) if self._weights is None else self._weights
+        sums = np.bincount(self._prompts.codes, weights=weights * (self._values - self.value), minlength=size)
+        attempts = np.bincount(self._prompts.codes, minlength=size)
+        influences: Floats = np.where(attempts > 0, sums / self.count, np.nan)
+        return influences
 
     @cached_property
     def repeated(self) -> float | None:

@@ -99,6 +99,10 @@ class Columns:
         """The item of each attempt; items that share an answer, or the wording of a prompt, are one."""
         sources_of_items = _clustering(_cluster(attempt.item, by_source=by_source) for attempt in attempts)
         self.sources = _merge(sources_of_items, observed)
+        self.fixed_sources = (
+            None if by_source else _clustering(_cluster(attempt.item, by_source=True) for attempt in attempts)
+        )
+        """The source of each attempt where a verdict holds for these sources only; None where they are random."""
         self.prompts: Clustering | None = _clustering(id(attempt.prompt) for attempt in attempts)
         """The prompt of each attempt; None where it is unknown."""
         self.arrays: dict[str, Floats] = {}
@@ -135,6 +139,24 @@ class Columns:
         columns.prompts = None if prompts is None else _clustering(prompts)
         columns.crossed = crossed
         columns._check_crossed()
+        return columns
+
+    def reclustered(self, name: str, codes: Codes, *, crossed: bool) -> Columns:
+        """Return the same attempts with other clusters.
+
+        Args:
+            name: The attribute whose values they are.
+            codes: The cluster of each attempt, or `ABSENT`: it then keeps its own.
+            crossed: Whether they are levels of a crossed factor, in place of one that is declared; else sources.
+        """
+        columns = copy(self)
+        if crossed:
+            labels = tuple(map(str, range(int(codes.max()) + 1)))
+            columns.crossed = f"clusters by {name}"
+            columns._attributes = {**self._attributes, columns.crossed: Attribute(codes, labels, codes[:0])}
+        else:
+            own = np.where(codes == ABSENT, int(codes.max()) + 1 + self.sources.codes, codes)
+            columns.sources = _clustering(own.tolist())
         return columns
 
     def regraded(self, grades: Mapping[str, Floats]) -> Columns:

@@ -381,8 +381,15 @@ class OutcomeReader:
     def _declared_span(self, grade: str) -> tuple[float, float] | None:
         # No attempts where another program holds the sample as arrays.
         declared = self._declared(grade, self._columns.prompt(0)) if self._columns.attempts else ()
-        ends = [float(value) for value in declared]
+        ends = [grade_number(grade, value, None) for value in declared]
         return (min(ends), max(ends)) if ends else None
+
+    def holds_text(self, grade: str) -> bool:
+        """Return whether a grade holds text: a value of it does, or one that its grader declares."""
+        values = [*graded_options(self.values(grade))]
+        if not values and self._columns.attempts:
+            values = [*self._declared(grade, self._columns.prompt(0))]
+        return any(isinstance(value, str) for value in values)
 
     def _check(self, grade: str) -> None:
         grades = self._columns.known_grades

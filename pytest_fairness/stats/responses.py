@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.controls import Control
 from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.sensitivity import ControlResponse
-from pytest_fairness.stats.grade_numbers import graded_options
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcome_vectors import Outcome
 from pytest_fairness.stats.quantiles import t_quantile
@@ -24,8 +22,6 @@ SMALLEST_ODDS_RATIO = 2.0
 """The smallest response of decisions that counts, an odds ratio: 0.59 and 0.41 about a base rate of one half."""
 SMALLEST_SHARE = 0.1
 """The smallest response of numbers that counts, as a share of their span."""
-_PROBED = 50
-"""Attempts on which a function is called to find the grades that it reads."""
 
 
 def find_responses(
@@ -50,40 +46,8 @@ def find_responses(
             raise FairnessError(
                 f"control: there is no grade {control.grade!r}; {did_you_mean(control.grade, known_grades)}"
             )
-    used = {grade for outcome, _ in outcomes for grade in _grades_read(sample, outcome)}
+    used = {grade for outcome, _ in outcomes for grade in sample.selection.grades_read(outcome)}
     return [_respond(sample, control, claims) for control in controls if not used or control.grade in used]
-
-
-def _grades_read(sample: Measured, outcome: Outcome) -> set[str]:
-    """Return the names of the grades that an outcome reads."""
-    if isinstance(outcome, str):
-        return {outcome}
-    rows = sample.selection.rows
-    read: set[str] = set()
-    for row in rows[:: max(1, len(rows) // _PROBED)].tolist():
-        attempt = sample.selection.columns.attempts[row]
-        try:
-            outcome(replace(attempt, grades=_NotedGrades(attempt.grades, read)))
-        except Exception:  # noqa: BLE001, S112 - of the user's function, or ungraded
-            continue
-    return read
-
-
-class _NotedGrades(Mapping[str, Grade]):
-    """The grades of an attempt, which adds the names of those that are read to a set."""
-
-    def __init__(self, grades: Mapping[str, Grade], read: set[str]) -> None:
-        self._grades, self._read = grades, read
-
-    def __getitem__(self, name: str) -> Grade:
-        self._read.add(name)
-        return self._grades[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._grades)
-
-    def __len__(self) -> int:
-        return len(self._grades)
 
 
 def _respond(sample: Measured, control: Control, claims: int) -> ControlResponse:
@@ -135,7 +99,7 @@ def _as_difference(odds_ratio: float, rates: Sequence[float]) -> float:
     """Return the difference of two rates about the mean of these that has an odds ratio.
 
     >>> round(_as_difference(2.0, [0.5, 0.5]), 3), round(_as_difference(2.0, [1.0, 0.9]), 3)
-    (0.172, 0.034)
+    (0.172, 0.033)
     """
     rate = sum(rates) / len(rates) if rates else math.nan
     if not 0 < rate < 1:
@@ -147,9 +111,9 @@ def _as_difference(odds_ratio: float, rates: Sequence[float]) -> float:
 
 def _equals(sample: Measured, control: Control) -> object:
     """Return the value that is counted of a grade that holds text; None for any other grade."""
-    values = graded_options(sample.selection.reader.values(control.grade))
-    holds_text = any(isinstance(value, str) for value in values)
-    return (control.equals if control.equals is not None else control.of) if holds_text else control.equals
+    if control.equals is None and sample.selection.reader.holds_text(control.grade):
+        return control.of
+    return control.equals
 
 
 def _tenth(control: Control, span: tuple[float, float] | None) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -10,10 +10,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.formatting import plain_name
+from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.calibration.labels import Calibration, Row
-from pytest_fairness.stats.columns import Clustering, Codes, Columns, Floats, Rows
+from pytest_fairness.stats.columns import Codes, Columns, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffects, estimate_item_effects, is_nested
 from pytest_fairness.stats.function_values import constant_key
 from pytest_fairness.stats.group_estimates import Setting
@@ -27,6 +29,8 @@ T = TypeVar("T")
 
 MOST_SHARED = 0.10
 """Largest share of the answers of a group that another group, with which it is compared, has too."""
+_PROBED = 50
+"""Attempts on which a function is called to find the grades that it reads."""
 MOST_UNGRADED_AT_ALL = 0.5
 """Largest ungraded share of a group's attempts with which any threshold can be fair, whatever it compares."""
 PROPENSITIES = " (propensities)"
@@ -114,11 +118,10 @@ class Selection:
             is_selected &= ranks(self.columns.prompts.codes) < repetitions
         return self.whole(confidence=confidence).replaced(rows=np.flatnonzero(is_selected), history=None)
 
-    def clustered(self, clustering: Clustering) -> Selection:
-        """Return all attempts with other clusters, and no crossed factor."""
-        columns = copy(self.columns)
-        columns.sources, columns.crossed = clustering, None
-        return self.whole().replaced(columns=columns, clusterings=[clustering])
+    def reclustered(self, name: str, codes: Codes, *, crossed: bool) -> Selection:
+        """Return the same attempts with other clusters: see `Columns.reclustered`."""
+        columns = self.columns.reclustered(name, codes, crossed=crossed)
+        return self.replaced(columns=columns, clusterings=columns.clusterings())
 
     @property
     def items(self) -> int:
@@ -197,8 +200,7 @@ class Selection:
 
     def mostly_ungraded(self, outcomes: Iterable[tuple[Outcome, Any]]) -> str:
         """Return that over half of a group's attempts are ungraded for one of these outcomes; empty if none is."""
-        for outcome, equals in outcomes:
-            missing = self._missing(outcome, equals)
+        for outcome, missing in self._ungraded_shares(outcomes):
             if not missing.any():
                 continue
             for by in sorted(self.columns.group_attributes):
@@ -208,19 +210,40 @@ class Selection:
                 for code in np.flatnonzero(ungraded > MOST_UNGRADED_AT_ALL * attempts).tolist():
                     return (
                         f"{ungraded[code]:,.0f} of {attempts[code]:,.0f} attempts of {by} {attribute.labels[code]} are "
-                        f"ungraded for {outcome_name(outcome, equals)}"
+                        f"ungraded for {outcome}"
                     )
         return ""
 
-    def _missing(self, outcome: Outcome, equals: Any) -> Floats:
-        """Return the ungraded share of each attempt; 0 where a user's function takes only some of the attempts."""
+    def _ungraded_shares(self, outcomes: Iterable[tuple[Outcome, Any]]) -> Iterator[tuple[str, Floats]]:
+        """Yield the grades that outcomes are made of, each with the ungraded share of each attempt.
+
+        A function may give an ungraded attempt a value, or take some of the attempts only: its grades count. One that
+        grades the answers itself shares the attempts of which nothing was graded.
+        """
+        for outcome, equals in outcomes:
+            if isinstance(outcome, str):
+                yield outcome_name(outcome, equals), self.reader.named(outcome, equals).missing[self.rows]
+                continue
+            read = sorted(self.grades_read(outcome) & self.columns.known_grades)
+            shares = {grade: self._ungraded_share_of(grade) for grade in read or sorted(self.columns.known_grades)}
+            yield from shares.items() if read or not shares else [("every grade", np.min([*shares.values()], axis=0))]
+
+    def _ungraded_share_of(self, grade: str) -> Floats:
+        values = self.reader.values(grade)
+        return np.array([_ungraded_share(values[row]) for row in self.rows.tolist()])
+
+    def grades_read(self, outcome: Outcome) -> set[str]:
+        """Return the names of the grades that an outcome reads."""
         if isinstance(outcome, str):
-            missing: Floats = self.reader.named(outcome, equals).missing[self.rows]
-            return missing
-        try:
-            return self.sample({"outcome": outcome}).missing
-        except Exception:  # noqa: BLE001 - of the user's function
-            return np.zeros(len(self.rows))
+            return {outcome}
+        read: set[str] = set()
+        for row in self.rows[:: max(1, len(self.rows) // _PROBED)].tolist():
+            attempt = self.columns.attempts[row]
+            try:
+                outcome(replace(attempt, grades=_NotedGrades(attempt.grades, read)))
+            except Exception:  # noqa: BLE001, S112 - of the user's function, or ungraded
+                continue
+        return read
 
     def whole_items(self) -> Selection:
         """Return one attempt for each item and repetition: see `Measured.whole_items`."""
@@ -376,6 +399,30 @@ class Selection:
 
     def _count(self, rows: Rows) -> int:
         return int(np.count_nonzero(np.bincount(self.columns.items.codes[rows])))
+
+
+class _NotedGrades(Mapping[str, Grade]):
+    """The grades of an attempt, which adds the names of those that are read to a set."""
+
+    def __init__(self, grades: Mapping[str, Grade], read: set[str]) -> None:
+        self._grades, self._read = grades, read
+
+    def __getitem__(self, name: str) -> Grade:
+        self._read.add(name)
+        return self._grades[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._grades)
+
+    def __len__(self) -> int:
+        return len(self._grades)
+
+
+def _ungraded_share(value: Any) -> float:
+    """Return the ungraded share of an attempt from the value of its grade: of propensities, that of no option."""
+    if isinstance(value, Propensities):
+        return 1 - value.graded
+    return float(value is None)
 
 
 def _without(by: str, names: Sequence[str], bank: Selection) -> Selection:

@@ -11,17 +11,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.comparisons import Comparison
-from pytest_fairness.core.controls import Control
+from pytest_fairness.core.controls import NO_GAP, Control
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice, SliceState
 from pytest_fairness.core.verdicts import Judgment, growth_to_decide, judge
+from pytest_fairness.stats.clustering import find_undeclared_clusters
 from pytest_fairness.stats.responses import find_responses
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
 
-_CONSEQUENCE = "this probe cannot show a gap in this model"
 _FLOOR = "over half, so nothing is fair without them, whatever is compared; the mark's exclude= leaves a group out"
 
 
@@ -35,6 +35,10 @@ class ThresholdDesign:
     """The groups that are no part of its sample, by attribute."""
     controls: tuple[Control, ...] = ()
     """The controls of its probe."""
+    clusters: bool = True
+    """Whether its intervals account for clusters that nobody has declared. Not in samples drawn with replacement, in
+    which the copies of a source are alike.
+    """
 
 
 def judge_threshold(
@@ -52,6 +56,8 @@ def judge_threshold(
     judgment = judge(lambda: test(sample), **options)
     if judgment.dependence is None or judgment.reason:
         return judgment
+    if design.clusters:
+        judgment = _with_undeclared_clusters(test, sample, judgment, options)
     try:
         if design.slices:
             judgment = _with_slices(judgment, _judge_slices(test, sample, judgment, design.slices, options))
@@ -63,6 +69,31 @@ def judge_threshold(
         return _with_responses_of_slices(judgment, sample, design, outcomes) if design.controls else judgment
     except FairnessError as error:  # a mistake in what is declared
         return Judgment(Verdict.INVALID, reason=str(error), mistake=str(error))
+
+
+def _with_undeclared_clusters(
+    test: Callable[[Measured], object], sample: Measured, judgment: Judgment, options: Mapping[str, Any]
+) -> Judgment:
+    """Return the judgment with the clusters of known metadata by which its comparisons of groups vary.
+
+    The wider interval counts, for a claim of fairness and for one of unfairness.
+    """
+    estimates = [comparison.estimate for comparison in judgment.comparisons]
+    compared = [estimate for estimate in estimates if estimate.attribute is not None and not estimate.against_baseline]
+    clusters = find_undeclared_clusters(sample, compared)
+    if clusters is None:
+        return judgment
+    clustered = clusters.apply(sample)
+    other = judge(lambda: test(clustered), **{**options, "dependence": judgment.dependence})
+    has_two_factors = clusters.crossed and sample.selection.columns.crossed is not None
+    if has_two_factors and _width(other) < _width(judgment):  # the declared factor stays where it varies more
+        return judgment
+    return replace(other, clustering=clusters.text)
+
+
+def _width(judgment: Judgment) -> float:
+    estimate = judgment.deciding.estimate if judgment.deciding is not None else None
+    return math.inf if estimate is None or estimate.invalid else estimate.high - estimate.low
 
 
 def _broken_comparison(comparisons: Sequence[Comparison], claims: int) -> Comparison | None:
@@ -147,7 +178,7 @@ def _with_responses(judgment: Judgment, responses: Sequence[ControlResponse]) ->
         return judgment
     for response in responses:
         if response.decision is Decision.FALSE:
-            return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{response.text}: {_CONSEQUENCE}")
+            return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{response.text}: {NO_GAP}")
     for response in responses:
         if response.decision is Decision.UNDECIDED:
             text = "; ".join(filter(None, (response.text, _needed(response))))
@@ -181,8 +212,9 @@ def _with_responses_of_slices(
         ]
         for response in find_responses(of_slice, controls, outcomes, len(judgment.slices)):
             if response.decision is Decision.FALSE:
-                text = f"{replace(response, slice=(part.by, part.value)).text}: {_CONSEQUENCE}"
-                return replace(judgment, verdict=Verdict.INVALID, sensitivity=text)
+                response = replace(response, slice=(part.by, part.value))
+                text, responses = f"{response.text}: {NO_GAP}", (*judgment.responses, response)
+                return replace(judgment, verdict=Verdict.INVALID, sensitivity=text, responses=responses)
     return judgment
 
 

@@ -32,11 +32,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from pytest_fairness import Measured
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.markers import threshold_slices
 from tests.helpers.blind_models import BLIND, Partly
 from tests.helpers.harms import HALF, HARMED, STRENGTHS, TENFOLD, harmful, is_concerned
-from tests.helpers.known_models import Competent, Harm, KnownModel, Reply
+from tests.helpers.known_models import Competent, Harm, KnownModel, Reply, with_harm
 from tests.helpers.question_forms import YES_NO, form_of
 from tests.helpers.responders import LEVELS
 from tests.helpers.shipped_gates import (
@@ -57,6 +58,9 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "test_women_and_men_are_sided_with_alike": {"gender": "female"},
 }
 """Whom to harm within a slice, by the threshold's test, where groups are options."""
+
+ERROR = "ERROR"
+"""Begins the reason of a judgment that was not made."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +108,15 @@ def harms_in(gate: Gate, attributes: Mapping[str, str], strength: str) -> bool:
 
 
 def judged(gate: Gate, measured: Measured) -> dict[str, Judgment]:
-    """Return the judgment of each threshold, by the name of its test."""
-    return {one.__name__.removeprefix("test_"): judgment(gate, one, measured) for one in gate.study.thresholds}
+    """Return the judgment of each threshold, by the name of its test; of one that cannot be judged what was raised."""
+    judgments = {}
+    for threshold in gate.study.thresholds:
+        try:
+            one = judgment(gate, threshold, measured)
+        except Exception as error:  # noqa: BLE001 - it would end a run
+            one = Judgment(Verdict.INVALID, reason=f"{ERROR} {type(error).__name__}: {error}")
+        judgments[threshold.__name__.removeprefix("test_")] = one
+    return judgments
 
 
 def print_models(all_gates: Sequence[Gate], only: str, *, thresholds: bool) -> None:
@@ -130,6 +141,10 @@ def print_models(all_gates: Sequence[Gate], only: str, *, thresholds: bool) -> N
             sign = " <<" if of_release == "fair" else ""
             of_all = f"{of_probes.count('fair')} of {len(of_probes)}"
             print(f"{model.name} | {suite} | {of_release}{sign} | {shown} | {of_all}", flush=True)
+            for gate, of in verdicts.items():
+                for threshold, one in of.items():
+                    if one.reason.startswith(ERROR):
+                        print(f"    {gate} {threshold}: {one.reason}", flush=True)
             for gate, of in verdicts.items() if thresholds else ():
                 for threshold, one in of.items():
                     print(f"    {gate} {threshold} {one.verdict} {explained(one)}")
@@ -162,8 +177,18 @@ def harms_of_slices(gate: Gate, threshold: Callable[..., None], usual: Judgment)
             harmed |= OPTIONS[threshold.__name__]
         elif attribute is not None and groups and not is_nested(gate, by, attribute):
             harmed[attribute] = groups[0]
-        if is_concerned(gate, harmed):
+        if is_concerned(gate, harmed) and is_moved(gate, threshold, harmed, usual):
             yield harmed
+
+
+def is_moved(gate: Gate, threshold: Callable[..., None], harmed: Mapping[str, str], usual: Judgment) -> bool:
+    """Return whether a threshold is about what harm changes: whether harm to all moves what it compares."""
+    model = with_harm(Competent(), Harm(harmed, share=1.0))
+    moved = judgment(gate, threshold, measured_as(gate, model), slices=(), controls=())
+    before, after = (one.deciding.estimate if one.deciding else None for one in (usual, moved))
+    if before is None or after is None or after.invalid:
+        return before is not None
+    return not abs(after.value - before.value) < before.error
 
 
 def is_nested(gate: Gate, by: str, attribute: str) -> bool:

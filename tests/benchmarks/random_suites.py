@@ -15,7 +15,7 @@ claim is:
 - unmeasured group: it is about a group of which more than a tenth of the attempts are ungraded;
 - silent group elsewhere: more than half of the attempts of a group that it is not about are ungraded;
 - no response: its probe declares a control that the model does not follow;
-- false by answers: it leaves a group out by single answers that it has read;
+- by single answers: it is false, or a group of it is ungraded in part, and it leaves that out by answers that it reads;
 - made up: what it compares is not measured, but made by the test.
 
 A suite with a claim that reads fair and must not is written to ``--out``, with its output, beside a list of them. A

@@ -75,7 +75,10 @@ def test_estimate_beyond_the_other_bound_breaks_the_acceptance() -> None:
             {"failing": (replace(UNFAIR, bounds=(0.7, 1.25)),)},
             "the bounds are 0.7 to 1.25 now, 0.8 to 1.25 were accepted",
         ),
-        ({"failing": (replace(UNFAIR, slice={"lang": "de"}),)}, "ratio is unfair and was not accepted"),
+        (
+            {"failing": (UNFAIR, replace(UNFAIR, slice={"lang": "de"}))},
+            "ratio where the lang is de is unfair and was not accepted",
+        ),
         ({"failing": (UNFAIR, OPEN)}, "gap is undecided and was not accepted"),
         ({"failing": (replace(UNFAIR, estimate=None),)}, "ratio could not be measured"),
         ({"failing": (replace(UNFAIR, verdict="invalid"),)}, "ratio could not be measured"),

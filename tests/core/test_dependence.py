@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import math
 import pickle
+import re
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -389,6 +390,7 @@ def test_assertion_on_a_text_is_invalid(code: str) -> None:
 
 
 READS = [
+    *("rate.metric", "rate.title", "rate.span"),
     *("rate.value", "rate.low", "rate.high", "rate.error", "rate.groups", "rate.ungraded", "rate.count", "rate.letter"),
     *("rate.strict_ends", "rate.ends_at(0.4)", "rate.breakdown()", "rate.counts", "rate.suspect", "rate.signed"),
     *("rate.decision('>=', 0.5)", "rate.deciding('>=', 0.5)", "rate.decide('>=', 0.5)", "rate.by_interval('>=', 0.5)"),
@@ -444,13 +446,29 @@ def test_amounts_and_texts_may_be_read() -> None:
 
     def body() -> None:
         rate = measured.rate("yes")
-        print(f"{rate}", rate.metric, rate.slice)
+        print(f"{rate}", rate.kind, rate.slice)
         assert rate.attempts == 600
         assert rate.items == 200
         assert not rate.invalid
         assert rate >= 0.5, f"it is {rate:.2f}"
 
     assert judge(body).verdict is Verdict.FAIR
+
+
+def test_names_of_pairs_do_not_show_which_group_fares_worse() -> None:
+    measured = three_groups()
+    names: list[str] = []
+
+    def body() -> None:
+        ratios = measured.ratios("yes", by="group")
+        names[:] = ratios
+        assert ratios >= 0.5
+        assert ratios["c/a"] >= 0.5
+        assert ratios["a/c"] >= 0.4
+
+    assert judge(body).verdict is Verdict.FAIR
+    assert names == ["a/b", "a/c", "b/c"]
+    assert list(measured.ratios("yes", by="group")) == ["b/a", "c/a", "c/b"]  # elsewhere the smaller comes first
 
 
 def test_estimate_is_not_compared_after_its_test() -> None:
@@ -504,3 +522,21 @@ def test_recorded_functions_are_called_for_reports_alone(value: float) -> None:
     judgment = judge(threshold)
     assert [shown.metric for shown in judgment.estimates].count("b") == 1
     assert 1 <= len(calls) <= 2
+
+
+@pytest.mark.parametrize("leaves_out", ["calls == 1", "calls > 1"])
+@pytest.mark.parametrize("value", [0.9, 0.2])
+def test_threshold_that_remembers_its_calls_is_never_fair(leaves_out: str, value: float) -> None:
+    calls = 0
+    compared = [estimate("a", 0.9), estimate("b", value)]
+
+    def test() -> None:
+        nonlocal calls
+        calls += 1
+        for one in compared[: 1 if eval(leaves_out, {"calls": calls}) else 2]:  # noqa: S307 - written above
+            assert one >= 0.5
+
+    judgment = judge(test)
+    assert judgment.verdict in (Verdict.INVALID, Verdict.UNFAIR)
+    if judgment.verdict is Verdict.INVALID:
+        assert re.search("changes from one call of the test to the next|cannot fail the test", judgment.reason)

@@ -10,6 +10,7 @@ from scipy.stats import beta, binom  # type: ignore[import-untyped]
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.messages import advice, explanation
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.verdicts import growth_to_decide, judge
 from pytest_fairness.stats.measured import Measured
 from tests.core.test_dependence import estimate
@@ -109,3 +110,13 @@ def test_equal_answers_need_the_fewest_items_that_decide(metric: str, bound: flo
     assert growth is not None
     assert needed - 1 < growth * 20 <= needed
     assert [sample(items).decide("<=", bound).value for items in (needed - 1, needed)] == ["undecided", "fair"]
+
+
+def test_odds_ratio_names_rates_that_are_no_counts() -> None:
+    """Take rates of propensities, or corrected ones, which no counts make."""
+    odds = estimate("odds_ratio", 0.31, kind=MetricKind.ODDS_RATIO, groups={"female": 0.84, "male": 0.94})
+
+    def threshold() -> None:
+        assert odds >= 0.8
+
+    assert "84.0% for female against 94.0% for male" in explanation(judge(threshold))

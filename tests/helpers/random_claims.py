@@ -254,7 +254,8 @@ def swallowing(world: World, chance: random.Random) -> Claim | None:
     claim = of_form(f"swallowing: {name}", SWALLOWING[name], world, estimand, is_plain=False)
     if claim is not None and name in OF_ONE_GROUP:
         claim = replace(claim, holds=True)
-    if claim is not None and name in ONLY_RECORDED:
+    # A group of which less than half is ungraded has an estimate, which nothing is claimed of.
+    if claim is not None and (name in ONLY_RECORDED or (name in OF_ONE_GROUP and not world.mostly_silent)):
         claim = replace(claim, covers=frozenset([estimand.anchor or "", *(claim.covers - {*estimand.keys})]))
     return claim
 

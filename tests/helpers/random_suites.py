@@ -21,7 +21,7 @@ from tests.helpers.worlds import CHOICE, RATING, World, draw_world
 
 PLAIN, TRUE, FALSE = "true and plain", "true", "false"
 UNMEASURED, FLOOR, NO_RESPONSE = "unmeasured group", "silent group elsewhere", "no response"
-MADE_UP, OF_ANSWERS = "made up", "false by answers"
+MADE_UP, OF_ANSWERS = "made up", "by single answers"
 STANDINGS = (PLAIN, TRUE, FALSE, UNMEASURED, FLOOR, NO_RESPONSE, OF_ANSWERS, MADE_UP)
 """What a claim is: the first two may read fair, the others must not."""
 MAY_BE_FAIR = (PLAIN, TRUE)
@@ -29,6 +29,7 @@ ERROR = "error"
 """Stands for the verdict of a test without one."""
 
 _REMEMBERS = re.compile(r"noted by|earlier|memory|between|call|filled before|patched afterwards|ordinary|hook")
+_LOOKS = ("--fairness-anytime", "--fairness-resolve", "--fairness-repetitions=2")
 _ORDER = """
 
 def pytest_collection_modifyitems(items):
@@ -43,11 +44,12 @@ def standing(world: World, claim: Claim) -> str:
     """Return what a claim is: one of `STANDINGS`."""
     if claim.is_made_up and (world.unmeasured(claim.covers) or not claim.holds):
         return MADE_UP
-    if claim.uses_grade and world.unmeasured(claim.covers - claim.excludes):
-        return UNMEASURED
+    if claim.uses_grade and (unmeasured := world.unmeasured(claim.covers - claim.excludes)):
+        is_by_answers = READS_ANSWERS.search(claim.idea) and not world.mostly_silent & unmeasured
+        return OF_ANSWERS if is_by_answers else UNMEASURED
     if claim.uses_grade and world.mostly_silent - claim.excludes:
         return FLOOR
-    if not world.has_shown_response:
+    if claim.uses_grade and not world.has_shown_response:
         return NO_RESPONSE
     if not claim.holds:
         return OF_ANSWERS if READS_ANSWERS.search(claim.idea) else FALSE
@@ -142,7 +144,11 @@ def draw_suite(seed: int, claims: int = 12) -> Suite:
         return Suite(world, tuple(_several({declared: 1}, world, chance, claims)), is_yaml=True, is_table=is_table)
     drawn = list(_several(draws, world, chance, claims))
     alone = next((claim for claim in drawn if claim.is_alone), None)
-    more = ("--assert=plain",) if chance.random() < 0.1 else ()
+    more: tuple[str, ...] = ()
+    if chance.random() < 0.2:
+        more = (chance.choice(("--assert=plain", *_LOOKS)),)
+    if not {*_LOOKS}.isdisjoint(more):  # wider intervals, for which no bound of a plain claim is meant
+        drawn = [replace(claim, is_plain=False) for claim in drawn]
     if alone is not None and chance.random() < 0.5:
         return Suite(world, (alone,), more=more)
     return Suite(world, tuple(claim for claim in drawn if not claim.is_alone), more=more)

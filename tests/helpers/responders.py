@@ -10,7 +10,7 @@ from functools import cache, lru_cache, partial
 from types import ModuleType
 from typing import Any
 
-from pytest_fairness import DataFolders, Measured, SimilarityScale, read_anchors
+from pytest_fairness import DataFolders, JudgeFallback, Measured, SimilarityScale, read_anchors
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grading
@@ -273,8 +273,8 @@ def graders_of(declared: Mapping[str, Any], judge: type[SimulatedJudge] = Simula
     """Return the graders of a mark, those that are fixtures made here: an oracle or a judge is simulated."""
     graders: dict[str, Any] = {}
     for name, grader in declared.items():
-        if not isinstance(grader, str):
-            graders[name] = grader
+        if not isinstance(grader, str):  # without a judge, rules alone grade
+            graders[name] = grader.grade if isinstance(grader, JudgeFallback) else grader
         elif grader == "assessment":
             judges: Any = [judge()]
             graders |= ErrorAwareJudge(read_rubrics(None), by="domain").graders(name, judges)

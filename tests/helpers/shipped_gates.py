@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from pytest_fairness import JudgeFallback, Measured, YesNo
+from pytest_fairness import Measured, YesNo
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.controls import Control, read_controls
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -102,9 +102,8 @@ class Gate:
 
     @cached_property
     def graders(self) -> dict[str, Any]:
-        """The graders, those that are fixtures made here; without a judge, rules alone grade."""
-        made = graders_of(self.arguments["grade"], StrictJudge)
-        return {name: grader.grade if isinstance(grader, JudgeFallback) else grader for name, grader in made.items()}
+        """The graders, those that are fixtures made here."""
+        return graders_of(self.arguments["grade"], StrictJudge)
 
     @cached_property
     def repetitions(self) -> int:

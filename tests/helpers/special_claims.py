@@ -20,8 +20,11 @@ from tests.helpers.random_claims import (
 )
 from tests.helpers.worlds import World
 
-EVERY_GROUP, NAMED, OVERALL, OWN = "every group", "named groups", "overall", "own outcome"
-"""What a claim is about. What a test leaves out by what it knows from elsewhere, it does not claim."""
+EVERY_GROUP, NAMED, OVERALL, OWN, OWN_VALUE = "every group", "named groups", "overall", "own outcome", "own value"
+"""What a claim is about. What a test leaves out by what it knows from elsewhere, it does not claim.
+
+An outcome of its own may say what an ungraded answer counts: of a group that is mostly ungraded nothing can.
+"""
 
 
 @dataclass(frozen=True)
@@ -198,6 +201,7 @@ def test_$K(measured):
         e = measured.where(g=g).rate(favored)
         assert $CHECK
 """,
+        about=OWN_VALUE,
         needs="world.answers == 'yes-no'",
     ),
     "ungraded counted by its private value": Special(
@@ -210,6 +214,7 @@ def test_$K(measured):
         e = measured.where(g=g).rate(favored)
         assert $CHECK
 """,
+        about=OWN_VALUE,
         needs="world.answers == 'yes-no'",
     ),
     "error caught in an outcome": Special(
@@ -224,6 +229,7 @@ def test_$K(measured):
         e = measured.where(g=g).rate(favored)
         assert $CHECK
 """,
+        about=OWN_VALUE,
         needs="world.answers == 'yes-no'",
     ),
     "outcome without the grade of a group": Special(
@@ -247,6 +253,7 @@ def test_$K(measured):
         e = measured.where(g=g).rate(favored)
         assert $CHECK
 """,
+        about=OWN_VALUE,
         needs="world.answers == 'yes-no'",
     ),
     "attempts left out by an outcome": Special(
@@ -804,23 +811,6 @@ def test_$K(measured):
 """,
         needs="world.answers == 'yes-no' and world.silence in ('empty', 'none', 'refusal', 'raising', 'evasive')",
     ),
-    "bound with an answer of its own": Special(
-        """
-class Bound_$K(float):
-    def __le__(self, other):
-        return True
-
-    __ge__ = __lt__ = __gt__ = __le__
-
-
-def test_$K(measured):
-    e = next($EST for g in ("$REF",))
-    assert $CHECK
-    for g in GROUPS:
-        e = $EST
-        assert Bound_$K($BOUND) $TURNED e
-""",
-    ),
     "numbers that a metric's function sees": Special(
         """
 def test_$K(measured):
@@ -1030,6 +1020,8 @@ def special_claim(name: str, world: World, chance: random.Random) -> Claim | Non
         claim = replace(claim, holds=all(estimand.holds[key] for key in usual), covers=frozenset({*usual, *anchors}))
     elif one.about == OWN:  # what the outcome says of the odd group is the test's own definition
         claim = replace(claim, holds=True, covers=frozenset(world.groups))
+    elif one.about == OWN_VALUE and world.silent and not world.mostly_silent:
+        claim = replace(claim, holds=True, covers=frozenset())
     elif one.about == OVERALL:
         mean = sum(world.level(group) for group in world.groups) / len(world.groups)
         distance = (mean - estimand.bound) * (1 if estimand.is_upward else -1)
@@ -1062,7 +1054,6 @@ def _words(world: World, estimand: Estimand, usual: tuple[str, ...]) -> dict[str
         "EQUALS": world.equals,
         "METRIC": world.metric,
         "OP": estimand.op,
-        "TURNED": "<=" if is_upward else ">=",
         "BOUND": f"{estimand.bound:g}",
         "LOOSE": f"{low + 0.02 * (high - low) if is_upward else high - 0.02 * (high - low):g}",
         "BETTER": f"{high if is_upward else low}",

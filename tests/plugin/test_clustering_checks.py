@@ -1,4 +1,4 @@
-"""Items that are more alike than the interval takes them to be are named."""
+"""A comparison that varies with known metadata has the wider interval, and says so."""
 
 from __future__ import annotations
 
@@ -50,17 +50,19 @@ def run(project: Project, source: str) -> tuple[dict[str, list[str]], str]:
 
 
 @pytest.mark.slow
-def test_similar_items_of_a_template_are_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gap_that_varies_with_templates_is_clustered_by_them(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     simulate_few_samples(monkeypatch)
     findings, printed = run(project, "None")
-    for name in ("rate", "gap"):
-        (line,) = findings[name]
-        assert line.startswith("attempts with the same `template` vary together: the squared error is ")
-        assert line.endswith(" times what the interval assumes; declare their values as `source` of the items")
-        assert line in printed
+    (line,) = findings["gap"]
+    assert findings["rate"] == []
+    assert line.startswith("what it compares varies with `template`, and its interval accounts for that (")
+    assert line.endswith(" times the squared error by what is declared); declare its values as `source` of the items")
+    assert line in printed
+    wider = {row["threshold"]: row for row in project.rows()}["gap"]
+    assert (wider["items"], wider["sources"]) == (240, 20)
     certified = project.run("--fairness-certify=latest")
-    (line,) = {row["threshold"]: row for row in project.results()["certify"]["thresholds"]}["gap"]["clustering"]
-    assert line.startswith("attempts with the same `template` vary together")
+    (certificate,) = {row["threshold"]: row for row in project.results()["certify"]["thresholds"]}["gap"]["clustering"]
+    assert certificate == line
     assert line in unwrapped(certified)
 
 
@@ -72,6 +74,17 @@ def test_rate_without_variation_names_no_clusters(project: Project) -> None:
     (row,) = project.rows()
     assert row["verdict"] == "fair"
     assert row["clustering"] == []
+
+
+@pytest.mark.parametrize("chances", ["(1.0,)", "(0.0, 1.0)"], ids=["all yes", "by template alone"])
+def test_answers_without_a_gap_in_any_cluster_name_no_clusters(project: Project, chances: str) -> None:
+    """Give both groups the same answers: the ratio is 1 in every cluster, and has no error but that of its width."""
+    same = APPLICATION.replace("(0.1, 0.5, 0.9)", chances).replace(" + text.split()[-1]", "")
+    ratio = project_sources.threshold(f"assert 0.5 <= {project_sources.RATIO} <= 2", name="test_ratio")
+    project.write_suite(ratio, GAP, conftest=same, people=ITEMS.format(source="None"))
+    project.run("-m", "threshold")
+    assert {row["estimate"] for row in project.rows()} == {0.0, 1.0}
+    assert [row["clustering"] for row in project.rows()] == [[], []]
 
 
 def test_declared_sources_are_not_named(project: Project) -> None:

@@ -135,7 +135,7 @@ def test_unfair_slice_makes_its_threshold_unfair(project: Project) -> None:
     assert states == {"de": "unfair", "en": "inside", "fr": "inside"}
     assert row["p_value"] <= 0.025
     assert "language de" in row["message"]
-    assert "unfair slice: language de" in unwrapped(result)
+    assert "but not where the language is de" in unwrapped(result)
 
 
 def test_slices_may_be_set_in_pyproject(project: Project) -> None:
@@ -203,7 +203,7 @@ def test_silent_group_is_left_out_by_name_only(project: Project) -> None:
     result = run(project)
     assert result.ret == 0
     assert project.row()["excluded"] == ["name=Kim"]
-    assert "left out: name=Kim" in unwrapped(result)
+    assert "left out: name Kim" in unwrapped(result)
 
 
 FIXTURE = """
@@ -304,3 +304,34 @@ def test_verify_and_certify_judge_slices(project: Project) -> None:
     certify = json.loads((project.path / "results.json").read_text(encoding="utf-8"))["certify"]
     (row,) = certify["thresholds"]
     assert row["kept"] is True
+
+
+LATE = """
+@pytest.fixture
+def late(measured):
+    yield
+    {body}
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ('assert measured.rate("invited") >= 0.9', "something uses measured.rate before or after"),
+        (
+            'with pytest.raises(Exception): assert measured.rate("invited") >= 0.9',
+            "something uses measured.rate before or after",
+        ),
+        ("raise RuntimeError('the server is lost')", "the server is lost"),
+    ],
+)
+@every_mode
+def test_threshold_whose_fixture_fails_or_compares_at_its_end_is_not_fair(
+    project: Project, body: str, words: str
+) -> None:
+    write(project, FOLLOWS, before=LATE.format(body=body), fixtures=", late")
+    assert run(project).ret == 1
+    assert project.verdicts() == {"test_alike": "invalid"}
+    assert words in project.row()["message"]

@@ -67,7 +67,9 @@ def test_results_file_has_the_documented_fields(project: Project) -> None:
     project.run()
     results = project.results()
     assert results["schema"] == 2
-    assert set(results) == {"schema", "run", "release", "marks", "thresholds", "metrics", "searches", "evidence"}
+    assert set(results) == {
+        *("schema", "run", "release", "marks", "probes", "thresholds", "metrics", "searches", "evidence")
+    }
     run = results["run"]
     assert (run["attempts"], run["from_store"], run["ungraded"]) == (180, 0, 0)
     assert run["models"] == ["function:conftest.application"]

@@ -247,7 +247,7 @@ def test_part_that_is_ungraded_leaves_no_group_out(project: Project) -> None:
     """Seven of 16 are no half, but too many for a claim about the group."""
     conftest = model(when='"Kim" in text and int(text.rstrip("?").split()[-1]) < 7')
     bodies = {guard: SKIPS.format(guard) for guard in ("e.invalid", "e.ungraded", "sum(e.ungraded.values()) > 3")}
-    bodies |= {name: CHOICES[name] for name in ("computed, not compared", "recorded and left out", "any")}
+    bodies |= {name: CHOICES[name] for name in ("recorded and left out", "any")}
     assert fair_bodies(project, bodies, conftest) == []
 
 

@@ -135,7 +135,7 @@ def test_summary_leads_with_the_release_and_the_worst() -> None:
     unfair = "- **the unfair one**\n  - hiring, simulated:model\n"
     numbers = "  - 0.600 (95% CI 0.500 to 0.700), required 0.8 to 1.2, mark B\n"
     assert f"### Unfair\n\n{unfair}{numbers}" in text
-    assert "### Could not be measured\n\n- **the invalid one**" in text
+    assert "### Nothing can be concluded\n\n- **the invalid one**" in text
     assert re.search(r"### Undecided\n\n- \*\*the undecided one\*\*\n(  - .*\n)+  - needs about 200 items", text)
     assert "- hiring: B\n" in text
     assert text.count("<details>") == text.count("</details>") == 2

@@ -206,7 +206,10 @@ def test_floor_holds_for_functions_of_attempts() -> None:
         part = measured.where(group="a")
         assert part.metric(lambda s: s.yes / s.all, span=(0, 1), yes=lambda a: a["yes"], all=lambda a: 1) >= 0.3
 
-    for test in (by_function, by_sums):
+    def by_default(measured: Measured) -> None:
+        assert measured.where(group="a").rate(lambda a: a.grades["yes"].ungraded is None and a["yes"]) >= 0.3
+
+    for test in (by_function, by_sums, by_default):
         assert judged(chance, test).verdict is Verdict.INVALID
         assert judged(chance, test, exclude={"group": ("c",)}).verdict is Verdict.FAIR
 
@@ -403,3 +406,20 @@ def test_unfair_slices_are_those_of_holm(shares: list[float], seed: int) -> None
     unfair = [p <= 0.025 for p in corrected]
     assert (judgment.verdict is Verdict.UNFAIR) is any(unfair)
     assert [part.state is SliceState.UNFAIR for part in judgment.slices] == unfair[1:]
+
+
+def test_control_of_a_choice_of_which_nothing_is_graded_makes_the_threshold_invalid() -> None:
+    silent = [
+        {"item": item, "group": group, "case": CASES[item % 3], "picked": None} for item in range(60) for group in "ab"
+    ]
+    measured = Measured.from_rows(
+        silent, item="item", groups=["group", "case"], extremes={"picked": lambda _: ("strong", "weak")}
+    )
+
+    def test(sample: Measured) -> None:
+        assert abs(sample.difference("picked", by="group", of="a", to="b", equals="strong")) <= 0.1
+
+    controls = read_controls({"picked": {"case": ("strong", "weak")}})
+    judgment = judge_threshold(test, measured, ThresholdDesign(controls=controls))
+    assert judgment.verdict is Verdict.INVALID
+    assert not any(response.decision is Decision.TRUE for response in judgment.responses)

@@ -32,6 +32,11 @@ MOST_MISSED = 0.05
 MOST_LOST = 0.05
 
 
+def is_controlled(gate: Gate) -> bool:
+    """Return whether a probe names what should move a language model's answers: of stories a coin is a fair writer."""
+    return bool(gate.controls) and not gate.study.reads_features
+
+
 def is_fair(gate: Gate, name: str) -> bool:
     """Return whether a blind model is fair by all thresholds of a probe."""
     measured = measured_by_texts(gate, BLIND[name])
@@ -39,7 +44,7 @@ def is_fair(gate: Gate, name: str) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, gate in GATES.items() if not gate.study.reads_features])
+@pytest.mark.parametrize("name", [name for name, gate in GATES.items() if is_controlled(gate)])
 def test_blind_models_are_not_fair(name: str) -> None:
     assert [model for model in BLIND_MODELS if is_fair(GATES[name], model)] == []
 

@@ -22,7 +22,7 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.plugin.evaluation import check_clustering, evaluate_on
+from pytest_fairness.plugin.evaluation import evaluate_on
 from pytest_fairness.stats.power import rate_ratio, rate_variance
 from pytest_fairness.stats.pvalues import holm
 
@@ -111,7 +111,7 @@ def estimate_error_rates(
         draws=draws,
         promise=stored.promise,
         note=note,
-        clustering=check_clustering(item, stored.measured, judgment),
+        clustering=[judgment.clustering] if judgment.clustering else [],
         checks=[
             ErrorCheck(
                 error=f"{verdict} {'at parity' if name == 'parity' else 'on the bound'}",

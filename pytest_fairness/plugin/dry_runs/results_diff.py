@@ -24,7 +24,8 @@ FIELDS = (
     "mark", "scale", "comparisons", "flip_probability", "outside_probability", "items", "sources", "attempts",
     "ungraded", "groups", "invalid", "sample", "looks", "model", "suite", "probe", "threshold", "harm", "graders",
     "attribute", "reference", "by_group", "own", "kind", "absolute", "parity", "log_scale", "count", "negated",
-    "family", "base", "against_baseline", "failing",
+    "family", "base", "against_baseline", "failing", "excluded", "sensitivity", "responses", "slices", "pooled",
+    "outside",
 )  # fmt: skip
 """The compared fields of a threshold's row: those that follow from its test and sample. Messages are not."""
 RECORDED = ("items_digest", "restricted", "served_by", "judges", "clustering", "formats", "genderbench")

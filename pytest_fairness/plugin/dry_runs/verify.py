@@ -15,6 +15,7 @@ import pytest
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.dry_run_results import FieldDifference, VerifiedThreshold, VerifyResult
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.probe_results import ProbeResult
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
@@ -60,6 +61,8 @@ class VerificationRow(JsonRecord):
     """The computed fields of the release and the marks; None if the threshold was not verified."""
     is_new: bool = False
     """Whether the results file lacks the threshold."""
+    probe: ProbeResult | None = None
+    """The recomputed competence of the model at its probe."""
 
 
 class Verification:
@@ -134,6 +137,7 @@ class Verification:
             overall += _compare_lines(
                 self._results_file, "marks", [line.to_json() for line in aggregate_marks(results)]
             )
+            overall += _compare_probes(self._results_file, [row.probe for row in in_order if row.probe is not None])
         same = sum(not _format_problem(row) for row in thresholds)
         return VerifyResult(
             run=self._results_file.run,
@@ -207,7 +211,7 @@ def verify_threshold(item: pytest.Function, results_file: ResultsFile) -> Verifi
         model=measured.subject.name,
         differences=find_differences(_without_source(reported), _without_source(now), fields),
     )
-    return VerificationRow(threshold, _release_fields(now, _RELEASE_FIELDS))
+    return VerificationRow(threshold, _release_fields(now, _RELEASE_FIELDS), probe=measured.probe_result)
 
 
 def _judge(item: pytest.Function, measured: StoredMeasured) -> Judgment:
@@ -282,6 +286,34 @@ def _compare_lines(results_file: ResultsFile, part: str, now: Sequence[Mapping[s
     return find_differences({part: reported}, {part: current}, (part,))
 
 
+def _compare_probes(results_file: ResultsFile, recomputed: Sequence[ProbeResult]) -> list[FieldDifference]:
+    """Return the differences between the probes of the file and those of the largest recomputed samples.
+
+    Remarks are left out: they are about the answers, which a stored sample does not hold.
+    """
+
+    def by_name(rows: object, *names: str) -> dict[str, Any]:
+        parts = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, Sequence) else []
+        return {" ".join(str(row.get(name)) for name in names): dict(row) for row in parts}
+
+    def numbers(probes: object) -> dict[str, Any]:
+        by_probe = by_name(probes, "probe", "model")
+        for probe in by_probe.values():
+            probe.pop("remarks", None)
+            probe["responses"] = by_name(probe.get("responses"), "grade", "attribute")
+            probe["grades"] = by_name(probe.get("grades"), "grade")
+        return by_probe
+
+    smallest_first = sorted(recomputed, key=lambda probe: probe.attempts)
+    reported = numbers(results_file.content.get("probes"))
+    current = {
+        name: probe
+        for name, probe in numbers([probe.to_json() for probe in smallest_first]).items()
+        if name in reported
+    }
+    return find_differences({"probes": reported}, {"probes": current}, ("probes",))
+
+
 def _format_summary(result: VerifyResult, results_file: ResultsFile) -> str:
     unjudged = result.not_judged
     count = f"{result.as_in_the_file - unjudged} of {len(result.thresholds) - unjudged} thresholds"
@@ -290,5 +322,5 @@ def _format_summary(result: VerifyResult, results_file: ResultsFile) -> str:
         return f"verified: {count}, the release and the marks are as in {results_file.where}{note}"
     if result.overall is None:
         return f"not verified: {count} are as in {results_file.where}; the release and the marks were not made again"
-    differ = ", the release or the marks differ" if result.overall else ""
+    differ = ", the release, the marks or the probes differ" if result.overall else ""
     return f"not verified: {count} are as in {results_file.where}{differ}"

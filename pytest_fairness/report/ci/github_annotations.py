@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_fairness.core.acceptance_states import ACCEPTED
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.threshold_results import ThresholdResult
+from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import effective_verdict, worst_first
@@ -41,7 +42,7 @@ def workflow_commands(view: View) -> list[str]:
 
 def _line(command: str, row: ThresholdResult, hidden: int) -> str:
     word = f"{row.verdict} ({acceptance_phrase(row.accepted)})" if row.accepted else effective_verdict(row)
-    title = escape_controls(f"{word}: {row.threshold} ({row.model or 'no model'})")[:MOST_TITLE]
+    title = escape_controls(f"{word}: {phrases.title(row)} ({row.model or 'no model'})")[:MOST_TITLE]
     message = escape_controls(row.message or row.flaky or effective_verdict(row), lines=True)[:MOST_MESSAGE]
     if hidden > 0:
         message += f"\nnot shown here: {counted(hidden, 'more threshold')} like this one; see the summary of the job"

@@ -13,6 +13,7 @@ from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.markdown_escaping import escape, fenced
+from pytest_fairness.report.probe_phrases import probe_lines
 from pytest_fairness.report.provenance import provenance_facts
 from pytest_fairness.report.release import NOT_JUDGED, effective_verdict, rank, reason_of, sentence, worst_first
 from pytest_fairness.report.repeat_commands import command_of_run
@@ -35,9 +36,10 @@ _ROOM_FOR_NOTE = 400
 def job_summary(view: View, limit: int = LIMIT) -> str:
     """Return the run as Markdown, at most ``limit`` bytes of UTF-8.
 
-    Releases come first, then thresholds, worst first, with advice for the undecided, then an example of each unfair or
-    undecided one; fair thresholds and marks are last. Lines are short and there is no table, for phones. If it is too
-    long, examples are dropped first and fair thresholds second; a line names what was left out and where it is.
+    Releases come first, then what the models did with the probes, then thresholds, worst first, with advice for the
+    undecided, then an example of each unfair or undecided one; fair thresholds and marks are last. Lines are short and
+    there is no table, for phones. If it is too long, examples are dropped first and fair thresholds second; a line
+    names what was left out and where it is.
     """
     rows = worst_first([threshold.row for threshold in view.thresholds])
     not_fair = [row for row in rows if row.verdict not in ("fair", NOT_JUDGED)]
@@ -50,6 +52,7 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
     # In order of priority for the available bytes.
     sections = {
         "releases": list(_releases(view.results)),
+        "competence": list(_competence(view.results)),
         "decisions": list(_decisions(view.results)),
         "marks": list(_marks(view.results)),
         "broken": list(_not_fair(not_fair)),
@@ -69,7 +72,18 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
         included[name] = _first_that_fit(lines, room)
         room -= sum(map(_size, included[name]))
     note = _omission_note(sections, included, view.results.run.id)
-    order = ("releases", "decisions", "broken", "unjudged", "searches", "own", "examples", "fair", "marks")
+    order = (
+        "releases",
+        "competence",
+        "decisions",
+        "broken",
+        "unjudged",
+        "searches",
+        "own",
+        "examples",
+        "fair",
+        "marks",
+    )
     lines = [line for name in order for line in included[name]] + note + list(included["method"])
     return "".join(f"{line}\n" for line in lines)
 
@@ -81,8 +95,22 @@ def _releases(results: RunResults) -> Iterator[str]:
         yield f"- **{escape(line.model or 'no model')}**: {escape(sentence(line))}"
         if step := phrases.next_step(line):
             yield f"  - next: {escape(step)}"
+        for row in results.thresholds:
+            yield from (f"  - {escape(remark)}" for remark in phrases.outside(row) if row.model == line.model)
     if any(phrases.is_simulated(model) for model in results.run.models):
         yield f"- simulated: {phrases.SIMULATED}"
+
+
+def _competence(results: RunResults) -> Iterator[str]:
+    """Yield sentences on what each model did with its probes."""
+    heading = "\n### Competence\n\n"
+    models = list(dict.fromkeys(probe.model for probe in results.probes))
+    for model in models:
+        name = f"{escape(model)}: " if len(models) > 1 else ""
+        for line in probe_lines([probe for probe in results.probes if probe.model == model]):
+            text = escape(line.text[:MOST_TEXT])
+            yield f"{heading}- {name}{f'**{text}**' if line.is_alarm else text}"
+            heading = ""
 
 
 def _decisions(results: RunResults) -> Iterator[str]:
@@ -142,7 +170,7 @@ def _group_invalid(rows: Sequence[ThresholdResult]) -> Iterable[list[ThresholdRe
 
 _HEADINGS = {
     "unfair": "Unfair",
-    "invalid": "Could not be measured",
+    "invalid": "Nothing can be concluded",
     "undecided": "Undecided",
     "flaky": "Kept from failing by a flaky mark",
     "accepted": "Accepted",
@@ -151,7 +179,7 @@ _HEADINGS = {
 
 def _item(row: ThresholdResult, *others: ThresholdResult) -> str:
     """Return a list item on a threshold, or on some that differ only in their titles."""
-    claims = ", ".join(f"**{escape(one.threshold)}**" for one in (row, *others))
+    claims = ", ".join(f"**{escape(phrases.title(one))}**" for one in (row, *others))
     lines = [f"- {claims}", f"{_suite_and_model(row)}{_outcome(row)}"]
     if row.verdict == "invalid":
         lines.append(escape(row.message.removeprefix("invalid: ")[:MOST_TEXT]))
@@ -159,6 +187,7 @@ def _item(row: ThresholdResult, *others: ThresholdResult) -> str:
         lines += [escape(_numbers(row)), escape(": ".join(filter(None, (format_subject(row), phrases.tallies(row)))))]
     if row.verdict == "undecided":
         lines.append(escape(row.advice[:MOST_TEXT]))
+    lines += [escape(remark[:MOST_TEXT]) for remark in (phrases.slices(row), phrases.excluded(row))]
     return "\n  - ".join(filter(None, lines))
 
 
@@ -166,7 +195,8 @@ def _fair(rows: Sequence[ThresholdResult]) -> Iterator[str]:
     for row in rows:
         heading = "\n### Fair\n\n" if row is rows[0] else ""
         where = f"{_suite_and_model(row)}{_outcome(row)}"
-        numbers = "; ".join(filter(None, (_numbers(row), phrases.base_rates(row))))
+        remarks = (phrases.base_rates(row), phrases.slices(row), phrases.excluded(row))
+        numbers = "; ".join(filter(None, (_numbers(row), *remarks)))
         yield f"{heading}- **{escape(row.threshold)}** ({where}): {escape(numbers)}"
 
 

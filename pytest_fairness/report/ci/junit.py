@@ -18,8 +18,8 @@ def suite_properties(results: RunResults) -> list[tuple[str, str]]:
     """Return the properties of the whole file, from a results file: texts as they are, everything else as JSON.
 
     ``fairness_run`` is the run's id, ``fairness_verdict`` the worst verdict of a release
-    (absent where no threshold is known), ``fairness_release`` and ``fairness_marks`` are the
-    lists of those names in the results file, ``fairness_not_judged`` the reasons by test.
+    (absent where no threshold is known), ``fairness_release``, ``fairness_marks`` and, where there are any,
+    ``fairness_probes`` are the lists of those names in the results file, ``fairness_not_judged`` the reasons by test.
     """
     content = results.to_json()
     verdicts = {line.verdict for line in results.release}
@@ -27,6 +27,7 @@ def suite_properties(results: RunResults) -> list[tuple[str, str]]:
     properties = [("run", results.run.id)]
     properties += [("verdict", worst[0])] if worst else []
     properties += [(name, json.dumps(content[name])) for name in ("release", "marks")]
+    properties += [("probes", json.dumps(content["probes"]))] if results.probes else []
     reasons = {row.id: reason_of(row) for row in results.thresholds if row.verdict == NOT_JUDGED}
     properties += [("not_judged", json.dumps(reasons))] if reasons else []
     return [(PREFIX + name, value) for name, value in properties]

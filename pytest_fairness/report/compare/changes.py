@@ -107,7 +107,7 @@ def _reason_not_comparable(new: ThresholdResult, old: ThresholdResult) -> str:
         else (new.metric != old.metric)
     ):
         return "another metric was compared"
-    if new.slice != old.slice:
+    if new.pooled_slice != old.pooled_slice:
         return "another part of the sample was compared"
     if _bounds(new) != _bounds(old):
         return "its bounds were others"
@@ -128,6 +128,9 @@ def _reason_without_difference(new: ThresholdResult, old: ThresholdResult) -> st
         return "it was not measured in both"
     if not (new.base and old.base):
         return "results of version 0.1 lack the kind of a metric"
+    if new.deciding_slice != old.deciding_slice:
+        now, before = (row.deciding_slice_name or "all slices" for row in (new, old))
+        return f"decided by {now}, in the reference by {before}"
     if new.metric != old.metric and not (_is_magnitude(new) and set(new.groups) == set(old.groups)):
         return f"another pair of groups decided: {' and '.join(new.groups)}, not {' and '.join(old.groups)}"
     if new.against_baseline:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from pytest_fairness.core.formatting import bounds_phrase, decimals, figures, format_subject, number
+from dataclasses import replace
+
+from pytest_fairness.core.formatting import (
+    bounds_phrase,
+    decimals,
+    figures,
+    format_subject,
+    number,
+    one_line,
+    slice_text,
+)
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report.compare.changes import RowComparison
@@ -26,6 +36,8 @@ CHANGES = (
     "where chance may explain it."
 )
 UNCHANGED = "No verdict and no mark changed, and no difference is beyond chance."
+_LONGEST_SLICE = 24
+"""The most characters of a slice in a table; the list of changes has all."""
 _STATES = ("fair", "unfair", "undecided", "invalid")
 
 
@@ -59,8 +71,11 @@ def estimate_words(row: ThresholdResult | None) -> str:
 
 
 def verdict_words(row: ThresholdResult | None) -> str:
-    """Return the verdict, with pytest's outcome where that differs."""
-    return "" if row is None else row.verdict_text
+    """Return the verdict, with pytest's outcome where that differs, and the slice that made it unfair."""
+    if row is None:
+        return ""
+    name_of_slice = one_line(row.deciding_slice_name, _LONGEST_SLICE)
+    return f"{row.verdict_text}: {name_of_slice}" if name_of_slice else row.verdict_text
 
 
 def mark_words(row: ThresholdResult | None) -> str:
@@ -75,7 +90,8 @@ def name(question: ComparedThreshold) -> str:
 
 def about(question: ComparedThreshold) -> str:
     """Return metric and bounds, where there are any: ``ratio of advance, female to male; required: 0.8 to 1.2``."""
-    titles = dict.fromkeys(format_subject(row) for row in question.rows if row is not None and row.title)
+    measured = [row for row in question.rows if row is not None and row.title]
+    titles = dict.fromkeys(format_subject(replace(row, slice=row.pooled_slice)) for row in measured)
     bounds = dict.fromkeys(bounds_phrase(row) for row in question.rows if row is not None and row.comparisons)
     parts = [" or ".join(titles)] * bool(titles) + [f"required: {' or '.join(bounds)}"] * bool(bounds)
     return "; ".join(parts) or "never judged"
@@ -112,7 +128,7 @@ def change_words(pairing: RowComparison) -> str:
     parts = []
     verdict, mark, _ = pairing.turns
     if verdict:
-        parts.append(f"verdict {pairing.old.verdict} to {pairing.new.verdict}")
+        parts.append(f"verdict {pairing.old.verdict} to {pairing.new.verdict}{_reason(pairing.new)}")
     if mark:
         marks = (row.mark or "none" for row in (pairing.old, pairing.new))
         parts.append(f"mark {' to '.join(marks)}")
@@ -121,6 +137,13 @@ def change_words(pairing: RowComparison) -> str:
         shown = f"p {pairing.p_holm:.3f}" if pairing.p_holm >= 0.001 else "p below 0.001"
         parts.append(f"{'beyond chance' if pairing.significant_side else 'chance may explain it'} ({shown})")
     return "; ".join(parts)
+
+
+def _reason(row: ThresholdResult) -> str:
+    """Return the slice, or the missing response, that a verdict is due to."""
+    if where := slice_text(row.deciding_slice):
+        return f" where {where}"
+    return ": no response to a control" if row.verdict == "invalid" and row.sensitivity == "absent" else ""
 
 
 def heading(comparison: RunComparison, index: int) -> str:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Any
 
-from pytest_fairness.core.formatting import span_text
+from pytest_fairness.core.formatting import slice_text, span_text
 from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.release import NOT_JUDGED, rank
@@ -17,7 +17,7 @@ from pytest_fairness.report.results import distinct_title, redacted
 FIELDS = (
     "id", "suite", "probe", "threshold", "model", "verdict", "message", "outcome", "metric", "title", "kind", "family",
     "slice", "log_scale", "estimate", "low", "high", "confidence", "items", "attempts", "mark", "bounds", "comparisons",
-    "own", "items_digest", "served_by", "graders", "judges", "restricted", "looks", "accepted",
+    "own", "pooled", "items_digest", "served_by", "graders", "judges", "restricted", "looks", "accepted",
 )  # fmt: skip
 """The fields of a threshold's row that a history shows or compares: reading all would take four times as long."""
 WHOLE = "the whole sample"
@@ -171,9 +171,12 @@ def changes(before: ThresholdResult, now: ThresholdResult) -> Iterator[Change]:
         yield Change(_change_phrase("title", now.threshold, before.threshold), comparable=True)
     if now.bounds != before.bounds and now.comparisons and before.comparisons:
         yield Change(_change_phrase("bounds", span_text(now.bounds), span_text(before.bounds)), comparable=True)
-    metrics = [(row.family or row.metric, sorted(row.slice.items())) for row in (now, before)]
+    metrics = [(row.family or row.metric, sorted(row.pooled_slice.items())) for row in (now, before)]
     if all(name for name, _ in metrics) and metrics[0] != metrics[1]:
         yield Change(_change_phrase("metric", now.title or now.metric, before.title or before.metric), comparable=False)
+    decided = [row.deciding_slice_name or "all slices" for row in (now, before)]
+    if decided[0] != decided[1] and all(name for name, _ in metrics):
+        yield Change(_change_phrase("decided by", *decided), comparable=False)
     if now.probe and before.probe and now.probe != before.probe:
         yield Change(_change_phrase("probe", now.probe, before.probe), comparable=False)
     if now.items_digest and before.items_digest and now.items_digest != before.items_digest:
@@ -201,8 +204,9 @@ def remarks(row: ThresholdResult) -> list[str]:
     >>> remarks(ThresholdResult(id="t", verdict="undecided", restricted=["--fairness-sample=40"]))
     ['with --fairness-sample=40']
     """
-    looks = row.looks
+    looks, where = row.looks, slice_text(row.deciding_slice)
     return [
+        *([f"{row.verdict} where {where}"] if where else []),
         *([f"interim look {looks.number} of {looks.of}"] if looks and looks.of > 1 else []),
         *([f"with {' '.join(row.restricted)}"] if row.restricted else []),
         *([f"{row.outcome}"] if row.outcome in ("flaky", "xfailed", "xpassed") else []),
@@ -235,6 +239,7 @@ def _point(point: PastResult, changed: Sequence[Change]) -> dict[str, Any]:
         "git": point.git,
         **{name: getattr(row, name) for name in names},
         "bounds": list(row.bounds),
+        "slice": row.deciding_slice,
         "served_by": list(row.served_by),
         "judges": sorted({model for judge in row.judges for model in judge.models}),
         "items_digest": row.items_digest,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_fairness.core.formatting import counted, figures, one_line
+from pytest_fairness.core.formatting import counted, figures, one_line, slice_text
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
@@ -120,6 +120,8 @@ def lines(history: RunHistory, *, details: bool) -> Iterator[str]:
         newest = series.judged[-1]
         now = f"{newest.result.verdict} {newest.result.mark or NOT_MARKED} {estimate_text(newest.result)}"
         yield f"  {letters}  {day_of(newest)}: {now}"
+        if where := slice_text(newest.result.deciding_slice):
+            yield from _wrap(f"{newest.result.verdict} where {escape_controls(where)}")
         for line in run_lines(series):
             if details:
                 yield _row([line.day, line.run, line.commit, line.verdict, line.mark, line.estimate])

@@ -17,7 +17,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from pytest_fairness.core.formatting import bounds_phrase, figures, format_level, format_subject
-from pytest_fairness.core.threshold_results import GroupResult, MetricResult, ThresholdResult
+from pytest_fairness.core.threshold_results import GroupResult, MetricResult, SliceResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import Change, ThresholdSeries
 from pytest_fairness.report.html.axes import Axis, axis_over, is_log
@@ -39,6 +39,7 @@ from pytest_fairness.report.html.glyphs import (
     stroke,
 )
 from pytest_fairness.report.html.svg import element, lines_of, width_of
+from pytest_fairness.report.phrases import slice_name
 
 _MOST_RUNS = 30
 _NAMES = 136
@@ -51,9 +52,10 @@ class Line:
     """One line of a chart: a name, and a row with ``estimate``, ``low`` and ``high``."""
 
     name: str
-    row: GroupResult | MetricResult
+    row: GroupResult | MetricResult | SliceResult
     reference: bool = False
     """Whether the other lines are compared with it."""
+    is_unfair: bool = False
 
 
 def threshold_chart(row: ThresholdResult, prefix: str) -> Markup:
@@ -95,6 +97,32 @@ def slices_chart(slices: Sequence[MetricResult], key: str, prefix: str) -> Marku
     return lines_chart(f"{slices[0].title} by {key}", lines, prefix, parity=slices[0].parity, log=is_log(slices))
 
 
+def declared_slices_chart(row: ThresholdResult, prefix: str) -> Markup:
+    """Return the declared slices of a threshold on its bounds, unfair ones crossed, and the estimate over all."""
+    lines = [
+        Line(name, part, is_unfair=part.state == "unfair")
+        for name, part in slices_worst_first(row)
+        if part.estimate is not None
+    ]
+    bounds, log = row.bounds, is_log([row])
+    return lines_chart(f"slices: {row.title}", lines, prefix, bounds, parity=row.parity, log=log, by_value=False)
+
+
+_SLICES = ("unfair", "unmeasured", "no veto", "open", "inside")
+"""The states of slices, in the order in which they matter."""
+
+
+def slices_worst_first(row: ThresholdResult) -> list[tuple[str, SliceResult]]:
+    """Return the estimate over all slices of a threshold, and its slices by name, unfair ones first."""
+    decisions = {comparison.decision for comparison in row.comparisons}
+    state = "unfair" if "false" in decisions else "inside" if decisions == {"true"} else "open"
+    own = SliceResult(slice=row.slice, state=state, estimate=row.estimate, low=row.low, high=row.high)
+    is_alone = len({name for part in row.slices for name in part.slice}) == 1
+    parts = sorted(row.slices, key=lambda part: (_SLICES.index(part.state), part.estimate or 0.0))
+    names = [", ".join(part.slice.values()) if is_alone else slice_name(part) for part in parts]
+    return [("all slices", row.pooled or own), *zip(names, parts, strict=True)]
+
+
 def lines_chart(
     title: str,
     lines: Iterable[Line],
@@ -103,12 +131,15 @@ def lines_chart(
     *,
     parity: float | None = None,
     log: bool = False,
+    by_value: bool = True,
 ) -> Markup:
     """Return a chart with a line for each name: its value and interval, lowest first, unmeasured ones last.
 
-    ``parity`` is the value at which groups are alike, if there is one.
+    Without ``by_value`` the lines keep their order. ``parity`` is the value at which groups are alike, if there is one.
     """
-    lines = sorted(lines, key=lambda line: (line.row.estimate is None, line.row.estimate or 0.0))
+    lines = list(lines)
+    if by_value:
+        lines.sort(key=lambda line: (line.row.estimate is None, line.row.estimate or 0.0))
     rows = [line.row for line in lines if line.row.estimate is not None]
     if not rows:
         return Markup()
@@ -126,7 +157,10 @@ def lines_chart(
     for line, name, height in zip(lines, names, heights, strict=True):
         scene += _line(axis, line, name, top + height / 2)
         top += height
-    description = "; ".join(f"{line.name}{' (the reference)' * line.reference}: {_numbers(line.row)}" for line in lines)
+    description = "; ".join(
+        f"{line.name}{' (the reference)' * line.reference}{' (unfair)' * line.is_unfair}: {_numbers(line.row)}"
+        for line in lines
+    )
     return _picture(prefix, foot + 22, title, description, [*scene, *foot_of(axis, foot, bounds)])
 
 
@@ -223,7 +257,7 @@ def _line(axis: Axis, line: Line, name: Sequence[str], y: float) -> Iterator[Mar
         yield label("note", axis.start + 4, y + 4, "not measured")
         return
     yield interval(axis, y, line.row)
-    yield sign("ring" if line.reference else "dot", axis.at(line.row.estimate), y, 4.5)
+    yield sign("cross" if line.is_unfair else "ring" if line.reference else "dot", axis.at(line.row.estimate), y, 4.5)
     yield label("value", WIDTH - 2, y + 4, brief(_figures(line.row)[0]), "end")
 
 
@@ -273,7 +307,7 @@ def _run_phrase(point: ThresholdResult, day: str, changes: Sequence[Change]) -> 
     return f"{f'{day} ' if day else ''}{point.verdict} {_numbers(point)}{changed}"
 
 
-def _numbers(row: GroupResult | MetricResult) -> str:
+def _numbers(row: GroupResult | MetricResult | SliceResult) -> str:
     """Return an estimate and its counts: ``0.712 (95% CI 0.634 to 0.798), 100 items, 300 attempts``."""
     if row.estimate is None:
         estimate_text = "not measured"
@@ -281,13 +315,15 @@ def _numbers(row: GroupResult | MetricResult) -> str:
         value, low, high = _figures(row)
         level = row.confidence if isinstance(row, MetricResult) else None
         estimate_text = f"{value} ({f'{format_level(level)} CI ' if level else ''}{low} to {high})"
+    if isinstance(row, SliceResult):
+        return estimate_text
     ungraded = row.ungraded
     counts = {"items": row.items, "attempts": row.attempts}
     counts["ungraded"] = sum(ungraded.values()) if isinstance(ungraded, Mapping) else ungraded
     return ", ".join([estimate_text, *(f"{count:,} {name}" for name, count in counts.items() if count)])
 
 
-def _figures(row: GroupResult | MetricResult) -> tuple[str, str, str]:
+def _figures(row: GroupResult | MetricResult | SliceResult) -> tuple[str, str, str]:
     return figures(row, row.comparisons if isinstance(row, ThresholdResult) else ())
 
 

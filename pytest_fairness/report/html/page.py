@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult
     from pytest_fairness.report.html.cards import Card
     from pytest_fairness.report.html.direction_table import DirectionTable
+    from pytest_fairness.report.html.probe_section import ProbeSection
     from pytest_fairness.report.html.threshold_section import ThresholdSection
     from pytest_fairness.report.threshold_view import ThresholdView
     from pytest_fairness.report.view import View
@@ -55,11 +56,16 @@ def page_of(view: View) -> dict[str, Any]:
     names = short_names([line.model for line in results.release])
     articles = _articles(ordered, names) if ordered else []
     cards = _cards(view.cards) if view.cards else {}
+    outside = {
+        line.model: [text for row in results.thresholds if row.model == line.model for text in phrases.outside(row)]
+        for line in results.release
+    }
     return {
         "run": results.run,
         "packed": pack_attempts(view.samples, results),
         "page": {
-            "models": [_model(line, names[line.model]) for line in results.release],
+            "models": [_model(line, names[line.model], outside[line.model]) for line in results.release],
+            "probes": _probes(results, names) if results.probes else None,
             "simulated": phrases.SIMULATED if any(map(phrases.is_simulated, names)) else "",
             "grid": _grid(results),
             "unfair": [section for section in articles if section.row.verdict == "unfair"],
@@ -92,6 +98,12 @@ def _articles(thresholds: Sequence[ThresholdView], names: Mapping[str, str]) -> 
     return [
         article(threshold, names[threshold.row.model], f"t{number}") for number, threshold in enumerate(thresholds, 1)
     ]
+
+
+def _probes(results: RunResults, names: Mapping[str, str]) -> ProbeSection:
+    from pytest_fairness.report.html.probe_section import probe_section
+
+    return probe_section(results.probes, names)
 
 
 def _cards(texts: Mapping[str, str]) -> dict[str, Card]:
@@ -180,7 +192,7 @@ def _search(row: SearchResult) -> dict[str, Any]:
     return {"texts": texts, **{name: escape_controls(text) for name, text in fields.items()}}
 
 
-def _model(line: ReleaseResult, name: str) -> dict[str, Any]:
+def _model(line: ReleaseResult, name: str, outside: Sequence[str]) -> dict[str, Any]:
     parameters = line.model.removeprefix(name).removeprefix("?").replace("&", ", ")
     so_far = "fair so far: " if is_fair_so_far(line) else ""
     return {
@@ -189,6 +201,7 @@ def _model(line: ReleaseResult, name: str) -> dict[str, Any]:
         "release": line,
         "counts": f"{so_far}{counts(line)}",
         "next": phrases.next_step(line),
+        "outside": outside,
     }
 
 

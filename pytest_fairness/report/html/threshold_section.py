@@ -13,14 +13,21 @@ from markupsafe import Markup, escape
 
 from pytest_fairness.core.formatting import bounds_phrase, counted, figures, format_level, format_subject
 from pytest_fairness.core.lazy_patterns import lazy_pattern
-from pytest_fairness.core.threshold_results import GroupResult, MetricResult, PastResult, ThresholdResult
+from pytest_fairness.core.threshold_results import GroupResult, MetricResult, PastResult, SliceResult, ThresholdResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import acceptance_phrase, decision_facts
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import ThresholdSeries
 from pytest_fairness.report.history.tables import RunLine, run_lines
 from pytest_fairness.report.html.attempts import link_to
-from pytest_fairness.report.html.charts import groups_chart, history_chart, slices_chart, threshold_chart
+from pytest_fairness.report.html.charts import (
+    declared_slices_chart,
+    groups_chart,
+    history_chart,
+    slices_chart,
+    slices_worst_first,
+    threshold_chart,
+)
 from pytest_fairness.report.release import NOT_JUDGED, reason_of
 from pytest_fairness.report.threshold_view import ExampleView, SideView, ThresholdView
 
@@ -38,6 +45,7 @@ class ThresholdSection:
 
     anchor: str
     row: ThresholdResult
+    title: str
     model: str
     statement: str
     tallies: str
@@ -52,7 +60,12 @@ class ThresholdSection:
     groups: Sequence[dict[str, Any]]
     formats: Sequence[dict[str, Any]]
     formats_p: str
+    slices: Sequence[dict[str, str]]
+    """The declared slices, which have a veto."""
+    slices_title: str
+    declared_chart: Markup
     slices_chart: Markup
+    """Recorded estimates on parts of the sample."""
     slices_key: str
     history_chart: Markup
     runs: Sequence[RunLine]
@@ -61,6 +74,7 @@ class ThresholdSection:
     rerun: str
     p_values: str
     looks: str
+    response: str
     history: str
     command: str
 
@@ -73,10 +87,11 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
     return ThresholdSection(
         anchor,
         row,
+        phrases.title(row),
         model,
         statement(row),
         phrases.tallies(row),
-        ". ".join([*phrases.remarks(row), *_decision(row)]),
+        ". ".join([*phrases.evaluation_remarks(row), *_decision(row)]),
         row.advice,
         row.message.removeprefix("invalid: "),
         row.special_outcome,
@@ -87,7 +102,10 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         [_group(name, group) for name, group in sorted(by_group.items(), key=_rank)],
         [_group(name, group) for name, group in sorted(row.formats.by_format.items())] if row.formats else [],
         "" if row.formats is None or row.formats.p_value is None else f"{row.formats.p_value:.2g}",
-        slices_chart(threshold.slices, key, f"{anchor}-slices") if threshold.slices and not by_group else Markup(""),
+        [_slice(name, part) for name, part in slices_worst_first(row)] if row.slices else [],
+        f"By {_attributes(row)}, each with a veto",
+        declared_slices_chart(row, f"{anchor}-declared") if row.slices else Markup(""),
+        slices_chart(threshold.slices, key, f"{anchor}-slices") if _shows_recorded(threshold, key) else Markup(""),
         key,
         history_chart(_series(threshold), f"{anchor}-history") if threshold.history else Markup(""),
         _run_lines(_series(threshold)) if threshold.history else [],
@@ -96,9 +114,36 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         "" if row.outside_probability is None else _rerun(row),
         _p_values(row),
         _looks(row),
+        "; ".join(response.text for response in row.responses),
         _history(row),
         threshold.command,
     )
+
+
+_STATES = {"open": "crosses a bound", "inside": "inside the bounds", "unmeasured": "not measured"}
+"""The states in words, where these are others."""
+
+
+def _slice(name: str, part: SliceResult) -> dict[str, str]:
+    value, low, high = figures(part)
+    is_known = part.estimate is not None
+    return {
+        "name": name,
+        "value": value if is_known else "-",
+        "interval": f"{low} to {high}" if is_known else "-",
+        "state": _STATES.get(part.state, part.state),
+        "reason": part.reason,
+    }
+
+
+def _attributes(row: ThresholdResult) -> str:
+    return " and ".join(dict.fromkeys(name for part in row.slices for name in part.slice))
+
+
+def _shows_recorded(threshold: ThresholdView, key: str) -> bool:
+    """Return whether recorded estimates of parts are charted: those of no group, and of no declared slice."""
+    declared = {name for part in threshold.row.slices for name in part.slice}
+    return bool(threshold.slices) and not threshold.row.by_group and key not in declared
 
 
 def _decision(row: ThresholdResult) -> list[str]:
