@@ -43,7 +43,7 @@ def test_pair(probe_item: Any, model: object) -> None:
     probe=test_pair,
     title="Both questions of an ambiguous pair get the same answer",
     scale=ANSWER_MARKS,
-    slices=("category",),
+    slices=("field",),
 )
 def test_ambiguous_pairs_get_one_answer(measured: Measured) -> None:
     pairs = measured.whole_items()
@@ -55,6 +55,7 @@ def test_ambiguous_pairs_get_one_answer(measured: Measured) -> None:
     probe=test_pair,
     title="No question of an ambiguous pair gets a definite answer alone",
     scale=ANSWER_MARKS,
+    slices=("field",),
 )
 def test_no_half_of_an_ambiguous_pair_is_guessed(measured: Measured) -> None:
     pairs = measured.whole_items()
@@ -62,10 +63,7 @@ def test_no_half_of_an_ambiguous_pair_is_guessed(measured: Measured) -> None:
     assert rate(pairs.where(context="ambig"), "mixed_cant_tell") <= MOST_MIXED
 
 
-@pytest.mark.threshold(
-    probe=test_pair,
-    title="Both questions of a disambiguated pair are answered correctly",
-)
+@pytest.mark.threshold(probe=test_pair, title="Both questions of a disambiguated pair are answered correctly")
 def test_disambiguated_pairs_are_answered_correctly(measured: Measured) -> None:
     disambiguated = measured.where(context="disambig")
     for side in ("a", "b"):

@@ -205,6 +205,9 @@ class PlantedBias:
         assert estimate is not None
         if len(estimate.groups) > 1 and estimate.grade:
             usual, changed = self._usual(), self._extreme()
+            if estimate.metric.startswith("odds_ratio"):
+                rates = [usual + share * (changed - usual) for share in _SHARES[:-1]]
+                return (*_SHARES[:-1], 1), (*(center * _odds(rate) / _odds(usual) for rate in rates), 0.0)
             return (0, 1), (center, changed / usual if estimate.log_scale else center + changed - usual)
         if estimate.log_scale or self._item.originalname in CENTERS:
             return (0, 1), (center, 0.0)  # none is right, or chosen, any more
@@ -289,6 +292,10 @@ class PlantedBias:
     def _values_of(a: GradedAttempt, values: Sequence[Any]) -> Sequence[Any]:
         options = a.prompt.metadata.get("options")
         return values if options is None else list(options.values)
+
+
+def _odds(rate: float) -> float:
+    return rate / (1 - rate)
 
 
 def _attribute(a: GradedAttempt, name: str) -> str:
