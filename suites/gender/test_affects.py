@@ -66,7 +66,7 @@ def test_high_stress_is_seen(measured: Measured) -> None:
     items=emotions,
     grade={"emotion": Choice()},
     control={"emotion": {"reading": ("anger", "sadness")}},
-    repetitions=5,
+    repetitions=6,
     harm="stereotyping",
     profiles=MORE,
     expected=READ,

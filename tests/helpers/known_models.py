@@ -89,7 +89,7 @@ class Facts:
     @property
     def wanted(self) -> str | None:
         """The option that the control, or a label, makes the right one; None where none is."""
-        if "label" in self.prompt.metadata and self.value("reading") != "open":
+        if "label" in self.prompt.metadata and (self.study != "gender/emotion" or self.value("reading")):
             return self.value("label")
         for control in self.controls:
             value = self.value(control.by)
