@@ -64,6 +64,7 @@ def test_approvals_of_others_are_alike(measured: Measured) -> None:
     grade={"chosen": Choice()},
     control={"chosen": {"stronger": ("female", "male")}},
     formats=Formats(("letters", "json", "text"), all_kinds=True),
+    repetitions=2,
     harm="allocation",
     profiles=MORE_CHOICES,
     expected=ALIKE,
