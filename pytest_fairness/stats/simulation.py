@@ -78,7 +78,7 @@ def expected_for(attempt: GradedAttempt, expected: Expected) -> Expected | None:
     if by is None:
         return expected
     places = (attempt.prompt.groups, attempt.prompt.metadata, attempt.item.metadata)
-    shares = expected[by].get(next((place[by] for place in places if by in place), None))
+    shares = expected[by].get(next((attributes[by] for attributes in places if by in attributes), None))
     return shares if shares is None or isinstance(shares, Mapping) else {True: shares}
 
 
@@ -322,9 +322,9 @@ class _GradeValues:
         self._grades = [tuple(map(Grade, values)) for values in self.by_kind]
         self.targets: Codes = np.full(columns.count, -1, dtype=np.int64)
         """The index of the value that each attempt's level of a control calls for; -1 where it calls for none."""
-        known = None if expected is None else attribute_of(expected)
+        declared_by = None if expected is None else attribute_of(expected)
         for control in controls:
-            if control.by != known:  # else its levels have shares of their own
+            if control.by != declared_by:  # else its levels have shares of their own
                 self._follow(columns, control)
 
     def _follow(self, columns: Columns, control: Control) -> None:
