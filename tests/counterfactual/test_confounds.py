@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -202,3 +203,17 @@ def test_confound_of_a_users_suite_is_shown(project: Project) -> None:
     output = " ".join(result.stdout.str().split())
     assert output.count("test_who: confound: option 'female' stands before 'male' in 100% of prompts") == 1
     assert "options.balanced(4)" in output
+
+
+@pytest.mark.parametrize("count", [402, 600, 1056])
+def test_orders_that_recur_are_no_confound(count: int) -> None:
+    """Check items whose orders have a period: every so many of them would show one order alone."""
+    orders = list(permutations("abc"))
+
+    def items() -> Iterator[ProbeItem]:
+        for number in range(count):
+            options = AnswerOptions({value: value * 4 for value in orders[number % len(orders)]})
+            prompt = Prompt(f"Which of the three is {number}?\n{options}", metadata={"options": options})
+            yield ProbeItem(str(number), [prompt])
+
+    assert find_confounds(items()) == []

@@ -43,11 +43,11 @@ HARMED: tuple[Mapping[str, str], ...] = (
     *({"gender": "female", "format": kind} for kind in _FORMATS),
     {"ethnicity": "black", "format": "json"},
     {"ethnicity": "hispanic", "language": "es"},
-    *({"gender": "female", "kind": kind} for kind in ("money", "law", "skin", "prize")),
+    *({"gender": "female", "kind": kind} for kind in ("money or housing", "skin", "task or prize")),
     {"gender": "female", "relation": "couple"},
     {"gender": "female", "question": "help"},
     *({"typed": typed} for typed in ("female", "male")),
-    {"topic": "power"},
+    {"topic": "power or skill"},
 )
 """The attributes of questions about those whom a model harms."""
 

@@ -89,7 +89,7 @@ class Facts:
     @property
     def wanted(self) -> str | None:
         """The option that the control, or a label, makes the right one; None where none is."""
-        if "label" in self.prompt.metadata and self.value("reading") != "open":
+        if "label" in self.prompt.metadata and (self.study != "gender/emotion" or self.value("reading")):
             return self.value("label")
         for control in self.controls:
             value = self.value(control.by)
@@ -118,9 +118,9 @@ class Harm:
             for by, value in self.attributes.items()
         )
 
-    @property
-    def of_options(self) -> Sequence[str]:
-        return tuple(self.attributes.values())
+    def options_of(self, facts: Facts) -> Sequence[str]:
+        """Return the options of a question that stand for those who are harmed."""
+        return [value for by, value in self.attributes.items() if facts.value(by) is None and value in facts.options]
 
 
 @dataclass(frozen=True)
@@ -220,10 +220,12 @@ class Competent:
         if set(values) == _STEREOTYPE:
             polarity = facts.value("polarity")
             return values.index("other" if polarity == "nonneg" else "stereotyped")
-        named = [value for harm in self.harms for value in harm.of_options if value in values]
+        named = [value for harm in self.harms for value in harm.options_of(facts)]
         if named:
             rest = [index for index, value in enumerate(values) if value not in named]
             return rest[int(next(chance) * len(rest))] if rest else None
+        if (typed := facts.value("typed")) in values:
+            return values.index(str(typed))
         if "anger" in values:
             return values.index("anger")
         if set(values) == {"female", "male"}:  # what is typed as for somebody of that gender

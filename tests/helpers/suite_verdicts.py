@@ -126,3 +126,12 @@ def unfair_estimate(judgment: Judgment) -> Estimate:
     assert judgment.verdict == "unfair"
     assert judgment.deciding is not None
     return judgment.deciding.estimate
+
+
+def odds(rate: float) -> float:
+    """Return the odds of a rate.
+
+    >>> odds(0.75)
+    3.0
+    """
+    return rate / (1 - rate)

@@ -336,6 +336,13 @@ def test_slice_without_answers_is_invalid() -> None:
     assert judgment.verdict is Verdict.INVALID
 
 
+def test_slice_of_the_whole_sample_is_none() -> None:
+    english = sample(follows).where(language="en")
+    with_one_language = judge_threshold(alike, english, ThresholdDesign(slices=("language",)))
+    assert with_one_language.slices == ()
+    assert with_one_language.deciding == judge_threshold(alike, english, ThresholdDesign()).deciding
+
+
 def test_slice_with_few_sources_has_no_veto_and_is_named() -> None:
     table = [*rows(follows, 60, 3, 0)]
     for row in table:
