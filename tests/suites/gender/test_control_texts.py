@@ -49,7 +49,8 @@ def test_prompts_of_another_case_differ_in_its_sentence_only() -> None:
 def test_levels_of_feelings_are_equally_many() -> None:
     assert Counter(item.metadata["load"] for item in affects.stress()) == {"high": 20, "low": 20, "some": 30}
     readings = Counter(item.metadata.get("reading") for item in affects.emotions())
-    assert readings == {**dict.fromkeys(affects.EMOTIONS, 12), None: 24}
+    named: dict[str | None, int] = dict.fromkeys(affects.EMOTIONS, 12)
+    assert readings == named | {None: 24}
     for question, field, levels in (
         ("proportion", "reaction", {"fitting": 18, "excessive": 18, "debatable": 36}),
         ("help", "need", {"great": 18, "little": 18, "some": 36}),
