@@ -45,7 +45,7 @@ class ControlResponse:
         """One sentence with the numbers of both levels.
 
         >>> ControlResponse(Control("advance", "case", "strong", "weak"), Decision.FALSE, 0.17, constant="true").text
-        'all answers to strong and weak alike are true: they cannot follow `case`'
+        'all answers to strong and weak alike are graded true: they cannot follow `case`'
         """
         control = self.control
         of, to = control.of, control.to
@@ -53,7 +53,7 @@ class ControlResponse:
         if self.constant:
             estimate = self.estimate
             count = "" if estimate is None else f"{estimate.attempts - sum(estimate.ungraded.values()):,} "
-            answers = f"all {count}answers to {of} and {to} alike are {self.constant}"
+            answers = f"all {count}answers to {of} and {to} alike are graded {self.constant}"
             return f"{answers}{where}: they cannot follow `{control.by}`"
         if self.estimate is None or self.estimate.invalid:
             reason = self.estimate.invalid if self.estimate is not None else "it was not measured"

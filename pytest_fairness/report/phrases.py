@@ -303,7 +303,7 @@ def title(row: ThresholdResult) -> str:
     >>> whole = SliceResult(slice={}, state="open", estimate=0.9, low=0.78, high=1.02)
     >>> row = ThresholdResult(id="t", threshold="All are let in alike", slices=[german], pooled=whole)
     >>> title(row)
-    'All are let in alike, but not where the language is de'
+    'All are let in alike: unfair where the language is de'
     """
     values: dict[str, list[str]] = {}
     for names in row.unfair_slices[:MOST_SLICES]:
@@ -311,7 +311,7 @@ def title(row: ThresholdResult) -> str:
             values.setdefault(name, []).append(value)
     where = slice_text({name: " or ".join(of_name) for name, of_name in values.items()})
     more = len(row.unfair_slices) - MOST_SLICES
-    return f"{row.threshold}, but not where {where}{f' (and {more} more)' * (more > 0)}" if where else row.threshold
+    return f"{row.threshold}: unfair where {where}{f' (and {more} more)' * (more > 0)}" if where else row.threshold
 
 
 def slices(row: ThresholdResult) -> str:
@@ -336,7 +336,11 @@ def slices(row: ThresholdResult) -> str:
     if unfair:
         named = ", ".join(f"{slice_name(part)} {numbers_of(part)}" for part in unfair)
         texts.append(f"unfair slice{'s' * (len(unfair) > 1)}: {named}")
-    elif not row.pooled and (tested := [part for part in row.slices if part.state in ("inside", "open")]):
+    elif (
+        row.verdict != "invalid"
+        and not row.pooled
+        and (tested := [part for part in row.slices if part.state in ("inside", "open")])
+    ):
         attributes = ", ".join(dict.fromkeys(name for part in row.slices for name in part.slice))
         texts.append(f"no slice by {attributes} is unfair ({counted(len(tested), 'slice')})")
     for state in ("unmeasured", "no veto"):

@@ -199,20 +199,26 @@ class Selection:
         return self.replaced(rows=rows, setting=replace(self.setting, slice=slice_values), history=history)
 
     def mostly_ungraded(self, outcomes: Iterable[tuple[Outcome, Any]]) -> str:
-        """Return that over half of a group's attempts are ungraded for one of these outcomes; empty if none is."""
+        """Return that over half of a group's attempts are ungraded for one of these outcomes; empty if none is.
+
+        It names the group that lacks the largest share, or all attempts where no group lacks more than they do.
+        """
+        most = 0.0, ""
         for outcome, missing in self._ungraded_shares(outcomes):
             if not missing.any():
                 continue
+            overall = f"{missing.sum():,.0f} of all {len(missing):,} attempts are ungraded for {outcome}"
+            whole = float(missing.mean()), overall
             for by in sorted(self.columns.group_attributes):
                 attribute = self.columns.attribute(by)
                 codes = attribute.codes[self.rows]
                 attempts, ungraded = (np.bincount(codes[codes >= 0], weights=of) for of in (None, missing[codes >= 0]))
                 for code in np.flatnonzero(ungraded > MOST_UNGRADED_AT_ALL * attempts).tolist():
-                    return (
-                        f"{ungraded[code]:,.0f} of {attempts[code]:,.0f} attempts of {by} {attribute.labels[code]} are "
-                        f"ungraded for {outcome}"
-                    )
-        return ""
+                    of_group = f"attempts of {by} {attribute.labels[code]} are ungraded for {outcome}"
+                    text = f"{ungraded[code]:,.0f} of {attempts[code]:,.0f} {of_group}"
+                    found = float(ungraded[code] / attempts[code]), text
+                    most = max(most, found if found[0] > whole[0] else whole, key=lambda one: one[0])
+        return most[1]
 
     def _ungraded_shares(self, outcomes: Iterable[tuple[Outcome, Any]]) -> Iterator[tuple[str, Floats]]:
         """Yield the grades that outcomes are made of, each with the ungraded share of each attempt.

@@ -24,7 +24,7 @@ from pytest_fairness.stats.responses import find_responses
 if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
 
-_FLOOR = "over half, so nothing is fair without them, whatever is compared; the mark's exclude= leaves a group out"
+_FLOOR = "over half, and without them nothing is fair"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,7 @@ def judge_threshold(
         if design.slices:
             judgment = _with_slices(judgment, _judge_slices(test, sample, judgment, design.slices, options))
         outcomes = _outcomes(judgment)
-        is_open = judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED)
-        if is_open and (reason := sample.selection.mostly_ungraded(outcomes)):
+        if judgment.verdict is not Verdict.UNFAIR and (reason := sample.selection.mostly_ungraded(outcomes)):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{reason}, {_FLOOR}")
         judgment = _with_responders(judgment, sample)
         judgment = _with_responses(judgment, find_responses(sample, design.controls, outcomes))
@@ -273,7 +272,8 @@ def _judge_slice(
     if not part.attempts:
         return replace(judged, state=SliceState.UNMEASURED, reason="it has no attempts")
     judgment = judge(lambda: test(part), **options)
-    if reason := part.selection.mostly_ungraded(_outcomes(judgment)):
+    own = part.where(**{judged.by: judged.value})
+    if reason := own.selection.mostly_ungraded(_outcomes(judgment)):
         return replace(judged, state=SliceState.UNMEASURED, reason=reason)
     if judgment.reason:
         return replace(judged, state=SliceState.NO_VETO, reason=judgment.reason)

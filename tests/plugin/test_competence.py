@@ -139,7 +139,7 @@ def test_model_that_always_says_yes_is_named(project: Project) -> None:
     assert competence(project)["sensitivity"] == "absent"
     assert {row["verdict"] for row in project.rows()} == {"invalid"}
     text = section(result)
-    sentence = "application: all 1,440 answers to strong and weak alike are true: they cannot follow `case`"
+    sentence = "application: all 1,440 answers to strong and weak alike are graded true: they cannot follow `case`"
     assert text.count("they cannot follow `case`") == text.count(sentence) == 1
     assert "next: find out why the answers do not follow what should move them" in text
     assert project.results()["release"][0]["without_response"] == 2
@@ -250,7 +250,7 @@ def test_unfair_slice_stands_in_the_line_of_its_threshold(project: Project) -> N
     assert row["pooled"]["slice"] == {}
     assert row["estimate"] < row["pooled"]["estimate"]
     text = section(result)
-    title = "Women and men are hired alike, but not where the language is Dutch"
+    title = "Women and men are hired alike: unfair where the language is Dutch"
     assert text.count(title) == 1
     assert re.search(re.escape(title) + rf" {row['estimate']:.3f} \(.*? 0\.5 to 2 +\S+ +unfair", text)
     assert re.search(rf"{row['pooled']['estimate']:.3f} \(\S+ to \S+\) over all slices", text)
@@ -398,12 +398,12 @@ def test_summary_and_annotations_name_slices_and_competence(project: Project, mo
     write(project, HARM, mark=SLICES)
     result = run(project)
     text = summary.read_text(encoding="utf-8")
-    title = "Women and men are hired alike, but not where the language is Dutch"
+    title = "Women and men are hired alike: unfair where the language is Dutch"
     assert f"- **{title}**" in text
     assert "over all slices" in text
     assert text.index("### Competence") < text.index("answers follow what should move them") < text.index(title)
     (command,) = [line for line in result.outlines if line.startswith("::error")]
-    assert f"title=unfair%3A {title.replace(',', '%2C')} (" in command
+    assert f"title=unfair%3A {title.replace(':', '%3A')} (" in command
     assert "unfair in 1 slice of 3: language Dutch" in command
 
 

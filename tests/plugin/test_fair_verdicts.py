@@ -135,7 +135,7 @@ def test_unfair_slice_makes_its_threshold_unfair(project: Project) -> None:
     assert states == {"de": "unfair", "en": "inside", "fr": "inside"}
     assert row["p_value"] <= 0.025
     assert "language de" in row["message"]
-    assert "but not where the language is de" in unwrapped(result)
+    assert "unfair where the language is de" in unwrapped(result)
 
 
 def test_slices_may_be_set_in_pyproject(project: Project) -> None:

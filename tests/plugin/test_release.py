@@ -113,7 +113,7 @@ def test_fair_requires_every_threshold_of_the_collected_files(project: Project) 
         "not judged", "not judged: skipped: needs a | b"
     ]  # fmt: skip
     page = (project.path / "report.html").read_text(encoding="utf-8")
-    assert "fair so far: 1 of 4 thresholds" in page
+    assert ">fair so far</span> 1 of 4 thresholds" in page
     assert "Every threshold could be measured" not in page
 
 

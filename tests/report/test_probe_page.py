@@ -85,7 +85,7 @@ def test_page_begins_with_the_probes(open_page: OpenPage, tmp_path: Path) -> Non
 def test_slices_stand_unfair_first_with_reasons(open_page: OpenPage, tmp_path: Path) -> None:
     write_page(tmp_path / "page.html", view([], sliced()))
     opened = open_page(tmp_path / "page.html")
-    assert opened.locator("h4").first.inner_text() == "women and men alike, but not where the language is de"
+    assert opened.locator("h4").first.inner_text() == "women and men alike: unfair where the language is de"
     lines = [" ".join(text.split()) for text in opened.locator("table.slices tbody tr").all_inner_texts()]
     assert lines == [
         "all slices 0.900 0.780 to 1.020 crosses a bound",

@@ -67,7 +67,8 @@ def test_one_grade_of_all_answers_is_named() -> None:
 def test_constant_answers_of_a_control_are_remarked_once() -> None:
     result = find(sample(lambda number, case: ("Yes", {"hired": True})), CONTROL)
     assert (result.sensitivity, result.remarks) == ("absent", ())
-    assert result.responses[0].text == "all 60 answers to strong and weak alike are true: they cannot follow `case`"
+    text = "all 60 answers to strong and weak alike are graded true: they cannot follow `case`"
+    assert result.responses[0].text == text
 
 
 def test_few_answers_are_not_remarked() -> None:

@@ -69,7 +69,7 @@ def test_fair_answers_that_follow_their_control_are_fair() -> None:
     assert response.text.startswith("the answers follow `case` (strong 0.9")
 
 
-@pytest.mark.parametrize(("chance", "words"), [(0.5, "do not depend on `case`"), (1.0, "are true"), (0.0, "are false")])
+@pytest.mark.parametrize(("chance", "words"), [(0.5, "do not depend on `case`"), (1.0, "are graded true"), (0.0, "are graded false")])
 def test_answers_that_do_not_follow_their_control_are_invalid(chance: float, words: str) -> None:
     judgment = judged(lambda _: chance, controls=CONTROL)
     assert judgment.verdict is Verdict.INVALID
@@ -309,7 +309,7 @@ def test_slice_that_does_not_respond_is_invalid() -> None:
         lambda prompt: 1.0 if prompt["language"] == "de" else follows(prompt), controls=CONTROL, slices=("language",)
     )
     assert alike_in_german.verdict is Verdict.INVALID
-    assert "are true where language is de" in alike_in_german.sensitivity
+    assert "are graded true where language is de" in alike_in_german.sensitivity
 
 
 def test_slices_by_the_control_itself_are_no_matter() -> None:
@@ -396,7 +396,7 @@ def test_nested_slices_of_equal_groups_are_fair() -> None:
     assert judge_threshold(pooled, religions(None), ThresholdDesign(slices=("religion",))).verdict is Verdict.FAIR
 
 
-@given(st.lists(st.floats(0.0005, 1.0), min_size=1, max_size=6), st.integers(0, 1000))
+@given(st.lists(st.floats(0.0005, 1.0), min_size=2, max_size=6), st.integers(0, 1000))
 @examples(8)
 def test_unfair_slices_are_those_of_holm(shares: list[float], seed: int) -> None:
     """Check the family of pooled claim and slices against Holm's correction of their p-values."""

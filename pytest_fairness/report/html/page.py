@@ -194,12 +194,12 @@ def _search(row: SearchResult) -> dict[str, Any]:
 
 def _model(line: ReleaseResult, name: str, outside: Sequence[str]) -> dict[str, Any]:
     parameters = line.model.removeprefix(name).removeprefix("?").replace("&", ", ")
-    so_far = "fair so far: " if is_fair_so_far(line) else ""
     return {
         "name": name,
         "parameters": parameters,
         "release": line,
-        "counts": f"{so_far}{counts(line)}",
+        "verdict": "fair so far" if is_fair_so_far(line) else line.verdict,
+        "counts": counts(line),
         "next": phrases.next_step(line),
         "outside": outside,
     }

@@ -120,7 +120,7 @@ def _response(probe: ProbeResult, label: str, model: str, response: ResponseResu
 
 def _smallest(response: ResponseResult) -> str:
     """Return the smallest response that counts, for decisions with its odds ratio; empty where none is known."""
-    if response.at_least is None:
+    if response.at_least is None or response.constant:
         return ""
     odds_ratio = "" if response.odds_ratio is None else f", an odds ratio of {response.odds_ratio:g}"
     return f"at least {response.at_least:.2f} counts{odds_ratio}"

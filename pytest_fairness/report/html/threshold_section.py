@@ -131,7 +131,7 @@ def _slice(name: str, part: SliceResult) -> dict[str, str]:
         "name": name,
         "value": value if is_known else "-",
         "interval": f"{low} to {high}" if is_known else "-",
-        "state": _STATES.get(part.state, part.state),
+        "state": _STATES.get(part.state, part.state) if is_known or part.state != "open" else "no estimate",
         "reason": part.reason,
     }
 
