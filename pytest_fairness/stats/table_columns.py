@@ -45,6 +45,8 @@ _GRADERS = frozenset(
 )
 _ABOUT_FAILURES = _FAILURES | _GRADERS | {"message", "msg", "text", "reason", "request", "api", "model"}
 """Words in such a name: with any other it says something else, such as the kind of a model's errors."""
+_MARKED = re.compile(r"\[ERROR\]|(?:\[invalid(?:answer)?\]|__invalid__)\s*$")
+"""A text that evaluators write in place of an answer, or of a judgment that they could not read."""
 _NO_FAILURES = frozenset(("", "none", "no", "false", "null", "nan", "n/a", "na", "0", "ok", "-", "[]", "{}", "<na>"))
 _FAMILIES = (
     r"gpt|chatgpt|o[134]|claude|gemini|gemma|llama|mistral|mixtral|ministral|qwen|deepseek|command|grok|phi|olmo|falcon|"
@@ -191,15 +193,26 @@ def failure_columns(rows: Sequence[Row], roles: Collection[Any]) -> list[Any]:
         rows: The rows.
         roles: The columns whose meaning is declared.
     """
-    words = {name: words_of(str(name)) for name in columns_of(rows) if name not in roles}
-    named = [name for name, own in words.items() if own & _FAILURES and own <= _ABOUT_FAILURES]
-    return [name for name in named if 0 < sum(bool(failure_in(row, [name])) for row in rows) < len(rows)]
+    marked = {name for row in rows for name, value in row.items() if type(value) is str and _is_marked(value)}
+    told = [name for name in columns_of(rows) if name not in roles and (name in marked or _tells_failures(str(name)))]
+    return [name for name in told if 0 < sum(bool(failure_in(row, [name])) for row in rows) < len(rows)]
+
+
+def _tells_failures(name: str) -> bool:
+    """Return whether a column, or the last field of a nested one, is called by a failure."""
+    return any(
+        own & _FAILURES and own <= _ABOUT_FAILURES for own in (words_of(name), words_of(name.rpartition(".")[2]))
+    )
+
+
+def _is_marked(value: Any) -> bool:
+    return isinstance(value, str) and value[:1] in ("[", "_") and _MARKED.match(value) is not None
 
 
 def failure_in(row: Row, columns: Iterable[Any]) -> str:
     """Return why the grades of a row are none: the text of an error, or that a grader failed; empty where they are.
 
-    A text counts, and of truths those about a grader: an answer itself may be one that failed.
+    A text counts, in other columns a marked one. Of truths only those on a grader do: an answer itself may have failed.
 
     >>> failure_in({"error": "429 Too Many Requests", "ok": False}, ["error"])
     'error: 429 Too Many Requests'
@@ -208,6 +221,8 @@ def failure_in(row: Row, columns: Iterable[Any]) -> str:
     """
     for name in columns:
         value = row.get(name)
+        if not _tells_failures(str(name)) and not _is_marked(value):
+            continue
         if value is True or (isinstance(value, str) and value.strip().lower() == "true"):
             if words_of(str(name)) & _GRADERS:
                 return str(name)

@@ -59,6 +59,10 @@ def refusal(pytester: pytest.Pytester) -> str:
         ("judge_error", ["no JSON"], []),
         ("error.message", "timeout", ""),
         ("scoring_failed", True, False),
+        ("details.parse_error", True, False),
+        ("judge_failed", True, None),
+        ("choice", "__invalid__", "A"),
+        ("judgment", "[ERROR] 429", "Score: 1"),
         ("parseError", "true", "false"),
     ],
 )
