@@ -154,7 +154,7 @@ def _plugin_that_ignores(path: Path, config: pytest.Config) -> str:
     """Return the name of the installed plugin that leaves out a file; empty where options or a conftest.py do."""
     arguments = {"collection_path": path, "config": config}
     for hook in config.hook.pytest_ignore_collect.get_hookimpls():
-        module = getattr(hook.plugin, "__module__", None) or getattr(hook.plugin, "__name__", "")
+        module = str(getattr(hook.plugin, "__module__", None) or getattr(hook.plugin, "__name__", ""))
         if hook.plugin_name.endswith("conftest.py") or module.partition(".")[0] in _OWN:
             continue
         is_answer = not (hook.wrapper or hook.hookwrapper) and arguments.keys() >= set(hook.argnames)

@@ -194,8 +194,10 @@ def failure_columns(rows: Sequence[Row], roles: Collection[Any]) -> list[Any]:
         roles: The columns whose meaning is declared.
     """
     marked = {name for row in rows for name, value in row.items() if type(value) is str and _is_marked(value)}
-    told = [name for name in columns_of(rows) if name not in roles and (name in marked or _tells_failures(str(name)))]
-    return [name for name in told if 0 < sum(bool(failure_in(row, [name])) for row in rows) < len(rows)]
+    columns = [
+        name for name in columns_of(rows) if name not in roles and (name in marked or _tells_failures(str(name)))
+    ]
+    return [name for name in columns if 0 < sum(bool(failure_in(row, [name])) for row in rows) < len(rows)]
 
 
 def _tells_failures(name: str) -> bool:
