@@ -66,7 +66,7 @@ def refusal(pytester: pytest.Pytester) -> str:
         ("parseError", "true", "false"),
     ],
 )
-def test_grades_beside_a_failure_are_none(pytester: pytest.Pytester, column: str, value: Any, other: Any) -> None:
+def test_failed_rows_have_no_grades(pytester: pytest.Pytester, column: str, value: Any, other: Any) -> None:
     """Regression: evaluators write the worst grade for an answer or a judge that failed, and the error beside it."""
     table: Rows = [{**row, column: other} for row in rows()]
     for row in table[::8]:

@@ -127,7 +127,7 @@ def test_grader_with_one_form_of_reason_failed_if_it_has_another(
     assert rows[1]["ungraded"] == "could not be graded: 503 model is loading"
 
 
-def asked(number: int, raw: str, *, cached: bool) -> dict[str, Any]:
+def prompted(number: int, raw: str, *, cached: bool) -> dict[str, Any]:
     reply = {"output": "Let us invite the applicant.", "finishReason": "stop", "cached": cached}
     return graded(number, component(), prompt={"raw": raw, "label": "invite"}, response=reply)
 
@@ -136,11 +136,11 @@ def test_replies_from_a_cache_that_leaves_variables_out_are_ungraded(
     imported: Callable[..., Rows], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Regression: a cache by prompt gave both groups one reply of a provider that reads the variables."""
-    shared = [asked(0, "screen", cached=False), asked(1, "screen", cached=True)]
+    shared = [prompted(0, "screen", cached=False), prompted(1, "screen", cached=True)]
     own = [
-        asked(2, "screen Anna", cached=True),
-        asked(3, "screen Ben", cached=True),
-        asked(2, "screen Anna", cached=True),
+        prompted(2, "screen Anna", cached=True),
+        prompted(3, "screen Ben", cached=True),
+        prompted(2, "screen Anna", cached=True),
     ]
     rows = imported("promptfoo", [*shared, *own])
     assert [row["success"] for row in rows] == [True, None, True, True, True]
@@ -151,7 +151,7 @@ def test_replies_from_a_cache_that_leaves_variables_out_are_ungraded(
 def test_prompts_of_promptfoo_that_look_unfilled_are_counted(
     imported: Callable[..., Rows], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    imported("promptfoo", [asked(0, "Invite Anna?", cached=False), asked(1, "--\n{{name}}", cached=False)])
+    imported("promptfoo", [prompted(0, "Invite Anna?", cached=False), prompted(1, "--\n{{name}}", cached=False)])
     assert "1 of 2 prompts look unfilled: they hold {{name}}" in capsys.readouterr().out
 
 
