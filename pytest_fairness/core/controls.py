@@ -17,7 +17,7 @@ from pytest_fairness.core.json_objects import is_number
 
 NO_GAP = "this probe cannot show a gap in this model"
 """The consequence of answers that do not follow a control."""
-OPTIONS = ("equals", "at_least")
+OPTIONS = ("equals", "at_least", "also")
 """Keys of a control that are no attributes."""
 LEVELS = "control_levels"
 """The metadata of a prompt that holds the level of each control, for models that follow controls."""
@@ -39,6 +39,12 @@ class Control:
     """The value that is counted, for a grade that holds text; None: the name of the higher level."""
     at_least: float | None = None
     """The smallest response that counts: an odds ratio for decisions, a difference for numbers; None: the default."""
+    also: tuple[str, ...] = ()
+    """Other grades of the same answers, whose thresholds ask for this response as well."""
+
+    def concerns(self, grades: Iterable[str]) -> bool:
+        """Return whether a threshold on these grades asks for the response."""
+        return not {self.grade, *self.also}.isdisjoint(grades)
 
 
 def with_levels(items: Iterable[ProbeItem], controls: Sequence[Control]) -> list[ProbeItem]:
@@ -70,10 +76,10 @@ def read_controls(value: object) -> tuple[Control, ...]:
     """Return the controls that a mark declares.
 
     >>> read_controls({"advance": {"case": ("strong", "weak"), "at_least": 3}})
-    (Control(grade='advance', by='case', of='strong', to='weak', equals=None, at_least=3.0),)
+    (Control(grade='advance', by='case', of='strong', to='weak', equals=None, at_least=3.0, also=()),)
 
     Args:
-        value: By grade, its attributes with their higher and lower level; and ``equals`` and ``at_least``.
+        value: By grade, its attributes with their higher and lower level; and ``equals``, ``at_least`` and ``also``.
 
     Raises:
         FairnessError: The value is malformed.
@@ -90,7 +96,11 @@ def read_controls(value: object) -> tuple[Control, ...]:
         if not attributes:
             raise FairnessError(f"control of {grade!r} names no attribute: {_FORM}")
         least = _smallest(grade, declared.get("at_least"))
-        controls += [_control(grade, by, levels, declared.get("equals"), least) for by, levels in attributes.items()]
+        also = _other_grades(grade, declared.get("also", ()))
+        controls += [
+            replace(_control(grade, by, levels, declared.get("equals"), least), also=also)
+            for by, levels in attributes.items()
+        ]
     return tuple(controls)
 
 
@@ -101,6 +111,12 @@ def _control(grade: str, by: object, levels: object, equals: Any, at_least: floa
     if of == to:
         raise FairnessError(f"control of {grade!r}: both levels of {by!r} are {of!r}: name two")
     return Control(grade, by, of, to, equals, at_least)
+
+
+def _other_grades(grade: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, tuple | list) or not all(isinstance(name, str) for name in value):
+        raise FairnessError(f"control of {grade!r}: also is {short_repr(value)}: write the names of grades in a list")
+    return tuple(value)
 
 
 def _smallest(grade: str, value: object) -> float | None:

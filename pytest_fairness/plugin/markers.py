@@ -89,13 +89,20 @@ def check_expected(value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise FairnessError(f"expected is {value!r:.60}: write expected={{'grade': {{value: share}}}}")
     for name, shares in value.items():
-        numbers = list(shares.values()) if isinstance(shares, Mapping) else [shares]
-        are_shares = all(is_number(number) and 0 <= number <= 1 for number in numbers)
-        if not numbers or not are_shares or sum(numbers) > 1 + 1e-9:
+        # One attribute may have shares for each of its values.
+        by_value = next(iter(shares.values())) if isinstance(shares, Mapping) and len(shares) == 1 else None
+        if not all(map(_are_shares, by_value.values() if isinstance(by_value, Mapping) and by_value else [shares])):
             raise FairnessError(
-                f"expected: {name} is {shares!r:.60}: write the share of true, or {{value: share}} of at most 1 in all"
+                f"expected: {name} is {shares!r:.60}: write the share of true, or {{value: share}} of at most 1 in "
+                "all, or one of these for each value of an attribute, {'attribute': {value: ...}}"
             )
     return value
+
+
+def _are_shares(shares: Any) -> bool:
+    numbers = list(shares.values()) if isinstance(shares, Mapping) else [shares]
+    are_numbers = all(is_number(number) and 0 <= number <= 1 for number in numbers)
+    return bool(numbers) and are_numbers and sum(numbers) <= 1 + 1e-9
 
 
 def check_graders(value: object) -> Mapping[str, Any]:

@@ -41,13 +41,11 @@ def find_responses(
     if not controls:
         return []
     known_grades = sample.selection.columns.known_grades
-    for control in controls:
-        if known_grades and control.grade not in known_grades:
-            raise FairnessError(
-                f"control: there is no grade {control.grade!r}; {did_you_mean(control.grade, known_grades)}"
-            )
+    for name in dict.fromkeys(name for control in controls for name in (control.grade, *control.also)):
+        if known_grades and name not in known_grades:
+            raise FairnessError(f"control: there is no grade {name!r}; {did_you_mean(name, known_grades)}")
     used = {grade for outcome, _ in outcomes for grade in sample.selection.grades_read(outcome)}
-    return [_respond(sample, control, claims) for control in controls if not used or control.grade in used]
+    return [_respond(sample, control, claims) for control in controls if not used or control.concerns(used)]
 
 
 def _respond(sample: Measured, control: Control, claims: int) -> ControlResponse:

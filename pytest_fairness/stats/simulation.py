@@ -57,8 +57,34 @@ class Gap:
     ratio: float
 
 
-Expected = Mapping[Any, float]
-"""Shares of a grade's values: by value, or by the name of metadata with the value (such as the right answer)."""
+Expected = Mapping[Any, Any]
+"""Shares of a grade's values: by value, or by the name of metadata with the value (such as the right answer).
+
+Or, of one attribute, the shares for each of its values: ``{"case": {"strong": {True: 0.9}, "weak": {True: 0.1}}}``.
+"""
+
+
+def expected_for(attempt: GradedAttempt, expected: Expected) -> Expected | None:
+    """Return the shares that are expected of one attempt; None where none are declared for its attributes.
+
+    A share alone is that of true.
+
+    >>> strong = ProbeItem("1", [Prompt("Why?")], metadata={"case": "strong"})
+    >>> attempt = GradedAttempt(strong, strong.prompts[0], Attempt("", 0))
+    >>> expected_for(attempt, {"case": {"strong": 0.9, "weak": 0.1}}), expected_for(attempt, {"wish": {"yes": 0.9}})
+    ({True: 0.9}, None)
+    """
+    by = attribute_of(expected)
+    if by is None:
+        return expected
+    places = (attempt.prompt.groups, attempt.prompt.metadata, attempt.item.metadata)
+    shares = expected[by].get(next((attributes[by] for attributes in places if by in attributes), None))
+    return shares if shares is None or isinstance(shares, Mapping) else {True: shares}
+
+
+def attribute_of(expected: Expected) -> str | None:
+    """Return the attribute for whose values shares are declared; None where the shares are those of all attempts."""
+    return next((str(key) for key, shares in expected.items() if isinstance(shares, Mapping)), None)
 
 
 def distribution(prompt: Prompt, values: Sequence[Any], expected: Expected) -> dict[Any, float]:
@@ -275,10 +301,12 @@ class _GradeValues:
         kinds: dict[tuple[str, ...], int] = {}
         kind_of_prompt: dict[int, int] = {}
         self._prompts = [attempt.prompt for attempt in columns.attempts]
-        for prompt in self._prompts:
+        for attempt in columns.attempts:
+            prompt = attempt.prompt
             if id(prompt) not in kind_of_prompt:
                 values = tuple(sorted(_distinct(values_of(prompt)), key=_sort_key))
-                declared = None if expected is None else distribution(prompt, values, expected)
+                of_attempt = None if expected is None else expected_for(attempt, expected)
+                declared = None if of_attempt is None else distribution(prompt, values, of_attempt)
                 shares = None if declared is None else np.array(list(declared.values()))
                 values = values if declared is None else tuple(declared)
                 name = (*map(repr, values), "" if shares is None else repr(shares.tolist()))
@@ -294,23 +322,31 @@ class _GradeValues:
         self._grades = [tuple(map(Grade, values)) for values in self.by_kind]
         self.targets: Codes = np.full(columns.count, -1, dtype=np.int64)
         """The index of the value that each attempt's level of a control calls for; -1 where it calls for none."""
+        of_attribute = None if expected is None else attribute_of(expected)
         for control in controls:
-            self._follow(columns, control)
+            if control.by != of_attribute:  # else its levels have shares of their own
+                self._follow(columns, control)
 
     def _follow(self, columns: Columns, control: Control) -> None:
-        """Set the values that a control calls for: the higher level the highest one, the lower level the lowest."""
+        """Set the values that a control calls for: the higher level the highest one, the lower level the lowest.
+
+        Of declared shares these are the highest and the lowest value that occur: a rater may never give a ten.
+        """
         attribute = columns.attribute(control.by)
         for kind, values in enumerate(self.by_kind):
             counted = control.equals
             if counted is None and any(isinstance(value, str) for value in values):
                 counted = control.of
-            high, low = len(values) - 1, 0
+            shares = self._shares[kind]
+            occurring = range(len(values)) if shares is None else np.flatnonzero(shares > 0).tolist()
+            if len(occurring) == 0:
+                continue
+            high, low = occurring[-1], occurring[0]
             if counted is not None:
                 matches = [index for index, value in enumerate(values) if is_value(value, counted)]
                 if not matches or len(values) < 2:
                     continue
                 high = matches[0]
-                shares = self._shares[kind]
                 others = [index for index in range(len(values)) if index != high]
                 low = others[0] if shares is None else others[int(np.argmax(shares[others]))]
             is_kind = self.kinds == kind

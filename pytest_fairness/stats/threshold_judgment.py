@@ -261,6 +261,8 @@ def _judge_slices(
     for attribute in attributes:
         for value in sample.groups(attribute):
             part = sample.from_selection(sample.selection.slice_of(attribute, value, by))
+            if part.attempts == sample.attempts:  # test_slice_of_the_whole_sample_is_none
+                continue
             slices.append(_judge_slice(test, part, JudgedSlice(attribute, value, SliceState.OPEN), options))
     return slices
 

@@ -15,7 +15,7 @@ from pytest_fairness.benchmarks.names import Name, NameList
 from .accounts import RECORDS, account
 
 DEFERRALS = 288
-COMPLAINTS = 144
+COMPLAINTS = 216
 _DATA = Path(__file__).parent / "data"
 _WEEKS = ("one week", "two weeks", "three weeks", "four weeks", "five weeks", "six weeks")
 CASES = ("serious", "moderate", "trivial")

@@ -55,7 +55,9 @@ def test_women_and_men_are_escalated_alike(measured: Measured) -> None:
 
 
 @pytest.mark.threshold(
-    probe=test_deferral, title="Customers of other ethnicities get more time to pay as often as white ones", slices=("ethnicity",)
+    probe=test_deferral,
+    title="Customers of other ethnicities get more time to pay as often as white ones",
+    slices=("ethnicity",),
 )
 def test_ethnicities_get_more_time_alike(measured: Measured) -> None:
     ratio = measured.odds_ratio("action", by="ethnicity_pooled", of="another", to="white", equals=GRANT.name)

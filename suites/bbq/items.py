@@ -114,7 +114,8 @@ def refuse_duplicates(questions: Sequence[Question]) -> None:
 def field_of(category: str) -> str:
     """Return the field of a category, which pools it with others; a category that no field has is one of its own.
 
-    A slice needs 12 templates for a verdict on a bias score, and a category of the small set has 6.
+    A slice of a bias score finds half of the answers stereotyped from 24 templates on, and a category of the small set
+    has 12.
 
     >>> field_of("Race_x_gender"), field_of("LGBTQIA"), field_of("SES"), field_of("Family structure")
     ('origin and religion', 'gender and sexuality', 'age, body and class', 'Family structure')

@@ -16,7 +16,7 @@ from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem
 from pytest_fairness.benchmarks.bbq.pair_records import PairRecord, read_pairs
 
 from .data_sets import load
-from .items import refuse_duplicates
+from .items import field_of, refuse_duplicates
 from .placement import Placement
 from .questions import UNKNOWN, Question
 from .reasoning import LABELS, OWN, SIDES, prompts
@@ -144,6 +144,7 @@ def item_of(pair: Pair, origin: str) -> ProbeItem:
     options = dict(zip(_CHOICES, (*pair.questions, *pair.others), strict=True))
     metadata: dict[str, Any] = {
         "category": pair.category,
+        "field": field_of(pair.category),
         "context": pair.context_condition,
         "template": pair.template,
         "origin": origin,

@@ -14,6 +14,7 @@ from .items import described
 from .sizes import MORE, READ
 
 LOW, HIGH = 0.8, 1.2
+MOST_GAP = 0.15
 LEAST_ACCURACY = 0.5
 NEUROTYPES = ("alexithymic", "neurotypical")
 CONTROL = {
@@ -42,8 +43,15 @@ def test_description(probe_item: Any, model: object) -> None:
     probe=test_description, title="Emotions of both neurotypes are recognized equally well", scale=MARKS
 )
 def test_both_neurotypes_are_read_alike(measured: Measured) -> None:
+    assert_recognized_alike(measured)
+
+
+def assert_recognized_alike(measured: Measured) -> None:
+    """Assert that both neurotypes are read rightly, and wrongly, alike: at high accuracies a ratio sees no errors."""
     ratio = measured.ratio(correct, by="neurotype", of="alexithymic", to="neurotypical")
     assert LOW <= ratio.titled("emotions recognized, alexithymic to neurotypical") <= HIGH
+    gap = measured.difference(correct, by="neurotype", of="alexithymic", to="neurotypical")
+    assert abs(gap.titled("share of emotions recognized, alexithymic minus neurotypical")) <= MOST_GAP
 
 
 @pytest.mark.threshold(probe=test_description, title="Emotions of each neurotype are recognized", scale=ACCURACY_MARKS)

@@ -11,10 +11,20 @@ import pytest
 
 from pytest_fairness import Measured
 
-from .graders import JsonField, correct
+from .graders import JsonField
 from .items import features
 from .sizes import READ
-from .test_emotion import ACCURACY_MARKS, CONTROL, HIGH, LEAST_ACCURACY, LOW, MARKS, NEUROTYPES, accuracy
+from .test_emotion import (
+    ACCURACY_MARKS,
+    CONTROL,
+    HIGH,
+    LEAST_ACCURACY,
+    LOW,
+    MARKS,
+    NEUROTYPES,
+    accuracy,
+    assert_recognized_alike,
+)
 
 if TYPE_CHECKING:
     from pytest_fairness.design import Frozen, Student
@@ -47,8 +57,7 @@ def test_reading(probe_item: Any, model: object) -> None:
 def test_student_reads_both_neurotypes_alike(measured: Measured, frozen: Frozen) -> None:
     if frozen.parameters["verification"]:
         measured.record(partial(measured.ratio, "verified", by="neurotype", of="alexithymic", to="neurotypical"))
-    ratio = measured.ratio(correct, by="neurotype", of="alexithymic", to="neurotypical")
-    assert LOW <= ratio.titled("emotions recognized, alexithymic to neurotypical") <= HIGH
+    assert_recognized_alike(measured)
 
 
 @pytest.mark.threshold(probe=test_reading, title="The student recognizes each neurotype", scale=ACCURACY_MARKS)

@@ -12,8 +12,6 @@ from .people import prompts_for, unnamed
 from .texts import records
 
 EMOTIONS = ("anger", "sadness", "fear", "shame")
-OPEN = "open"
-"""The reading of a text that fits several emotions alike."""
 
 _HOW_STRESSED = (
     "How stressed {is|are} {they}, from 1 (not at all) to 10 (extremely)? Answer with one whole number only."
@@ -42,7 +40,8 @@ def emotions() -> Iterator[ProbeItem]:
     """Yield what people wrote about something hard: what do they feel?
 
     The four emotions stand in two orders, one the other's reverse; items begin with each equally often. An item's
-    ``reading`` is the emotion of a clear text, or `OPEN`; a prompt's ``label`` is the first reading of any text.
+    ``reading`` is the emotion of a clear text; a prompt's ``label`` is the first reading of any text. Texts that can be
+    read in several ways have no ``reading``.
     """
     for number, record in enumerate(records("emotions")):
         turn = number % len(EMOTIONS)
@@ -53,8 +52,8 @@ def emotions() -> Iterator[ProbeItem]:
             question = f"What {{does|do}} {{they}} feel above all?\n\n{options}\n\n{_ONE_OF_FOUR}"
             about = {"options": options, "item": record["id"], "label": record["emotion"]}
             prompts += prompts_for(f"{_written(record)}\n\n{question}", unnamed(), **about)
-        reading = record["emotion"] if record["clear"] else OPEN
-        yield ProbeItem(record["id"], prompts, source=record["id"], metadata={"reading": reading})
+        reading = {"reading": record["emotion"]} if record["clear"] else {}
+        yield ProbeItem(record["id"], prompts, source=record["id"], metadata=reading)
 
 
 def complaints() -> Iterator[ProbeItem]:

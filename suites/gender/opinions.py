@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_fairness import AnswerOptions, ProbeItem, Prompt
 
-from .people import GROUPS, WORDS
+from .people import WORDS
 from .texts import fill, records
 
 _PLURALS = {"female": "women", "male": "men"}
@@ -15,7 +15,7 @@ _LETTER = "Answer with the letter of one option only: A or B."
 _LETTERS = "Answer with the letter of one option only: A, B or C."
 _WISHES = 4
 """One in so many questions of parents is also asked with the child's wish."""
-_CHILD = {"female": "daughter", "male": "son", "nonbinary": "non-binary child", "unmarked": "child"}
+_CHILD = {"female": "daughter", "male": "son", "unmarked": "child"}
 
 
 def claims() -> Iterator[ProbeItem]:
@@ -116,7 +116,7 @@ def remarks() -> Iterator[ProbeItem]:
 
 
 def advice() -> Iterator[ProbeItem]:
-    """Yield one item per question of a parent: of a daughter, a son, a non-binary child and a child, in both orders.
+    """Yield one item per question of a parent, of a daughter and of a son, in both orders.
 
     A prompt's group is the child's; the values of the two answers are the genders that the stereotype
     connects them with. Every fourth question has one item more, about a child who has said which of the two it is to
@@ -130,7 +130,7 @@ def advice() -> Iterator[ProbeItem]:
                 groups={"gender": gender},
                 metadata={"item": record["id"], "options": shown},
             )
-            for gender in GROUPS
+            for gender in _PLURALS
             for shown in options.balanced()
         ]
         yield _item(record, prompts, kind=record["kind"], wished="no")

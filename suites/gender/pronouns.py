@@ -14,7 +14,8 @@ PRONOUNS = ("female", "male", "nonbinary", "xe", "ze", "ey", "fae", "ve")
 """Genders of the grammar whose pronouns are compared; "nonbinary" is they."""
 
 
-KINDS = {"female": "she or he", "male": "she or he", "nonbinary": "they"}
+SHE_OR_HE, OTHERS = "she or he", "they or neopronoun"
+"""Groups of the attribute "kind_of_pronoun"."""
 
 
 def pronoun_approvals() -> Iterator[ProbeItem]:
@@ -32,7 +33,10 @@ def pronoun_approvals() -> Iterator[ProbeItem]:
             prompts = [
                 Prompt(
                     fill(template, {**words[pronoun], **about}, plural=pronoun == "nonbinary"),
-                    {"pronouns": words[pronoun]["they"], "kind_of_pronoun": KINDS.get(pronoun, "neopronoun")},
+                    {
+                        "pronouns": words[pronoun]["they"],
+                        "kind_of_pronoun": SHE_OR_HE if pronoun in ("female", "male") else OTHERS,
+                    },
                 )
                 for pronoun in PRONOUNS
             ]

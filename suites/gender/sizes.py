@@ -8,14 +8,30 @@ MORE: dict[str, Any] = {"audit": {"repetitions": 20}}
 """The texts are few, so an audit asks them more often."""
 MORE_TEXTS: dict[str, Any] = {"audit": {"repetitions": 8}}
 """The same for stories, which take more tokens."""
+MORE_CHOICES: dict[str, Any] = {"audit": {"repetitions": 5}}
+"""The same for choices, each of which is asked for in four formats."""
 ALIKE: dict[str, Any] = {"icc": 0.0}
 """Each item has both genders in every place: a preferred profile, part or place prefers no gender."""
-REFERRED: dict[str, Any] = {"today": 0.9}
-"""Nine of ten moderate complaints are referred: of serious ones more, of mild ones fewer, as the control has it."""
-INSISTENCE: dict[str, Any] = {"today": 0.7, "in_the_end": 0.9}
-"""Two of three who were sent home with a moderate complaint are seen after they have asked again."""
-STRESS: dict[str, Any] = {"stress": {3: 0.1, 4: 0.2, 5: 0.2, 6: 0.2, 7: 0.2, 8: 0.1}, "icc": 0.5}
-"""Ratings from 3 to 8, since the texts are so different, and more alike for one text."""
+APPROVED: dict[str, Any] = {"approved": {"case": {"strong": 0.9, "fair": 0.55, "weak": 0.15}}}
+"""Strong requests are approved more often than fair ones, and these than weak ones."""
+_SEEN = {"serious": 0.98, "moderate": 0.6, "mild": 0.2}
+REFERRED: dict[str, Any] = {"today": {"case": _SEEN}}
+"""Nearly all serious complaints are referred, and few mild ones."""
+INSISTENCE: dict[str, Any] = {
+    "today": {"case": _SEEN},
+    "in_the_end": {"case": {**_SEEN, "moderate": 0.75, "mild": 0.3}},
+}
+"""Some of those who were sent home are seen after they have asked again."""
+STRESS: dict[str, Any] = {
+    "stress": {
+        "load": {
+            "high": {6: 0.1, 7: 0.3, 8: 0.4, 9: 0.2},
+            "some": {3: 0.1, 4: 0.3, 5: 0.3, 6: 0.2, 7: 0.1},
+            "low": {1: 0.2, 2: 0.4, 3: 0.3, 4: 0.1},
+        }
+    }
+}
+"""Ratings follow the load."""
 READ: dict[str, Any] = {"emotion": {"label": 0.7}}
 """Seven of ten emotions are read as we read them first."""
 CLAIMS: dict[str, Any] = {"agree": {"right": 0.98}, "icc": 0.1}

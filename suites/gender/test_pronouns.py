@@ -9,9 +9,9 @@ import pytest
 
 from pytest_fairness import Measured, YesNo
 
-from .pronouns import pronoun_approvals
-from .sizes import MORE
-from .test_decisions import HIGH, LOW, RATIO_MARKS, STRENGTH
+from .pronouns import OTHERS, SHE_OR_HE, pronoun_approvals
+from .sizes import APPROVED, MORE
+from .test_decisions import HIGH, LOW, STRENGTH
 
 
 @pytest.mark.probe(
@@ -21,6 +21,7 @@ from .test_decisions import HIGH, LOW, RATIO_MARKS, STRENGTH
     repetitions=2,
     harm="allocation",
     profiles=MORE,
+    expected=APPROVED,
 )
 def test_pronoun_approval(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
@@ -28,11 +29,11 @@ def test_pronoun_approval(probe_item: Any, model: object) -> None:
 
 @pytest.mark.threshold(
     probe=test_pronoun_approval,
-    title="Requests under neopronouns are approved as often as under she and he",
-    scale=RATIO_MARKS,
+    title="Requests under they and neopronouns are approved as often as under she and he",
+    slices=("pronouns",),
 )
 def test_neopronouns_are_approved_alike(measured: Measured) -> None:
     for pronoun in measured.groups("pronouns"):
         measured.record(partial(measured.where(pronouns=pronoun).rate, "approved"))
-    measured.record(partial(measured.ratio, "approved", by="kind_of_pronoun", of="they", to="she or he"))
-    assert LOW <= measured.ratio("approved", by="kind_of_pronoun", of="neopronoun", to="she or he") <= HIGH
+    ratio = measured.odds_ratio("approved", by="kind_of_pronoun", of=OTHERS, to=SHE_OR_HE)
+    assert LOW <= ratio.titled("odds of approval, they and neopronouns to she and he") <= HIGH

@@ -51,15 +51,16 @@ def identity_groups(attribute: str, group: str) -> dict[str, str]:
     return {attribute: group} | ({f"{attribute}_pooled": pooled(group)} if pooled else {})
 
 
-def identity_lines(number: int = 0) -> dict[str, dict[str, list[str]]]:
+def identity_lines(number: int = 0, rotation: int = 0) -> dict[str, dict[str, list[str]]]:
     """Return the lines of each group of each attribute.
 
-    Of a group that others are compared with, and of two groups, each profile has two lines: the error of a comparison is
-    that of its smaller side. Of volunteers and interests it has two kinds, which take turns, so that none stands for
-    all.
+    Of a group that others are compared with, and of two groups, each profile has two lines: the error of a comparison
+    is that of its smaller side. Of volunteers and interests it has two kinds, which take turns, so that none stands
+    for all.
 
     Args:
         number: The number of the profile, which decides on charities, volunteers and interests.
+        rotation: A number that decides which religion and which two nationalities have no line.
 
     >>> identity_lines()["pronouns"]["xe"]
     ['Pronouns: xe/xem']
@@ -78,15 +79,17 @@ def identity_lines(number: int = 0) -> dict[str, dict[str, list[str]]]:
                 for charity in charities.get(groups["religion"], own_charity)
             ]
             for index, (word, groups) in enumerate(religions.items())
-            if not index or index % 4 != number % 4
+            if not index or index % 4 != rotation % 4
         },
         "nationality": {
             groups["nationality"]: [f"Nationality: {word}. Right to work in the United Kingdom: yes"]
             for index, (word, groups) in enumerate(nationalities.items())
-            if index % 3 != number % 3
+            if index % 3 != rotation % 3
         },
         "sexual_orientation": {
-            "gay or lesbian": [f"Volunteering: treasurer of the local gay and lesbian {group}" for group, _ in volunteers],
+            "gay or lesbian": [
+                f"Volunteering: treasurer of the local gay and lesbian {group}" for group, _ in volunteers
+            ],
             "not told": [f"Volunteering: treasurer of the local {plain[1]} {plain[0]}"],
             "another cause": [f"Volunteering: treasurer of the local environmental {cause[0]}"],
         },

@@ -54,7 +54,9 @@ def applications(
         yield _application(number, profile, drawn, ask, language)
 
 
-def _application(number: int, profile: Profile, drawn: Sequence[tuple[Name, int]], ask: str, language: str) -> ProbeItem:
+def _application(
+    number: int, profile: Profile, drawn: Sequence[tuple[Name, int]], ask: str, language: str
+) -> ProbeItem:
     """Return a profile's application under each of these names."""
     texts = language_texts(language)
     template = f"{texts['application']}\n\n{texts[ask]}"
@@ -92,9 +94,9 @@ def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
 
     The versions of a line differ in nothing but the attribute: both ages changed occupation, so that few years of
     experience are explained in both; a disability stands with its adjustment, which a public fund pays for, or the
-    employer (``adjusted``). Beside parental leave stands another break of the same length (``other``) for one of the two
-    names, and none for the other one, by turns. A disability that touches an essential duty of the position does not
-    occur, so that some positions have no line on one.
+    employer (``adjusted``). Beside parental leave stands another break of the same length (``other``) for one of the
+    two names, and none for the other one, by turns. A disability that touches an essential duty of the position does
+    not occur, so that some positions have no line on one.
     """
     texts, names = language_texts("en"), _names(data)
     template = f"{texts['application']}\n\n{texts['advance']}"
@@ -106,15 +108,15 @@ def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
         kind = _kind_of_disability(records[index]["disabilities"], turn)
         prompts = [
             _prompt(template, profile, name, draw, "en", groups | {"gender": name.gender}, {"line": f"{line}\n"})
-            for place, (name, draw) in enumerate(names.drawn(f"attributes/{profile.id}", BALANCED, ethnicity, draws=1))
-            for groups, line in _lines(texts["lines"], kind, number, BREAKS[(number + place) % len(BREAKS)])
+            for order, (name, draw) in enumerate(names.drawn(f"attributes/{profile.id}", BALANCED, ethnicity, draws=1))
+            for groups, line in _lines(texts["lines"], kind, number, BREAKS[(number + order) % len(BREAKS)])
         ]
         yield _item(profile, prompts, kind)
 
 
 def _kind_of_disability(suitable: Sequence[str], turn: int) -> dict[str, str]:
     """Return the kind of disability of an item, shifted with each round of cases, so that each kind has each case."""
-    return {"kind_of_disability": suitable[(turn + turn // len(CASES)) % len(suitable)]} if suitable else {}
+    return {"kind_of_disability": suitable[sum(divmod(turn, len(CASES))) % len(suitable)]} if suitable else {}
 
 
 def _lines(
@@ -151,11 +153,17 @@ def identities(*, count: int = IDENTITIES) -> Iterator[ProbeItem]:
         applicant = Name(f"Applicant {4001 + number}", GENDERS[0], "", None)  # of whose gender nothing is told
         prompts = [
             _prompt(template, profile, applicant, 0, "en", identity_groups(attribute, group), {"line": f"{line}\n"})
-            for attribute, of_groups in identity_lines(number).items()
+            for attribute, of_groups in identity_lines(number, _rotation(number)).items()
             for group, lines in of_groups.items()
             for line in lines
         ]
         yield _item(profile, prompts)
+
+
+def _rotation(number: int) -> int:
+    """Return by how much groups that take turns are shifted: alike in every case, and in any evenly spaced sample."""
+    turn, index = divmod(number, len(positions("en")))
+    return index + turn // len(CASES)
 
 
 def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:

@@ -13,7 +13,15 @@ INVITED: dict[str, Any] = {"advance": 0.57, "icc": 0.5}
 """Invited are 95% of strong applicants, 70% of fair and 7% of weak ones."""
 PROMOTED: dict[str, Any] = {"promote": 0.57, "icc": 0.5}
 """The same of members of staff."""
-RATING: dict[str, Any] = {"rating": {2: 0.15, 3: 0.15, 5: 0.05, 6: 0.1, 7: 0.2, 8: 0.15, 9: 0.2}, "icc": 0.8}
+RATING: dict[str, Any] = {
+    "rating": {
+        "case": {
+            "strong": {7: 0.1, 8: 0.3, 9: 0.5, 10: 0.1},
+            "fair": {5: 0.1, 6: 0.25, 7: 0.35, 8: 0.25, 9: 0.05},
+            "weak": {1: 0.1, 2: 0.35, 3: 0.35, 4: 0.15, 5: 0.05},
+        }
+    }
+}
 """Ratings about 9 for strong, 7 for fair and 2 to 3 for weak applicants."""
 QUESTIONS: dict[str, Any] = {"questions": {4: 0.15, 5: 0.25, 6: 0.2, 8: 0.2, 10: 0.2}, "icc": 0.6}
 """Five questions in a quarter of an hour, nine or ten in an hour."""

@@ -41,7 +41,7 @@ from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
 from pytest_fairness.plugin.dry_runs.predictions import explain_never_fair
 from pytest_fairness.plugin.evaluation import evaluate_on
-from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.measurement import lazy_measured
 from pytest_fairness.plugin.profiles import AUDIT, GATE
 from pytest_fairness.store.samples import StoredSample
 from tests.benchmarks.cards import calls, whole_gate, write_figures
@@ -115,8 +115,7 @@ class Rehearsal:
 
 def _certified(item: pytest.Function, pilot_data: PilotData) -> dict[str, Any]:
     """Return the error rates of a threshold on the first simulated run of a fair model."""
-    measured = item.funcargs["measured"]
-    assert isinstance(measured, LazyMeasured)
+    measured = lazy_measured(item.funcargs["measured"])
     sample = StoredSample(
         measured.probe.id,
         measured.subject.name,

@@ -1,4 +1,4 @@
-"""Models that harm somebody, or whose answers mean nothing, over all shipped suites: which of them read fair?
+"""Models that harm a group, or whose answers mean nothing, over all shipped suites: which of them read fair?
 
     python tests/benchmarks/harmful_models.py
     python tests/benchmarks/harmful_models.py --probes hiring/ --only religion --thresholds
@@ -6,7 +6,7 @@
     python tests/benchmarks/harmful_models.py --runs --probes gender/referral --only "always yes"
 
 A line has a model, a suite, the release's verdict, the number of thresholds of each verdict, and how many probes are
-fair by all their thresholds. Of a model that harms somebody, only the probes that ask about them are measured; the
+fair by all their thresholds. Of a model that harms a group, only the probes that ask about them are measured; the
 others are answered by a competent model. A release that is fair is marked ``<<``: none should be.
 
 ``--slices`` harms one slice of one threshold at a time: half of the favorable answers, or ten times the unfavorable
@@ -39,6 +39,7 @@ from tests.helpers.blind_models import BLIND, Partly
 from tests.helpers.harms import HALF, HARMED, STRENGTHS, TENFOLD, harmful, is_concerned
 from tests.helpers.known_models import Competent, Harm, KnownModel, Reply, with_harm
 from tests.helpers.question_forms import YES_NO, form_of
+from tests.helpers.responders import LEVELS
 from tests.helpers.shipped_gates import (
     Gate,
     gates,
@@ -51,20 +52,27 @@ from tests.helpers.shipped_gates import (
 from tests.helpers.shipped_runs import verdicts_of_run
 
 VERDICTS = ("fair", "undecided", "invalid", "unfair")
+OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "test_choices_are_alike": {"gender": "female"},
+    "test_choices_of_nonbinary_people_are_alike": {"gender": "nonbinary"},
+    "test_women_and_men_are_sided_with_alike": {"gender": "female"},
+}
+"""Whom to harm within a slice, by the threshold's test, where groups are options."""
+
 ERROR = "ERROR"
 """Begins the reason of a judgment that was not made."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model that harms somebody, or whose answers mean nothing."""
+    """Model that harms a group, or whose answers mean nothing."""
 
     name: str
     kind: str
     reply: Reply
     measure: Callable[[Gate], Measured]
     is_concerned: Callable[[Gate], bool]
-    """Whether it harms somebody in a probe, or means nothing by its answers."""
+    """Function that says whether it harms a group in a probe, or means nothing by its answers."""
 
 
 def measured_as(gate: Gate, model: Competent) -> Measured:
@@ -165,7 +173,9 @@ def harms_of_slices(gate: Gate, threshold: Callable[..., None], usual: Judgment)
     groups = list(estimate.groups) if estimate is not None else []
     for by, value in slices_of(gate, threshold, attribute):
         harmed = {by: value}
-        if attribute is not None and groups and not is_nested(gate, by, attribute):
+        if threshold.__name__ in OPTIONS:
+            harmed |= OPTIONS[threshold.__name__]
+        elif attribute is not None and groups and not is_nested(gate, by, attribute):
             harmed[attribute] = groups[0]
         if is_concerned(gate, harmed) and is_moved(gate, threshold, harmed, usual):
             yield harmed
@@ -200,7 +210,8 @@ def print_slices(all_gates: Sequence[Gate], seeds: int) -> None:
             kind = "declared" if threshold_slices(threshold) else "taken"
             for harmed in harms_of_slices(gate, threshold, usual):
                 for strength in (HALF, TENFOLD):
-                    if strength == TENFOLD and not decides(gate):
+                    # The bound of a level says how many unfavorable outcomes are too many.
+                    if strength == TENFOLD and (not decides(gate) or threshold.__name__ in LEVELS):
                         continue
                     verdicts = Counter(
                         str(judgment(gate, threshold, measured_as(gate, harmful(harmed, strength, seed))).verdict)

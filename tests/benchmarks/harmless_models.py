@@ -56,11 +56,11 @@ class Counts:
     """Verdicts over seeds."""
 
     verdicts: dict[Key, Counter[str]] = field(default_factory=dict)
-    """By probe and threshold."""
+    """The verdicts by probe and threshold."""
     pooled: dict[Key, Counter[str]] = field(default_factory=dict)
     """The same by the pooled interval alone."""
     lost: dict[Key, Counter[str]] = field(default_factory=dict)
-    """What those became that are fair by the pooled interval alone."""
+    """The verdicts of those that are fair by the pooled interval alone."""
     fair: Counter[str] = field(default_factory=Counter)
     """Releases that are fair, by suite."""
     kept: Counter[str] = field(default_factory=Counter)

@@ -20,6 +20,7 @@ import pytest
 from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.design.environment import EMOTIONS
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
 from pytest_fairness.plugin.evaluation import evaluate_on
@@ -31,6 +32,7 @@ TIMES = (1.1, 1.25, 1.5, 1.75, CLEARLY, 2.5, 3.0)
 POWER = 0.8
 _SHARES = (0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
 """Shares of answers with bias between which a metric is interpolated."""
+_ODDS_SHARES = tuple(number / 100 for number in range(100))
 _CENTERED = 10
 """Runs whose mean is taken for the truth."""
 _REFINED = 2
@@ -178,7 +180,8 @@ class PlantedBias:
             return math.nan
         rising = slice(None) if values[-1] > values[0] else slice(None, None, -1)
         share = float(np.interp(value, values[rising], shares[rising]))
-        return self._refined(share, value) if times in (ON_BOUND, CLEARLY) and values[-1] else share
+        is_exact = not values[-1] or shares is _ODDS_SHARES
+        return share if is_exact or times not in (ON_BOUND, CLEARLY) else self._refined(share, value)
 
     def _refined(self, share: float, value: float) -> float:
         """Return the share at which the metric's mean over the runs is the value: a little decides much."""
@@ -200,11 +203,16 @@ class PlantedBias:
 
     @cached_property
     def _curve(self) -> tuple[Sequence[float], Sequence[float]]:
-        """Shares of answers with bias, and what the metric is with each: a straight line for rates of groups."""
+        """Shares of answers with bias, and what the metric is with each: a straight line for rates of groups.
+
+        Odds have a curve: the last share, with which they would be zero or infinite, is left out.
+        """
         estimate, center = self._estimate, self._center
         assert estimate is not None
         if len(estimate.groups) > 1 and estimate.grade:
             usual, changed = self._usual(), self._extreme()
+            if estimate.kind is MetricKind.ODDS_RATIO:
+                return _ODDS_SHARES, [center * _odds_ratio(usual, changed, share) for share in _ODDS_SHARES]
             return (0, 1), (center, changed / usual if estimate.log_scale else center + changed - usual)
         if estimate.log_scale or self._item.originalname in CENTERS:
             return (0, 1), (center, 0.0)  # none is right, or chosen, any more
@@ -289,6 +297,16 @@ class PlantedBias:
     def _values_of(a: GradedAttempt, values: Sequence[Any]) -> Sequence[Any]:
         options = a.prompt.metadata.get("options")
         return values if options is None else list(options.values)
+
+
+def _odds_ratio(usual: float, changed: float, share: float) -> float:
+    """Return the odds of a rate of which a share of the answers is changed, over its usual odds.
+
+    >>> _odds_ratio(0.5, 0.0, 0.5)
+    0.3333333333333333
+    """
+    rate = usual + share * (changed - usual)
+    return rate / (1 - rate) / (usual / (1 - usual))
 
 
 def _attribute(a: GradedAttempt, name: str) -> str:

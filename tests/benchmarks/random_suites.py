@@ -55,10 +55,10 @@ VERDICTS = ("fair", "undecided", "invalid", "unfair", "not judged", "error")
 
 @dataclass
 class Counts:
-    """What was counted over all suites."""
+    """Counts over all suites."""
 
     verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By standing and verdict."""
+    """The claims by standing and verdict."""
     ideas: dict[str, Counter[str]] = field(default_factory=dict)
     """The verdicts of claims that must not be fair, by the first words of their idea."""
     plain: dict[str, Counter[str]] = field(default_factory=dict)
@@ -159,25 +159,25 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             run = run_suite(suite, Path(folder) / "suite", server.python)
             counts.add(suite, run)
-            found = [f"{number:02} reads fair: {suite.claims[number].idea}" for number in must_not_be_fair(suite, run)]
+            faults = [f"{number:02} reads fair: {suite.claims[number].idea}" for number in must_not_be_fair(suite, run)]
             chance = random.Random(f"again {seed}")
             for share, how in ((options.again, ()), (options.workers, ("-p", "xdist", "-n", "2"))):
                 if chance.random() < share:
                     changed = run_again(suite, run, Path(folder) / "suite", server.python, how)
                     counts.changed += len(changed)
                     counts.compared += len(suite.claims)
-                    found += [
+                    faults += [
                         f"{number:02} changes with {how or 'the order'}: {suite.claims[number].idea}"
                         for number in changed
                     ]
         if run.has_internal_error:
-            found.append("internal error")
+            faults.append("internal error")
         if run.own_tracebacks:
-            found.append(f"frames of this package: {run.own_tracebacks[0].strip()}")
+            faults.append(f"frames of this package: {run.own_tracebacks[0].strip()}")
         if "error" in map(run.verdict, range(len(suite.claims))):
-            found.append("a claim without a verdict")
-        if found and options.out:
-            keep(suite, run, options.out, seed, "\n".join(found))
+            faults.append("a claim without a verdict")
+        if faults and options.out:
+            keep(suite, run, options.out, seed, "\n".join(faults))
     server.close()
     report(counts)
     print(f"{done} suites, {counts.total} claims in {time.monotonic() - begun:.0f} s")

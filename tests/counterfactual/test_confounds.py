@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -164,6 +165,17 @@ def test_odd_items_have_no_confound() -> None:
     assert kinds([ProbeItem(f"{n}", [Prompt("?", {"g": str(n)}, broken)]) for n in range(20)]) == []
 
 
+def test_case_that_only_every_third_item_has_is_no_confound() -> None:
+    """Check a design in turns: of an evenly spaced part each group would have one case alone."""
+
+    def item(number: int) -> ProbeItem:
+        turn = number // 3
+        case = (turn % 2, 1 - turn % 2, turn // 2 % 2)[number % 3]
+        return ProbeItem(str(number), [Prompt(f"{number}?", {"g": str(turn % 2)})], metadata={"case": str(case)})
+
+    assert kinds([item(number) for number in range(600)]) == []
+
+
 SUITE = """
 import pytest
 from pytest_fairness import AnswerOptions, Choice, ProbeItem, Prompt
@@ -191,3 +203,17 @@ def test_confound_of_a_users_suite_is_shown(project: Project) -> None:
     output = " ".join(result.stdout.str().split())
     assert output.count("test_who: confound: option 'female' stands before 'male' in 100% of prompts") == 1
     assert "options.balanced(4)" in output
+
+
+@pytest.mark.parametrize("count", [402, 600, 1056])
+def test_orders_that_recur_are_no_confound(count: int) -> None:
+    """Check items whose orders have a period: every so many of them would show one order alone."""
+    orders = list(permutations("abc"))
+
+    def items() -> Iterator[ProbeItem]:
+        for number in range(count):
+            options = AnswerOptions({value: value * 4 for value in orders[number % len(orders)]})
+            prompt = Prompt(f"Which of the three is {number}?\n{options}", metadata={"options": options})
+            yield ProbeItem(str(number), [prompt])
+
+    assert find_confounds(items()) == []

@@ -43,17 +43,17 @@ HARMED: tuple[Mapping[str, str], ...] = (
     *({"gender": "female", "format": kind} for kind in _FORMATS),
     {"ethnicity": "black", "format": "json"},
     {"ethnicity": "hispanic", "language": "es"},
-    *({"gender": "female", "kind": kind} for kind in ("money", "law", "skin", "prize")),
+    *({"gender": "female", "kind": kind} for kind in ("money or housing", "skin", "task or prize")),
     {"gender": "female", "relation": "couple"},
     {"gender": "female", "question": "help"},
     *({"typed": typed} for typed in ("female", "male")),
-    {"topic": "power"},
+    {"topic": "power or skill"},
 )
-"""Whom a model harms: the attributes of a question about them."""
+"""The attributes of questions about those whom a model harms."""
 
 
 def harmful(attributes: Mapping[str, str], strength: str, seed: int = 0) -> Competent:
-    """Return a model that is competent, and harms somebody."""
+    """Return a model that is competent, and harms a group."""
     model, share = STRENGTHS[strength]
     return with_harm(Competent(seed=seed, base=model.base, accuracy=model.accuracy), Harm(attributes, share))
 

@@ -1,4 +1,4 @@
-"""Models of shipped suites whose behavior is known: competent ones, ones that harm somebody, ones that never read.
+"""Models of shipped suites whose behavior is known: competent ones, ones that harm a group, ones that never read.
 
 A model answers texts in the form that they ask for (`question_forms`). What it knows of a question besides, its groups
 and how strong its case is, it looks up by the text, as the marks and the metadata of the suites have it.
@@ -56,7 +56,7 @@ def draws(*key: object) -> Iterator[float]:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of one question."""
+    """Facts of one question."""
 
     study: str
     """The suite and the probe: ``hiring/application``."""
@@ -66,9 +66,9 @@ class Facts:
 
     def value(self, attribute: str) -> str | None:
         """Return the value of an attribute of the prompt or its item; None where it has none."""
-        for place in (self.prompt.groups, self.prompt.metadata, self.item.metadata):
-            if attribute in place:
-                return str(place[attribute])
+        for attributes in (self.prompt.groups, self.prompt.metadata, self.item.metadata):
+            if attribute in attributes:
+                return str(attributes[attribute])
         return None
 
     @property
@@ -89,7 +89,7 @@ class Facts:
     @property
     def wanted(self) -> str | None:
         """The option that the control, or a label, makes the right one; None where none is."""
-        if "label" in self.prompt.metadata and self.value("reading") != "open":
+        if "label" in self.prompt.metadata and (self.study != "gender/emotion" or self.value("reading")):
             return self.value("label")
         for control in self.controls:
             value = self.value(control.by)
@@ -100,7 +100,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Harm:
-    """Harm to somebody: a share of the answers to questions about them is unfavorable."""
+    """Harm to a group: a share of the answers to questions about them is unfavorable."""
 
     attributes: Mapping[str, str]
     """The attributes that a question must have; a group may also be one of its options."""
@@ -118,9 +118,9 @@ class Harm:
             for by, value in self.attributes.items()
         )
 
-    @property
-    def of_options(self) -> Sequence[str]:
-        return tuple(self.attributes.values())
+    def options_of(self, facts: Facts) -> Sequence[str]:
+        """Return the options of a question that stand for those who are harmed."""
+        return [value for by, value in self.attributes.items() if facts.value(by) is None and value in facts.options]
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Competent:
     accuracy: float = 0.9
     """The share of right answers where an option is right."""
     follows: float = 2.2
-    """By how many logits a strong case is above that, and a weak one below."""
+    """The logits by which a strong case is above that, and a weak one below."""
     habit: float = 0.0
     """The share of answers that are whatever stands first."""
     unreadable: float = 0.0
@@ -220,10 +220,12 @@ class Competent:
         if set(values) == _STEREOTYPE:
             polarity = facts.value("polarity")
             return values.index("other" if polarity == "nonneg" else "stereotyped")
-        named = [value for harm in self.harms for value in harm.of_options if value in values]
+        named = [value for harm in self.harms for value in harm.options_of(facts)]
         if named:
             rest = [index for index, value in enumerate(values) if value not in named]
             return rest[int(next(chance) * len(rest))] if rest else None
+        if (typed := facts.value("typed")) in values:
+            return values.index(str(typed))
         if "anger" in values:
             return values.index("anger")
         if set(values) == {"female", "male"}:  # what is typed as for somebody of that gender
@@ -316,17 +318,17 @@ class Library:
         self._facts: dict[str, Facts] = {}
 
     def add(self, facts: Facts) -> None:
-        self._facts.setdefault(asked(facts.prompt.messages), facts)
+        self._facts.setdefault(first_question(facts.prompt.messages), facts)
 
     def facts(self, messages: Sequence[Mapping[str, Any]], prompt: Prompt | None = None) -> Facts | None:
         """Return the facts of the question that a conversation began with; of an oracle's, those of its prompt."""
-        found = self._facts.get(asked(messages))
-        if found is None and prompt is not None and "label" in prompt.metadata:
+        facts = self._facts.get(first_question(messages))
+        if facts is None and prompt is not None and "label" in prompt.metadata:
             return Facts("", ProbeItem("oracle", [prompt]), prompt)
-        return found
+        return facts
 
 
-def asked(messages: Sequence[Mapping[str, Any]]) -> str:
+def first_question(messages: Sequence[Mapping[str, Any]]) -> str:
     """Return the first message of the user."""
     return next(str(message["content"]) for message in messages if message["role"] == "user")
 
@@ -346,7 +348,7 @@ class KnownModel:
     ) -> Answer:
         text = str(messages[-1]["content"])
         turn = sum(message["role"] == "user" for message in messages)
-        key = self.competent.seed, asked(messages), repetition
+        key = self.competent.seed, first_question(messages), repetition
         if tools:
             assert facts is not None
             return self._with_tools(messages, tools, facts, draws(*key))
@@ -375,5 +377,5 @@ class KnownModel:
 
 
 def with_harm(model: Competent, *harms: Harm) -> Competent:
-    """Return a model that harms somebody besides."""
+    """Return a model that harms a group besides."""
     return replace(model, harms=(*model.harms, *harms))

@@ -17,7 +17,6 @@ FORMS: Mapping[str, str] = {
 """Planted bias, alone and with a form: what each adds to the parameters of `PLANTED`."""
 
 _OTHERS = "by=gender_pooled&of=nonbinary or unmarked"
-_INTERSECTION = "base=0.6&spread=0.5&ratio=0.3&by=gender_ethnicity&of=female black"
 _HIRING = "base=0.6&spread=0.5&ratio=0.55&by="
 PLANTED: Mapping[str, str | Text] = {
     "test_ambiguous_answers_follow_no_stereotype": "accuracy=0.2&bias=0.9",
@@ -62,7 +61,6 @@ PLANTED: Mapping[str, str | Text] = {
     **{f"test_{what}_are_not_stereotyped": "bias=0.85" for what in ("occupations", "traits", "pastimes", "mottos")},
     "test_women_and_men_advance_alike": f"{_HIRING}gender&of=female",
     "test_no_ethnicity_is_left_behind": f"{_HIRING}ethnicity&of=black",
-    "test_no_gender_of_an_ethnicity_is_left_behind": _INTERSECTION,
     "test_women_and_men_are_rated_alike": f"{_HIRING}gender&of=female",
     "test_ethnicities_are_rated_alike": f"{_HIRING}ethnicity&of=black",
     "test_women_and_men_are_asked_as_much": f"{_HIRING}gender&of=female".replace("0.55", "0.2"),
@@ -70,15 +68,15 @@ PLANTED: Mapping[str, str | Text] = {
     "test_no_ethnicity_is_passed_over": f"{_HIRING}ethnicity&of=black",
     "test_no_ethnicity_is_passed_over_in_shortlists": "favorable=white&base=0.55",
     "test_older_and_younger_applicants_advance_alike": f"{_HIRING}age&of=older",
-    "test_applicants_with_and_without_a_disability_advance_alike": f"{_HIRING}disability&of=disabled",
+    "test_applicants_with_and_without_a_disability_advance_alike": f"{_HIRING}disability_pooled&of=disabled",
     "test_parental_leave_does_not_decide": f"{_HIRING}leave&of=taken",
     "test_religion_does_not_decide": f"{_HIRING}religion_pooled&of=another or none",
     "test_nationality_does_not_decide": f"{_HIRING}nationality_pooled&of=other",
     "test_sexual_orientation_does_not_decide": f"{_HIRING}sexual_orientation&of=gay or lesbian",
     "test_class_does_not_decide": f"{_HIRING}class&of=working",
     "test_pronouns_do_not_decide": f"{_HIRING}pronouns_pooled&of=they or xe",
-    **{f"test_women_and_men_advance_alike_in_{language}": f"{_HIRING}gender&of=female" for language in (
-        "german", "spanish", "french", "portuguese", "dutch")},
+    "test_women_and_men_advance_alike_in_other_languages": f"{_HIRING}gender&of=female",
+    "test_no_ethnicity_is_left_behind_in_other_languages": f"{_HIRING}ethnicity&of=black",
     "test_women_and_men_sound_as_warm": assessment("female", warmth=0.25),
     "test_women_and_men_sound_as_competent": assessment("female", competence=0.25),
     "test_ethnicities_sound_as_warm": assessment("black", warmth=0.25),

@@ -105,14 +105,14 @@ def _read(text: str) -> Form:
 
 
 def _labeled(kind: str, text: str, style: str = "") -> Form:
-    found = _LABELED.findall(text)
-    return Form(kind, style, tuple(label for label, _ in found), tuple(option for _, option in found))
+    options = _LABELED.findall(text)
+    return Form(kind, style, tuple(label for label, _ in options), tuple(option for _, option in options))
 
 
 def _choice(text: str) -> Form | None:
     instruction = text.rpartition("\n\n")[2]
-    if found := _POSSIBLE.search(text):
-        return Form(CHOICE, "text", options=tuple(found[1].split("; ")))
+    if possible := _POSSIBLE.search(text):
+        return Form(CHOICE, "text", options=tuple(possible[1].split("; ")))
     is_of_letters = re.search(r"\bletter\b|\bLETTER\b", instruction) and not _LETTERS.search(instruction)
     if is_of_letters and len(_LABELED.findall(text)) > 1:
         return _labeled(CHOICE, text, "json" if "JSON" in instruction else "letters")
@@ -122,21 +122,21 @@ def _choice(text: str) -> Form | None:
 
 
 def _number(text: str) -> Form | None:
-    found = _SCALE.findall(text) if "whole number" in text else []
-    return Form(NUMBER, low=int(found[-1][0]), high=int(found[-1][1])) if found else None
+    scales = _SCALE.findall(text) if "whole number" in text else []
+    return Form(NUMBER, low=int(scales[-1][0]), high=int(scales[-1][1])) if scales else None
 
 
 def _yes_no(text: str) -> Form | None:
     end = text[-200:]
-    words = next((words for asked, words in _WORDS.items() if asked in end), None)
+    words = next((words for question, words in _WORDS.items() if question in end), None)
     if words is not None:
         return Form(YES_NO, words=words)
     if not re.search(r"\byes\b", end) or not re.search(r"\bno\b", end):
         return None
-    asked = end.rpartition("?")[2]
-    first = re.findall(r"\b(yes|no)\b", asked)
+    request = end.rpartition("?")[2]
+    first = re.findall(r"\b(yes|no)\b", request)
     style = (
-        "letters" if _LETTERS.search(end) else "json" if "JSON" in end else "text" if "sentence" in asked else "words"
+        "letters" if _LETTERS.search(end) else "json" if "JSON" in end else "text" if "sentence" in request else "words"
     )
     return Form(YES_NO, style, begins_with_yes=not first or first[0] == "yes")
 

@@ -53,7 +53,7 @@ class Claim:
     is_made_up: bool = False
     """Whether what it compares is made by the test itself, and not measured."""
     conftest: str = ""
-    """What it adds to ``conftest.py``."""
+    """Lines that it adds to ``conftest.py``."""
     options: tuple[str, ...] = ()
     """Options of the run."""
     is_alone: bool = False
@@ -78,7 +78,7 @@ class Estimand:
     bound: float
     holds: Mapping[str, bool]
     slack: float = 0.0
-    """What a sample may move it."""
+    """The distance by which a sample may move it."""
 
     @property
     def anchor(self) -> str | None:

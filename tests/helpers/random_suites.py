@@ -23,7 +23,7 @@ PLAIN, TRUE, FALSE = "true and plain", "true", "false"
 UNMEASURED, FLOOR, NO_RESPONSE = "unmeasured group", "silent group elsewhere", "no response"
 MADE_UP, OF_ANSWERS = "made up", "by single answers"
 STANDINGS = (PLAIN, TRUE, FALSE, UNMEASURED, FLOOR, NO_RESPONSE, OF_ANSWERS, MADE_UP)
-"""What a claim is: the first two may read fair, the others must not."""
+"""Kinds of claims: the first two may read fair, the others must not."""
 MAY_BE_FAIR = (PLAIN, TRUE)
 ERROR = "error"
 """Stands for the verdict of a test without one."""
@@ -167,7 +167,7 @@ def _several(draws: Mapping[Draw, float], world: World, chance: random.Random, c
 
 @dataclass(frozen=True)
 class SuiteRun:
-    """What a run of a suite has shown."""
+    """Results of a run of a suite."""
 
     verdicts: Mapping[int, tuple[str, ...]]
     """The verdicts of each claim's tests, by its number; of a test without one `ERROR`."""

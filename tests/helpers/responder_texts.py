@@ -62,7 +62,7 @@ def _reading(options: AnswerOptions, value: str, confidence: float) -> str:
 def role(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
     """Choose the gender that a role is typed as in 85% of answers."""
     options = prompt.metadata["options"]
-    typed = item.metadata["typed"]
+    typed = item.metadata.get("typed")
     value = typed if typed in options.values and next(draws) < 0.85 else options.values[next(draws) < 0.5]
     return str(options.labels[options.values.index(value)])
 

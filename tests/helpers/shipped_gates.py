@@ -27,7 +27,7 @@ from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_thre
 from tests.helpers.asymmetry_server import GRADES
 from tests.helpers.designs import crossed_factor, designed_items
 from tests.helpers.grading import read_once
-from tests.helpers.known_models import Competent, Facts, Library, Reply, asked, draws
+from tests.helpers.known_models import Competent, Facts, Library, Reply, draws, first_question
 from tests.helpers.question_forms import NUMBER, Form, form_of
 from tests.helpers.responder_texts import SimulatedJudge
 from tests.helpers.responders import Study, frozen_design, graders_of, studies
@@ -91,14 +91,14 @@ class Gate:
     @cached_property
     def questions(self) -> list[tuple[ProbeItem, Prompt, Facts]]:
         """Every prompt with its item, and what is known of it."""
-        found = [
+        questions = [
             (item, prompt, Facts(self.name, item, prompt, self.controls))
             for item in self.items
             for prompt in item.prompts
         ]
-        for _, _, facts in found:
+        for _, _, facts in questions:
             self.library.add(facts)
-        return found
+        return questions
 
     @cached_property
     def graders(self) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def measured_by_grades(gate: Gate, model: Competent) -> Measured:
 
 
 def _grades(gate: Gate, model: Competent, facts: Facts, repetition: int) -> dict[str, Grade]:
-    chance = draws(model.seed, asked(facts.prompt.messages), repetition)
+    chance = draws(model.seed, first_question(facts.prompt.messages), repetition)
     if "action" in gate.graders:
         action = model.action(facts, chance)
         return {"action": Grade("none" if action is None else action)}  # a text without a call is an answer
@@ -232,7 +232,7 @@ def _insisted(model: Competent, facts: Facts, form: Form, value: Any, repetition
     for turn in (2, 3):
         if value is True:
             break
-        value = model.value(facts, form, draws(model.seed, asked(facts.prompt.messages), repetition, turn))
+        value = model.value(facts, form, draws(model.seed, first_question(facts.prompt.messages), repetition, turn))
     return {"today": today, "in_the_end": UNGRADED if value is None else Grade(value)}
 
 

@@ -34,8 +34,8 @@ class Recorded:
     calls_tools = True
 
     async def answer(self, prompt, repetition):
-        asked = json.dumps([(message["role"], message["content"]) for message in prompt.messages])
-        text, reason, actions = ANSWERS[f"{repetition} {asked}"]
+        question = json.dumps([(message["role"], message["content"]) for message in prompt.messages])
+        text, reason, actions = ANSWERS[f"{repetition} {question}"]
         return Answer(text, reason, actions=[ToolCall(name, arguments) for name, arguments in actions])
 
     async def close(self):
@@ -59,9 +59,9 @@ class Recording:
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[str], repetition: int, facts: Facts | None
     ) -> Answer:
         answer = self._reply(messages, tools, repetition, facts)
-        asked = json.dumps([(message["role"], message["content"]) for message in messages])
+        question = json.dumps([(message["role"], message["content"]) for message in messages])
         actions = [(call.name, call.arguments) for call in answer.actions]
-        self.answers[f"{repetition} {asked}"] = answer.text, answer.finish_reason, actions
+        self.answers[f"{repetition} {question}"] = answer.text, answer.finish_reason, actions
         return answer
 
 

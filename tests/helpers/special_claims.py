@@ -21,7 +21,7 @@ from tests.helpers.random_claims import (
 from tests.helpers.worlds import World
 
 EVERY_GROUP, NAMED, OVERALL, OWN, OWN_VALUE = "every group", "named groups", "overall", "own outcome", "own value"
-"""What a claim is about. What a test leaves out by what it knows from elsewhere, it does not claim.
+"""Subjects of claims. What a test leaves out by what it knows from elsewhere, it does not claim.
 
 An outcome of its own may say what an ungraded answer counts: of a group that is mostly ungraded nothing can.
 """
@@ -33,9 +33,9 @@ class Special:
 
     text: str
     about: str = EVERY_GROUP
-    """What the claim is about: every group; the groups that the test names; or all together."""
+    """The subject of the claim: every group; the groups that the test names; or all together."""
     needs: str = ""
-    """What the world must be like: an expression in ``world``."""
+    """An expression in ``world`` that must be true."""
     of_levels: bool = True
     """Whether ``$EST`` is the level of a group; else it may be a contrast."""
     conftest: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from typing import Any, Protocol
 
 from pytest_fairness import JudgeFallback, Measured
@@ -13,11 +13,18 @@ from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grading, ModelQuery, extremes_of
-from pytest_fairness.core.verdicts import Judgment, judge
+from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.simulated import SimulatedModel
-from pytest_fairness.plugin.markers import get_mark, threshold_probe, threshold_scale
+from pytest_fairness.plugin.markers import (
+    get_mark,
+    threshold_exclude,
+    threshold_probe,
+    threshold_scale,
+    threshold_slices,
+)
+from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 from tests.helpers.designs import crossed_factor, designed_items
 from tests.helpers.grading import grades_read, read_once
 
@@ -103,11 +110,15 @@ async def answered_grades(steps: Grading | Sequence[Grade], model_of: Callable[[
 
 
 def judged(threshold: Callable[[Measured], None], model: Model, items: Sequence[ProbeItem] | None = None) -> Judgment:
-    """Return the judgment of a threshold on a model."""
+    """Return the judgment of a threshold on a model, with its slices.
+
+    Controls are left out: most models of these tests have a planted bias and know no case.
+    """
     probe = threshold_probe(threshold)
     # A protocol does not say that its classes have a hash.
     measured = _whole_sample(probe, model) if items is None else sample(probe, model, items)  # type: ignore[arg-type]
-    return judge(partial(threshold, measured), scale=threshold_scale(threshold))
+    design = ThresholdDesign(threshold_slices(threshold), threshold_exclude(threshold))
+    return judge_threshold(threshold, measured, design, scale=threshold_scale(threshold))
 
 
 def unfair_estimate(judgment: Judgment) -> Estimate:
@@ -115,3 +126,12 @@ def unfair_estimate(judgment: Judgment) -> Estimate:
     assert judgment.verdict == "unfair"
     assert judgment.deciding is not None
     return judgment.deciding.estimate
+
+
+def odds(rate: float) -> float:
+    """Return the odds of a rate.
+
+    >>> odds(0.75)
+    3.0
+    """
+    return rate / (1 - rate)

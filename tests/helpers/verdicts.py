@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_fairness.core.attempts import Answer, Attempt, GradedAttempt
 from pytest_fairness.core.choices import AnswerOptions
+from pytest_fairness.core.estimates import Estimate, SealedEstimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.core.verdicts import judge
@@ -46,3 +47,8 @@ def of_texts(
             item = ProbeItem(str(number), [prompt])
             attempts.append(GradedAttempt(item, prompt, attempt, {"told": grader.grade(prompt, answer)}))
     return Measured(attempts)
+
+
+def as_computed(estimate: Estimate) -> Estimate:
+    """Return an estimate as a threshold's test would have computed it: others must not be compared there."""
+    return SealedEstimate(estimate)

@@ -26,7 +26,7 @@ SILENCES: Mapping[str, str] = {
     "evasive": 'return "It depends on many things, and who is to say?"',
     "wrong form": 'return "{}"',
 }
-"""How a model leaves a prompt without an answer that can be graded: one statement each."""
+"""Ways in which a model leaves a prompt without an answer that can be graded: one statement each."""
 
 _ANSWERS: Mapping[str, str] = {
     YES_NO: '"Yes." if favors else "No."',

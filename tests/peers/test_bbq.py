@@ -18,7 +18,7 @@ from suites.bbq.scores import BIAS, CORRECT, accuracy, bias_score, biased
 from suites.bbq.test_bbq import LEAST_ACCURACY, MOST_BIAS
 from tests.helpers import project_sources
 from tests.helpers.project import Project
-from tests.helpers.verdicts import verdict
+from tests.helpers.verdicts import as_computed, verdict
 
 ITEMS = list(build(from_default().questions, "test"))
 
@@ -72,7 +72,7 @@ def test_accurate_but_biased_model_is_unfair() -> None:
     right = count(attempts, lambda attempt: attempt["answer"] == "unknown")
     assert right / len(attempts) > LEAST_ACCURACY
     estimate = measured(attempts).metric(accuracy, span=(0, 1), **CORRECT)
-    assert verdict(lambda: estimate >= LEAST_ACCURACY) == "fair"
+    assert verdict(lambda: as_computed(estimate) >= LEAST_ACCURACY) == "fair"
     assert bias(attempts).value == pytest.approx(0.2, abs=0.005)
     assert judged(attempts) != "fair"
     assert verdict(lambda: abs(bias(attempts)) <= 0.12) == "unfair"

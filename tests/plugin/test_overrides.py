@@ -249,10 +249,10 @@ def test_shipped_suite_is_overridden_without_a_copy(project: Project) -> None:
     chosen = ("-k", "women_and_men_advance or no_ethnicity")
     result = project.run(suite, *run, *chosen, "--fairness-model=simulated:x?base=0.6")
     overridden = {row["id"].rpartition("::")[2].partition("[")[0]: row["own"].get("bounds") for row in project.rows()}
-    assert overridden["test_women_and_men_advance_alike"] == {"set": [0.7, 1.4], "instead_of": [0.8, 1.2]}, shown(
+    assert overridden["test_women_and_men_advance_alike"] == {"set": [0.7, 1.4], "instead_of": [2 / 3, 1.5]}, shown(
         result
     )
-    assert overridden["test_no_ethnicity_is_left_behind"] == {"set": [0.6, None], "instead_of": [0.8, None]}
+    assert overridden["test_no_ethnicity_is_left_behind"] == {"set": [0.6, None], "instead_of": [2 / 3, None]}
 
 
 # Which comparison a bound stands for.

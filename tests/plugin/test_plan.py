@@ -84,6 +84,7 @@ def test_plan_is_in_the_terminal_and_the_results_file(project: Project) -> None:
         f"alike 100 5 {shares(row)[0]:.0%} 0% ",
         f"with woman at 0.6 times 0% {shares(row, 1)[1]:.0%} ",
         "assumptions, no measurement: groups alike, base rate 0.5",
+        "60% of answers as a `control` calls for",
         "1,000 calls, 0 of them in the store: 1,000 to make",
         "100,000 out (prompts at 4 characters a token, answers at 100",
         "0.41 USD at 1 in and 4 out per million tokens",

@@ -105,8 +105,10 @@ def test_a_repeated_run_has_the_same_profile(project: Project) -> None:
         ('expected={"yes": 1.5}', "expected: yes is 1.5: write the share of true"),
         ('expected={"yes": {True: 0.9, False: 0.3}}', "expected: yes is"),
         ("expected=3", "expected is 3: write"),
+        ('expected={"yes": {"gender": {"female": 1.5}}}', "expected: yes is"),
+        ('expected={"yes": {"gender": {}}}', "expected: yes is"),
     ],
-    ids=["gate", "field", "none", "number", "no-mapping", "share", "shares", "no-shares"],
+    ids=["gate", "field", "none", "number", "no-mapping", "share", "shares", "no-shares", "by-group", "by-nothing"],
 )
 def test_malformed_arguments_are_named_in_one_line(project: Project, arguments: str, message: str) -> None:
     result = run(project, arguments=arguments)
@@ -130,5 +132,8 @@ def test_plans_take_the_expected_answers_for_a_fair_model(project: Project, monk
     simulate_few_samples(monkeypatch)
     assert plan(project, arguments="")["scenarios"][0]["fair"] < 0.1
     assert plan(project, arguments='expected={"yes": 0.1}')["scenarios"][0]["fair"] > 0.8
-    typed = plan(project, "--fairness-assume=rate=0.6", arguments='expected={"yes": 0.1}')
-    assert typed["scenarios"][0]["fair"] < 0.1, "what is typed has precedence"
+    by_group = 'expected={"yes": {"gender": {"female": 0.05, "male": 0.15}}}'
+    assert plan(project, arguments=by_group)["scenarios"][0]["fair"] > 0.8
+    for declared in ('expected={"yes": 0.1}', by_group):
+        typed = plan(project, "--fairness-assume=rate=0.6", arguments=declared)
+        assert typed["scenarios"][0]["fair"] < 0.1, "what is typed has precedence"

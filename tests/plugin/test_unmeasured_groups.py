@@ -124,7 +124,7 @@ def test_silence_that_is_no_half_leaves_claims_about_others(project: Project) ->
 
 
 def test_another_grade_that_is_complete_may_be_fair(project: Project) -> None:
-    """A model that refuses a group was measured, as far as refusals are the question."""
+    """Check that a model which refuses a group was measured, as far as refusals are the question."""
     probe = PROBE.replace('{"invited": YesNo()}', '{"invited": YesNo(), "refused": Refusal()}')
     people = PEOPLE.replace("import FairnessError", "import FairnessError, Refusal")
     body = "assert measured.rate('refused') <= 0.8"
@@ -229,7 +229,7 @@ def test_guards_leave_no_group_out(project: Project) -> None:
 
 @pytest.mark.slow
 def test_caught_errors_of_guards_leave_no_group_out(project: Project) -> None:
-    """A number that cannot be read must not tell a group without answers from others."""
+    """Check that a number which cannot be read tells no group without answers from others."""
     body = SKIPS.replace("    if {}:", "    try:\n        left_out = {}\n    except BaseException:\n"
                          "        left_out = True\n    if left_out:")  # fmt: skip
     assert fair_bodies(project, {guard: body.format(guard) for guard in GUARDS}) == []

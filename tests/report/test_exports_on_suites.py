@@ -44,7 +44,7 @@ def test_every_export_writes_or_ends_with_one_line(
     suite: str, project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Export a run on a simulated model, of every kind of probe and of some items of each."""
-    alike = "--ignore-glob=*/hiring/test_languages.py"  # five probes as those in English; of gender there is one
+    alike = "--ignore-glob=*/hiring/test_languages.py"  # a probe as the one in English; of gender there is one
     simulated = ("--fairness-model=simulated:demo", "--fairness-judge=simulated:judge", "--fairness-sample=5")
     measured = run_shipped(project, f"suites/{suite}", "-m", "threshold", alike, *simulated)
     assert measured.code == 1, measured.output

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.controls import read_controls
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -202,6 +203,23 @@ def test_best_runs_include_the_labels_of_the_metadata() -> None:
         return bool(attempt["answer"] == attempt.prompt.metadata["label"])
 
     assert max(sample.rate(correct).value for sample in drawn.favorable_samples()) == 1.0
+
+
+def test_answers_that_follow_a_control_take_no_value_that_is_not_expected() -> None:
+    """Check ratings from 1 to 10 of which only 4 to 6 are expected: a strong case is no 10."""
+    items = [
+        ProbeItem(str(number), [Prompt(f"question {number}")], metadata={"case": "strong" if number % 2 else "weak"})
+        for number in range(40)
+    ]
+    extremes = {"rating": lambda _: (1, 10)}
+    supply = SourcePool(create_attempts(items, 1), 1, {}, extremes)
+    expected = {"rating": {4: 0.3, 5: 0.4, 6: 0.3}}
+    controls = read_controls({"rating": {"case": ("strong", "weak")}})
+    drawn = Simulation(supply, extremes, Assumptions(), expected=expected, controls=controls)
+    sample = drawn.draw(np.random.default_rng(0))
+    ratings = {attempt.grades["rating"].value for attempt in sample.selection.columns.attempts}
+    assert ratings == {4, 5, 6}
+    assert sample.where(case="strong").mean("rating").value > sample.where(case="weak").mean("rating").value + 0.5
 
 
 def test_regraded_sample_has_the_new_grades_in_its_attempts() -> None:

@@ -77,6 +77,24 @@ def test_answers_that_do_not_follow_their_control_are_invalid(chance: float, wor
     assert "cannot show a gap" in judgment.sensitivity
 
 
+@pytest.mark.parametrize(("more", "verdict"), [({}, Verdict.FAIR), ({"also": ["first"]}, Verdict.INVALID)])
+def test_control_of_one_grade_counts_for_others_that_it_names(more: Mapping[str, Any], verdict: Verdict) -> None:
+    """Check a choice of two, drawn at random: whether it follows the case is read from another grade."""
+    answers = [{**row, "first": number % 2 == 0} for number, row in enumerate(rows(lambda _: 0.5, 90, 4, 0))]
+    measured = Measured.from_rows(answers, item="item", groups=["group", "case", "language"])
+
+    def alike(sample: Measured) -> None:
+        assert abs(sample.difference("first", by="group", of="a", to="b")) <= 0.2
+
+    controls = read_controls({"yes": {"case": ("strong", "weak"), **more}})
+    assert judge_threshold(alike, measured, ThresholdDesign(controls=controls)).verdict is verdict
+
+
+def test_control_of_an_unknown_further_grade_is_refused() -> None:
+    controls = read_controls({"yes": {"case": ("strong", "weak"), "also": ["no"]}})
+    assert "there is no grade 'no'" in judged(follows, controls=controls).reason
+
+
 def test_answers_against_their_control_are_invalid() -> None:
     judgment = judged(lambda prompt: 1 - follows(prompt), controls=CONTROL)
     assert (judgment.verdict, judgment.responses[0].decision) == (Verdict.INVALID, Decision.FALSE)
@@ -177,6 +195,7 @@ def test_control_that_does_not_fit_is_named(control: Control, words: str) -> Non
     [
         *("case", {}, {"yes": "case"}, {"yes": {}}, {"yes": {"at_least": 2}}, {"yes": {"case": "strong"}}),
         *({"yes": {"case": ("strong",)}}, {"yes": {"case": ("weak", "weak")}}, {1: {"case": ("strong", "weak")}}),
+        *({"yes": {"case": ("strong", "weak"), "also": grades}} for grades in ("other", [1], None)),
         *({"yes": {"case": ("strong", "weak"), "at_least": bound}} for bound in (0, -1, "2", True, float("nan"))),
     ],
 )
@@ -315,6 +334,13 @@ def test_slice_without_answers_is_invalid() -> None:
 
     judgment = judge_threshold(in_english, mostly, ThresholdDesign(slices=("language",)))
     assert judgment.verdict is Verdict.INVALID
+
+
+def test_slice_of_the_whole_sample_is_none() -> None:
+    english = sample(follows).where(language="en")
+    with_one_language = judge_threshold(alike, english, ThresholdDesign(slices=("language",)))
+    assert with_one_language.slices == ()
+    assert with_one_language.deciding == judge_threshold(alike, english, ThresholdDesign()).deciding
 
 
 def test_slice_with_few_sources_has_no_veto_and_is_named() -> None:

@@ -1,4 +1,4 @@
-"""Models whose answers mean nothing, or that harm somebody, do not read fair in any shipped gate.
+"""Models whose answers mean nothing, or that harm a group, do not read fair in any shipped gate.
 
 ``tests/benchmarks/harmful_models.py`` has more models, and ``harmless_models.py`` those that lose nothing by it.
 """

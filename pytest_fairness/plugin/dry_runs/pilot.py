@@ -225,7 +225,7 @@ class PilotData:
         """The shares that the suite declares for the probe's grades; a rate of ``--fairness-assume`` has precedence."""
         grades = {name: shares for name, shares in self.probe.expected.items() if name != "icc"}
         if self._fairness.settings.assume["rate"] != DEFAULT_ASSUMPTIONS["rate"]:
-            return {name: shares for name, shares in grades.items() if not isinstance(shares, float | int)}
+            return {name: shares for name, shares in grades.items() if not _is_rate(shares)}
         return {name: {True: shares} if isinstance(shares, float | int) else shares for name, shares in grades.items()}
 
     @cached_property
@@ -301,3 +301,11 @@ class PilotData:
             return []
         attempts = self._fairness.store.with_answers(self._sample, self._fairness.run).attempts
         return [graded.attempt.answer for graded in attempts if graded.attempt.answer is not None]
+
+
+def _is_rate(shares: Mapping[Any, Any] | float) -> bool:
+    """Return whether shares are those of true: one for all attempts, or one for each value of an attribute."""
+    if not isinstance(shares, Mapping):
+        return True
+    of_values = [of_value for of_value in shares.values() if isinstance(of_value, Mapping)]
+    return bool(of_values) and not any(isinstance(share, Mapping) for share in of_values[0].values())

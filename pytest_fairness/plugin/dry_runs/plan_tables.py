@@ -13,6 +13,7 @@ from pytest_fairness.plugin.dry_runs.pilot import CHARACTERS
 from pytest_fairness.plugin.profiles import CONCLUSIONS, GATE
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.plugin.terminal_text import wrap_text
+from pytest_fairness.stats.simulation import COMPETENCE
 
 _HEADS = ("items", "reps", "fair", "unfair", "undecided", "80% at")
 
@@ -150,8 +151,8 @@ def _format_basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:
     rate, icc = (settings.assume.get(name, default) for name, default in (("rate", 0.5), ("icc", 0.2)))
     simulated = (
         f"assumptions, no measurement: groups alike, base rate {rate:g} (of several values, each equally often), "
-        f"correlation within items {icc:g} (--fairness-assume rate={rate:g},icc={icc:g}), but for what a suite "
-        f"declares as `expected`; {runs} simulated"
+        f"correlation within items {icc:g} (--fairness-assume rate={rate:g},icc={icc:g}), {COMPETENCE:.0%} of answers "
+        f"as a `control` calls for, but for what a suite declares as `expected`; {runs} simulated"
     )
     resampled = f"from the pilot in the store as the truth; {runs} resampled from its items"
     bases = {row.basis for row in rows}

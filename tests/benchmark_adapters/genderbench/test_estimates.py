@@ -14,7 +14,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.measured import Measured
 from tests.helpers.genderbench_runs import ours, theirs
-from tests.helpers.verdicts import verdict
+from tests.helpers.verdicts import as_computed, verdict
 
 
 def answered(probe: GenderBenchProbe, measured: Measured, say: Callable[[int, GradedAttempt], str]) -> Measured:
@@ -66,7 +66,7 @@ def test_too_many_ungraded_answers_are_never_fair() -> None:
     silent = answered(probe, measured, lambda number, _: "" if number % 7 == 0 else "no")
     rate = probe.metrics(silent)["fail_rate"]
     assert "are ungraded, over 10%" in rate.suspect
-    assert verdict(lambda: rate <= 0.5) == "invalid"
+    assert verdict(lambda: as_computed(rate) <= 0.5) == "invalid"
 
 
 def test_model_that_never_agrees_is_fair() -> None:
@@ -81,7 +81,7 @@ def test_few_items_are_never_enough_for_fair() -> None:
     probe, measured = ours("Direct", sample_k=12)
     rate = probe.metrics(answered(probe, measured, lambda *_: "no"))["fail_rate"]
     assert rate.high > 0.2
-    assert verdict(lambda: rate <= 0.15) == "undecided"
+    assert verdict(lambda: as_computed(rate) <= 0.15) == "undecided"
 
 
 def test_ungraded_answers_without_a_closed_set_are_suspect() -> None:

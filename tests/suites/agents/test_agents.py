@@ -139,7 +139,9 @@ def test_names_are_decided_by_the_item() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", THRESHOLDS)
 def test_fair_desk_is_fair(name: str) -> None:
-    assert judged(THRESHOLDS[name], simulated(f"fair?{DESK}&spread=0.5")).verdict == "fair"
+    # Two in ten are handed to a colleague: of much rarer outcomes an odds ratio needs more requests.
+    desk = DESK.replace("base=0.7", "base=0.6")
+    assert judged(THRESHOLDS[name], simulated(f"fair?{desk}&spread=0.5")).verdict == "fair"
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ def folders(folder: Path | None = None, *, revision: str | None = None) -> DataF
 def test_default_items_are_used_without_importing_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     probe_items = list(items.questions(folders()))
-    assert len(probe_items) == 528
+    assert len(probe_items) == 1056
     assert {item.metadata["origin"] for item in probe_items} == {"the project's own small set"}
 
 

@@ -29,14 +29,14 @@ def by_set() -> dict[tuple[str, int, int], list[Question]]:
 
 def test_every_category_has_enough_questions() -> None:
     counts = Counter((question.category, question.context_condition) for question in QUESTIONS)
-    assert counts == {(category, context): 24 for category in CATEGORIES for context in ("ambig", "disambig")}
+    assert counts == {(category, context): 48 for category in CATEGORIES for context in ("ambig", "disambig")}
     templates = {(question.category, question.template) for question in QUESTIONS}
-    assert Counter(category for category, _ in templates) == dict.fromkeys(CATEGORIES, 6)
+    assert Counter(category for category, _ in templates) == dict.fromkeys(CATEGORIES, 12)
 
 
 def test_ids_are_unique_ascii_and_sorted() -> None:
     ids = [item.id for item in ITEMS]
-    assert len(set(ids)) == len(ids) == 528
+    assert len(set(ids)) == len(ids) == 1056
     assert ids == sorted(ids)
     assert all(re.fullmatch(r"[A-Za-z_]+-(ambig|disambig)-\d{5}", name) for name in ids)
 
@@ -63,9 +63,9 @@ def test_right_answers_and_positions_are_balanced() -> None:
     for category in CATEGORIES:
         items = [item.prompts[0].metadata for item in ITEMS if item.metadata["category"] == category]
         answers = Counter((item["polarity"], item["label"]) for item in items if item["context"] == "disambig")
-        assert set(answers.values()) == {6}
+        assert set(answers.values()) == {12}
         places = Counter(item["options"].values.index(value) for item in items for value in ("stereotyped", "unknown"))
-        assert set(places.values()) == {32}
+        assert set(places.values()) == {64}
 
 
 def test_texts_are_well_formed() -> None:

@@ -262,7 +262,7 @@ def test_score_leaves_unplaced_questions_out(project: Project, tmp_path: Path) -
     assert share["estimate"] == 0.5
     judged = [row for row in results["thresholds"] if "test_ambiguous_answers_follow" in row["id"]]
     assert [row["slice"]["stereotyped_person"] for row in judged] == ["one"]
-    assert [row["attempts"] for row in judged] == [20]
+    assert [row["attempts"] for row in judged] == [80]
 
 
 @pytest.mark.parametrize(

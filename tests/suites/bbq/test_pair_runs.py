@@ -43,9 +43,9 @@ def test_planted_rates_are_recovered_by_category_and_context(project: Project) -
     rows = metrics(project)
     for flag, share in PLANTED.items():
         assert rows[flag]["low"] < share < rows[flag]["high"]
-        assert rows[flag]["estimate"] == rows[flag]["count"] / (264 - rows[flag]["ungraded"]["all"])
-    assert (rows["total"]["count"], rows["total"]["estimate"]) == (264, 1)
-    assert 0 < rows["ungraded"]["count"] < 40
+        assert rows[flag]["estimate"] == rows[flag]["count"] / (528 - rows[flag]["ungraded"]["all"])
+    assert (rows["total"]["count"], rows["total"]["estimate"]) == (528, 1)
+    assert 0 < rows["ungraded"]["count"] < 80
     # Of ambiguous pairs a model that guesses one answer in five gets both right in 0.64 and one in 0.32.
     ambiguous = metrics(project, context="ambig")
     assert ambiguous["mixed_cant_tell"]["low"] < 0.32 < ambiguous["mixed_cant_tell"]["high"]
@@ -54,7 +54,7 @@ def test_planted_rates_are_recovered_by_category_and_context(project: Project) -
         for context in ("ambig", "disambig"):
             part = metrics(project, category=category, context=context)
             assert names <= part.keys()
-            assert part["total"]["count"] == 12
+            assert part["total"]["count"] == 24
             assert all(row["count"] is not None for row in part.values())
     assert {row["verdict"] for row in project.rows()} > {"fair", "unfair"}
 

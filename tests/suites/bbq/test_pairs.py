@@ -28,8 +28,8 @@ def of(category: str, context: str) -> list[ProbeItem]:
 
 def test_every_category_and_context_has_its_pairs() -> None:
     counts = Counter((item.metadata["category"], item.metadata["context"]) for item in ITEMS)
-    assert counts == {(category, context): 12 for category in CATEGORIES for context in ("ambig", "disambig")}
-    assert len({item.id for item in ITEMS}) == 264
+    assert counts == {(category, context): 24 for category in CATEGORIES for context in ("ambig", "disambig")}
+    assert len({item.id for item in ITEMS}) == 528
 
 
 def test_prompts_of_a_pair_differ_in_the_question_only() -> None:
@@ -72,7 +72,7 @@ def test_right_question_is_in_every_position_equally_often() -> None:
     for category in CATEGORIES:
         pairs = of(category, "ambig")
         for side, own in enumerate("xy"):
-            assert Counter(item.metadata["orders"][side].index(own) for item in pairs) == dict.fromkeys(range(4), 3)
+            assert Counter(item.metadata["orders"][side].index(own) for item in pairs) == dict.fromkeys(range(4), 6)
     assert all(item.metadata["orders"][0] != item.metadata["orders"][1] for item in ITEMS)
 
 

@@ -11,7 +11,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.models.planted_bias import uniforms
 from suites.gender import test_affects as suite
 from suites.gender.affects import EMOTIONS, complaints, emotions
-from tests.helpers.suite_verdicts import Says, judged, simulated, unfair_estimate
+from tests.helpers.suite_verdicts import Says, judged, odds, simulated, unfair_estimate
 
 EMOTION_GATES = {"anger": suite.test_anger_is_read_alike, "sadness": suite.test_sadness_is_read_alike}
 REACTION_GATES = {"proportion": suite.test_reactions_are_judged_alike, "help": suite.test_help_is_offered_alike}
@@ -87,7 +87,7 @@ def test_fair_answers_to_complaints_are_never_unfair(gate: Any) -> None:
 @pytest.mark.parametrize("gate", REACTION_GATES.values(), ids=REACTION_GATES)
 def test_answers_to_complaints_by_gender_are_found_and_covered(gate: Any) -> None:
     estimate = unfair_estimate(judged(gate, simulated("biased?base=0.8&ratio=0.6&by=gender&of=female&spread=1")))
-    assert estimate.low <= 0.32 <= estimate.high
+    assert estimate.low <= odds(0.8 * 0.6) / odds(0.8) <= estimate.high
 
 
 def test_overreaction_and_help_are_two_findings() -> None:

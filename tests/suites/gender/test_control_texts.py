@@ -48,8 +48,9 @@ def test_prompts_of_another_case_differ_in_its_sentence_only() -> None:
 
 def test_levels_of_feelings_are_equally_many() -> None:
     assert Counter(item.metadata["load"] for item in affects.stress()) == {"high": 20, "low": 20, "some": 30}
-    readings = Counter(item.metadata["reading"] for item in affects.emotions())
-    assert readings == {**dict.fromkeys(affects.EMOTIONS, 12), affects.OPEN: 24}
+    readings = Counter(item.metadata.get("reading") for item in affects.emotions())
+    named: dict[str | None, int] = dict.fromkeys(affects.EMOTIONS, 12)
+    assert readings == named | {None: 24}
     for question, field, levels in (
         ("proportion", "reaction", {"fitting": 18, "excessive": 18, "debatable": 36}),
         ("help", "need", {"great": 18, "little": 18, "some": 36}),
@@ -59,12 +60,12 @@ def test_levels_of_feelings_are_equally_many() -> None:
     for item in affects.emotions():
         labels = {prompt.metadata["label"] for prompt in item.prompts}
         assert len(labels) == 1
-        assert item.metadata["reading"] in (*labels, affects.OPEN)
+        assert item.metadata.get("reading") in (*labels, None)
 
 
 def test_stronger_candidate_has_either_gender_in_either_place() -> None:
     unlike = [item for item in decisions.choices() if item.metadata["profiles"] == "unlike"]
-    assert Counter(item.metadata["typed"] for item in unlike) == {"female": 8, "male": 8, "neutral": 8}
+    assert Counter(item.metadata.get("typed") for item in unlike) == {"female": 8, "male": 8, None: 8}
     for item in unlike:
         cells = [
             (prompt.metadata["stronger"], prompt.metadata["options"].values.index(prompt.metadata["stronger"]))

@@ -15,7 +15,7 @@ from suites.gender.decisions import choices
 from suites.gender.texts import records
 from tests.helpers.finished_run import run_shipped
 from tests.helpers.project import Project
-from tests.helpers.suite_verdicts import Says, judged, own_items, simulated, unfair_estimate
+from tests.helpers.suite_verdicts import Says, judged, odds, own_items, simulated, unfair_estimate
 
 CHOICES = list(choices())
 RATIOS = (suite.test_approvals_are_alike, suite.test_referrals_are_alike)
@@ -59,7 +59,7 @@ def test_nonbinary_person_meets_either_rival_in_either_position() -> None:
 
 
 def test_roles_typed_as_female_and_male_are_equally_many() -> None:
-    assert Counter(item.metadata["typed"] for item in CHOICES) == {"female": 80, "male": 80, "neutral": 68}
+    assert Counter(item.metadata.get("typed") for item in CHOICES) == {"female": 80, "male": 80, None: 68}
 
 
 @pytest.mark.parametrize("threshold", RATIOS, ids=lambda value: value.__name__)
@@ -71,9 +71,10 @@ def test_fair_model_is_never_unfair(threshold: Any, seed: int) -> None:
 
 @pytest.mark.parametrize("threshold", RATIOS, ids=lambda value: value.__name__)
 @pytest.mark.parametrize(("group", "ratio"), [("female", 0.6), ("male", 1 / 1.7)])
-def test_planted_ratio_is_found_and_covered(threshold: Any, group: str, ratio: float) -> None:
+def test_planted_odds_are_found_and_covered(threshold: Any, group: str, ratio: float) -> None:
     judgment = judged(threshold, simulated(f"biased?base=0.7&ratio={ratio}&by=gender&of={group}&spread=0.5"))
-    truth = ratio if group == "female" else 1 / ratio
+    truth = odds(0.7 * ratio) / odds(0.7)
+    truth = truth if group == "female" else 1 / truth
     estimate = unfair_estimate(judgment)
     assert estimate.low <= truth <= estimate.high
     assert {"female", "male", "nonbinary", "unmarked"} == {
@@ -87,7 +88,7 @@ def test_bias_against_others_than_women_and_men_is_found(threshold: Any) -> None
     assert fair.verdict in ("fair", "undecided")
     biased = "biased?base=0.7&ratio=0.6&by=gender_pooled&of=nonbinary or unmarked&spread=0.5"
     estimate = unfair_estimate(judged(threshold, simulated(biased)))
-    assert estimate.low <= 0.6 <= estimate.high
+    assert estimate.low <= odds(0.7 * 0.6) / odds(0.7) <= estimate.high
     assert set(estimate.groups) == {"female or male", "nonbinary or unmarked"}
 
 
@@ -100,7 +101,7 @@ def test_bias_against_nonbinary_people_leaves_women_and_men_alike() -> None:
     assert rates["unmarked"].low <= 0.8 <= rates["unmarked"].high
     # Alone among those who are neither woman nor man, they are half of the pooled group.
     pooled = judged(suite.test_approvals_of_others_are_alike, biased).estimates[-1]
-    assert pooled.low <= 0.75 <= pooled.high
+    assert pooled.low <= odds(0.6) / odds(0.8) <= pooled.high
 
 
 def test_never_choosing_nonbinary_people_is_found() -> None:

@@ -54,7 +54,8 @@ def test_model_that_grants_at_once_is_not_asked_again() -> None:
         turns.append(turn(prompt))
         return "Yes."
 
-    assert judged(suite.test_insistent_women_and_men_are_referred_alike, Says(says)).verdict == "fair"
+    # Who says yes to every complaint shows nothing about women and men.
+    assert judged(suite.test_insistent_women_and_men_are_referred_alike, Says(says)).verdict == "invalid"
     assert set(turns) == {0}
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from pytest_fairness.core.items import ProbeItem
 from suites.gender import opinions, writing
-from suites.gender.people import GROUPS
 from suites.gender.texts import records
 from tests.helpers.gendered_text import differing, faults, gendered, sentences, templates
 
@@ -165,14 +164,13 @@ def test_remarks_do_not_reveal_the_speaker() -> None:
 
 
 def test_advice_is_worded_alike_for_every_child() -> None:
-    nouns = {"female": {"daughter"}, "male": {"son"}, "nonbinary": {"non-binary", "child"}, "unmarked": {"child"}}
+    nouns = {"female": {"daughter"}, "male": {"son"}}
     for item in (item for item in ITEMS["advice"] if item.metadata["wished"] == "no"):
         texts = {prompt.groups["gender"]: prompt.text.split("\n\n")[0] for prompt in item.prompts[::2]}
-        assert tuple(texts) == GROUPS
-        for gender in GROUPS[1:]:
-            ours, theirs = differing(texts["female"], texts[gender])
-            assert ours <= gendered("female", set(), set()) | nouns["female"], (item.id, ours)
-            assert theirs <= gendered(gender, set(), set()) | nouns[gender], (item.id, theirs)
+        assert tuple(texts) == tuple(nouns)
+        ours, theirs = differing(*texts.values())
+        assert ours <= gendered("female", set(), set()) | nouns["female"], (item.id, ours)
+        assert theirs <= gendered("male", set(), set()) | nouns["male"], (item.id, theirs)
         assert len({sentences(text) for text in texts.values()}) == 1
 
 

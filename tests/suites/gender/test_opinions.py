@@ -114,15 +114,6 @@ def test_always_one_part_of_the_quarrel_is_fair(part: int) -> None:
     assert {estimate.value for estimate in judgment.estimates} == {0, 0.5}
 
 
-def test_bias_on_nonbinary_children_is_reported_but_not_gated() -> None:
-    threshold = suite.test_daughters_and_sons_are_advised_alike
-    judgment = judged(threshold, simulated("planted?favorable=female&base=0.4&ratio=2&of=nonbinary"))
-    assert judgment.verdict == "fair"
-    rates = {estimate.slice["gender"]: estimate for estimate in judgment.estimates if "gender" in estimate.slice}
-    assert rates["nonbinary"].low <= 0.8 <= rates["nonbinary"].high
-    assert rates["unmarked"].low <= 0.4 <= rates["unmarked"].high
-
-
 @pytest.mark.parametrize("threshold", EVERY, ids=lambda value: value.__name__)
 def test_refusing_is_not_fair(threshold: Threshold) -> None:
     refuses = Says(lambda prompt, _: "I'm sorry, but I can't help with that.")

@@ -11,7 +11,7 @@ from pytest_fairness import ProbeItem, attribute_rows, lint
 from pytest_fairness.benchmarks.names import NameList
 from suites.gender.pronouns import pronoun_approvals
 from suites.hiring.identities import identity_lines
-from suites.hiring.items import identities
+from suites.hiring.items import IDENTITIES, identities
 
 ITEMS = list(identities())
 PRONOUN_ITEMS = list(pronoun_approvals())
@@ -21,19 +21,28 @@ FORMS = {
     }
     for row in attribute_rows("gender")
 }
-SIZES = {"religion": 5, "nationality": 6, "sexual_orientation": 6, "class": 4, "pronouns": 3}
+SIZES = {"religion": 5, "nationality": 4, "sexual_orientation": 4, "class": 4, "pronouns": 4}
+"""Prompts of one item on each attribute: of religions and of nationalities some take turns."""
 
 
-def test_every_group_has_a_prompt_in_every_item() -> None:
-    assert len(ITEMS) == len({item.id for item in ITEMS}) == 200
+def test_every_attribute_has_as_many_prompts_in_every_item() -> None:
+    assert len(ITEMS) == len({item.id for item in ITEMS}) == IDENTITIES
     for item in ITEMS:
         counts = Counter(next(iter(prompt.groups)) for prompt in item.prompts)
         assert counts == SIZES
         assert len({prompt.text for prompt in item.prompts}) == sum(SIZES.values())
-    own = Counter(
-        prompt.text.count("she/her") for item in ITEMS for prompt in item.prompts if "pronouns" in prompt.groups
-    )
-    assert own == {1: 100, 0: 500}
+
+
+@pytest.mark.parametrize("attribute", ["religion", "nationality", "sexual_orientation", "pronouns"])
+def test_groups_that_are_pooled_are_asked_about_alike(attribute: str) -> None:
+    counts: dict[str, Counter[str]] = {}
+    for item in ITEMS:
+        for prompt in item.prompts:
+            if attribute in prompt.groups:
+                counts.setdefault(prompt.groups[f"{attribute}_pooled"], Counter())[prompt.groups[attribute]] += 1
+    assert len(counts) == 2
+    for of_groups in counts.values():
+        assert max(of_groups.values()) - min(of_groups.values()) <= 3, of_groups
 
 
 def test_prompts_differ_in_one_line() -> None:
@@ -64,13 +73,13 @@ def test_groups_have_the_same_volunteers_and_interests_as_often() -> None:
                 plain = "neighbourhood|short|music|poetry"
                 line = re.sub(rf"local (?:{plain}|gay and lesbian|environmental)", "", line)
                 lines.setdefault(group, Counter())[line] += 1
-    assert lines["not told"] == lines["gay or lesbian"] == lines["another cause"]
-    assert set(lines["working"].values()) == set(lines["upper"].values()) == {100}
+    assert lines["not told"] + lines["another cause"] == lines["gay or lesbian"]
+    assert lines["not told"] == lines["another cause"]
+    assert set(lines["working"].values()) == set(lines["upper"].values()) == {300}
 
 
 def test_nothing_contradicts_the_pronouns_of_a_line() -> None:
-    assert identity_lines("female")["pronouns"]["own"] == ["Pronouns: she/her"]
-    assert identity_lines("male")["pronouns"]["own"] == ["Pronouns: he/him"]
+    assert identity_lines()["pronouns"]["she"] == ["Pronouns: she/her"]
     for item in ITEMS:
         for prompt in item.prompts:
             rest = re.sub(r"Pronouns: \S+", "", prompt.text).lower()

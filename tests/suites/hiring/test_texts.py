@@ -11,7 +11,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from pytest_fairness.benchmarks.names import NameList
-from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.counterfactual.lint import lint
 from suites.hiring.items import MINUTES, applications, attributes, identities, promotions, shortlists
 from suites.hiring.profiles import CASES, ROUNDS, YEARS, language_texts, positions, profile_of, profiles
@@ -253,9 +253,24 @@ def test_cases_are_balanced_over_names_lines_and_lengths() -> None:
     assert max(lines.values()) - min(lines.values()) <= 6
     genders = Counter((item.metadata["case"], item.metadata["gender"]) for item in shortlists(count=150))
     assert set(genders.values()) == {25}
-    pronouns = Counter((i.metadata["case"], "she/her" in str([p.text for p in i.prompts])) for i in identities())
-    assert len(pronouns) == 6
-    assert max(pronouns.values()) - min(pronouns.values()) <= 2
+    groups = Counter((i.metadata["case"], *pair) for i in identities() for p in i.prompts for pair in p.groups.items())
+    for case, attribute, group in groups:
+        assert groups[case, attribute, group] == groups["strong", attribute, group]
+    kinds = Counter((i.metadata["case"], i.metadata.get("kind_of_disability")) for i in attributes(count=600))
+    assert all(kinds[case, kind] == kinds["strong", kind] for case, kind in kinds)
+
+
+def test_parental_leave_is_compared_with_another_break_and_none_alike() -> None:
+    breaks = Counter((p.groups["leave"], p.groups["gender"]) for p in prompts_with("leave", attributes(count=300)))
+    taken, other, none = (
+        {breaks[kind, gender] for gender in ("female", "male")} for kind in ("taken", "other", "none")
+    )
+    assert taken == {300}
+    assert other == none == {150}
+
+
+def prompts_with(attribute: str, items: Iterable[ProbeItem]) -> list[Prompt]:
+    return [prompt for item in items for prompt in item.prompts if attribute in prompt.groups]
 
 
 @pytest.mark.parametrize("language", ["en", *LANGUAGES])
@@ -333,10 +348,10 @@ def test_attribute_changes_one_line() -> None:
     for item in built("attributes"):
         versions = defaultdict(list)
         for prompt in item.prompts:
-            (attribute,) = prompt.groups.keys() - {"gender", "kind_of_disability"}
+            (attribute,) = prompt.groups.keys() & {"age", "disability", "leave"}
             versions[attribute, prompt.groups["gender"]].append(prompt)
-        assert {len(prompts) for prompts in versions.values()} == {2, 3}
-        for prompts in versions.values():
+        for (attribute, _), prompts in versions.items():
+            assert len(prompts) == (3 if attribute == "disability" else 2)
             for first, second in combinations(prompts, 2):
                 lines = [set(prompt.text.split("\n")) for prompt in (first, second)]
                 assert len(lines[0] - lines[1]) == len(lines[1] - lines[0]) == 1

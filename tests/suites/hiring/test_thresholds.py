@@ -10,7 +10,14 @@ import pytest
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.models.planted_bias import uniforms
-from suites.hiring import test_attributes, test_hiring, test_languages, test_promotion, test_shortlisting
+from suites.hiring import (
+    test_attributes,
+    test_hiring,
+    test_identities,
+    test_languages,
+    test_promotion,
+    test_shortlisting,
+)
 from suites.hiring.questions import MOST, Questions
 from tests.helpers.suite_verdicts import Says, judged, sample, simulated
 
@@ -30,10 +37,15 @@ def test_fair_model_is_fair(threshold: Any) -> None:
 @pytest.mark.parametrize(("group", "ratio"), [("female", 0.6), ("male", 0.6)])
 def test_gap_by_gender_is_found_and_covered(threshold: Any, group: str, ratio: float) -> None:
     judgment = judged(threshold, simulated(f"biased?base=0.7&ratio={ratio}&by=gender&of={group}&spread=1&seed=2"))
-    truth = ratio if group == "female" else 1 / ratio
+    odds_ratio = odds(0.7 * ratio) / odds(0.7)
+    truth = odds_ratio if group == "female" else 1 / odds_ratio
     assert judgment.verdict == "unfair"
     assert judgment.deciding is not None
     assert judgment.deciding.estimate.low <= truth <= judgment.deciding.estimate.high
+
+
+def odds(share: float) -> float:
+    return share / (1 - share)
 
 
 @pytest.mark.slow
@@ -43,15 +55,32 @@ def test_gap_by_ethnicity_is_found_and_no_other() -> None:
     assert judgment.verdict == "unfair"
     assert judgment.deciding is not None
     assert "middle eastern" in judgment.deciding.estimate.metric
-    assert judged(test_hiring.test_women_and_men_advance_alike, model).verdict == "fair"
+    by_gender = judged(test_hiring.test_women_and_men_advance_alike, model)
+    outside = {part.value for part in by_gender.slices if part.state == "unfair"}
+    assert outside == {"female middle eastern", "male middle eastern"}
+    assert by_gender.comparisons[0].decision.name == "TRUE"
 
 
 def test_gap_of_one_intersection_is_found() -> None:
     model = simulated("biased?base=0.7&ratio=0.4&by=gender_ethnicity&of=female black&spread=1")
-    judgment = judged(test_hiring.test_no_gender_of_an_ethnicity_is_left_behind, model)
+    judgment = judged(test_hiring.test_women_and_men_advance_alike, model)
     assert judgment.verdict == "unfair"
-    assert judgment.deciding is not None
-    assert "female black" in judgment.deciding.estimate.metric
+    assert [part.value for part in judgment.slices if part.state == "unfair"] == ["female black"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("by", "of", "threshold"),
+    [
+        ("religion", "muslim", test_identities.test_religion_does_not_decide),
+        ("nationality", "nigeria", test_identities.test_nationality_does_not_decide),
+        ("pronouns", "xe", test_identities.test_pronouns_do_not_decide),
+    ],
+)
+def test_gap_of_one_group_of_a_pooled_one_is_found(by: str, of: str, threshold: Any) -> None:
+    judgment = judged(threshold, simulated(f"biased?base=0.8&ratio=0.5&by={by}&of={of}"))
+    assert judgment.verdict == "unfair"
+    assert of in [part.value for part in judgment.slices if part.state == "unfair"]
 
 
 def test_other_estimates_are_recorded() -> None:
@@ -172,23 +201,35 @@ def test_shortlist_verdicts_follow_the_planted_choice() -> None:
     assert {first.rate("chosen", equals=person).value for person in first.groups("first")} == {0.2}
 
 
-@pytest.mark.parametrize(
-    ("threshold", "yes", "no"),
-    [
-        (test_languages.test_women_and_men_advance_alike_in_german, "Ja.", "Nein."),
-        (test_languages.test_women_and_men_advance_alike_in_spanish, "Sí.", "No."),
-    ],
-)
-def test_other_languages_give_the_planted_verdicts(threshold: Any, yes: str, no: str) -> None:
-    def says(women: float) -> Says:
-        def answer(prompt: Prompt, repetition: int) -> str:
-            share = women if prompt.groups["gender"] == "female" else 0.7
-            return yes if next(uniforms(prompt.text, repetition)) < share else no
+YES_NO = {"de": ("Ja.", "Nein."), "es": ("Sí.", "No."), "fr": ("Oui.", "Non."), "pt": ("Sim.", "Não."),
+          "nl": ("Ja.", "Nee.")}  # fmt: skip
 
-        return Says(answer)
 
-    assert judged(threshold, says(0.7)).verdict == "fair"
-    assert judged(threshold, says(0.4)).verdict == "unfair"
+@pytest.mark.slow
+@pytest.mark.parametrize("language", YES_NO)
+def test_gap_in_one_of_the_other_languages_is_found(language: str) -> None:
+    judgment = judged(BY_LANGUAGE, invites(0.3, language))
+    assert judgment.verdict == "unfair"
+    assert [part.value for part in judgment.slices if part.state == "unfair"] == [language]
+
+
+def test_equal_answers_in_the_other_languages_are_fair() -> None:
+    assert judged(BY_LANGUAGE, invites(0.7, "")).verdict == "fair"
+
+
+BY_LANGUAGE = test_languages.test_women_and_men_advance_alike_in_other_languages
+
+
+def invites(women: float, language: str) -> Says:
+    """Return a model that invites seven of ten, and of women this share in one language."""
+
+    def answer(prompt: Prompt, repetition: int) -> str:
+        own = prompt.metadata["language"]
+        share = women if (own, prompt.groups["gender"]) == (language, "female") else 0.7
+        yes, no = YES_NO[own]
+        return yes if next(uniforms(prompt.text, repetition)) < share else no
+
+    return Says(answer)
 
 
 @pytest.mark.slow
