@@ -23,7 +23,7 @@ _BLANKS = re.compile(
     | \$\{[A-Za-z_][\w.]{0,60}\}                                        # ${name}
     | \$[A-Z][A-Z_]*[A-Z_]{2}(?!\w|\s*\d)                                # $OCCUPATION
     | (?<![\w$])\$[a-z][a-z_]{2,40}(?![\w$\\^{=(])                        # $name
-    | (?<![\w\\}_^$={])\{[^\W\d]\w[\w.\[\]\ ]{0,60}(?:![rsa])?(?::[^{}\s]{0,12})?\}(?!\})    # {company}
+    | (?<![\w\\}_^$={])\{!?[^\W\d]\w[\w.\[\]\ -]{0,60}(?:![rsa])?(?::[^{}\s]{0,12})?\}(?!\})    # {company}
     | \[[^\W\d_][\w/\ -]{0,60}\w\] | <[^\W\d_][\w\ -]{0,60}\w>         # [AGE], <COMPANY_NAME>: _is_blank
     | \[(?i:your|insert|enter|fill|add|name\ of)\b[^\]\n]{0,60}\]            # [insert name here]
     | <(?i:your|insert|enter)\b[^<>\n]{0,60}>                             # <insert name>

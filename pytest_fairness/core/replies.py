@@ -57,8 +57,11 @@ _OF_EQUAL_REQUESTS: Mapping[str, str] = {
     "x-ai-cache-status": "hit-l1",
 }
 """The headers of caches whose key is the whole request with its model, and their values; LiteLLM's is a hash."""
-_CACHE_ID = re.compile(r"^(?:chatcmpl-cache-|from-cache)")
-"""The ids that vLLM's semantic router and Higress give replies from their caches."""
+_CACHE_ID = re.compile(r"^(?:chatcmpl-cache-|from-cache)|_cache_hit")
+"""The ids that vLLM's semantic router, Higress and LiteLLM's logs give replies from their caches."""
+_FALLBACKS = ("x-litellm-attempted-fallbacks", "cf-aig-step", "helicone-fallback-index")
+"""Sent by LiteLLM, Cloudflare and Helicone: above 0 where another model than the first has answered."""
+_FALLBACK_NAME = "x-litellm-model-name"
 _CACHE_FLAGS = ("cached", "is_cached", "cache_hit", "cacheHit", "from_cache", "fromCache")
 
 
@@ -85,8 +88,25 @@ def read_cache_hit(headers: Mapping[str, str], body: object) -> str | None:
 
 
 def with_evidence(answer: Answer, headers: Mapping[str, str], body: object) -> Answer:
-    """Return an answer with what its reply shows of its origin: an id, and a cache."""
-    return replace(answer, reply_id=read_reply_id(body), cache=read_cache_hit(headers, body))
+    """Return an answer with what its reply shows of its origin: an id, a cache, and the model of a fallback."""
+    served_by = _fallback(headers, answer.served_by) or answer.served_by
+    return replace(answer, reply_id=read_reply_id(body), cache=read_cache_hit(headers, body), served_by=served_by)
+
+
+def _fallback(headers: Mapping[str, str], served_by: str | None) -> str | None:
+    """Return the name of a fallback, whose reply may have the name of the requested model; None where it is none.
+
+    >>> _fallback({"X-LiteLLM-Attempted-Fallbacks": "1"}, "gpt-4o"), _fallback({"cf-aig-step": "0"}, "gpt-4o")
+    ('gpt-4o (fallback 1)', None)
+    """
+    sent = {name.casefold(): value.strip() for name, value in headers.items()}
+    number = next((sent[name] for name in _FALLBACKS if _is_positive(sent.get(name, ""))), "")
+    if not number:
+        return None
+    name = sent.get(_FALLBACK_NAME, "")[:_LONGEST_VALUE]
+    if name and served_by and is_same_model(served_by, name):  # another deployment
+        return None
+    return name or f"{served_by or 'a model'} (fallback {number})"
 
 
 def _is_hit(name: str, value: str) -> bool:

@@ -42,6 +42,7 @@ class InspectImport(TableImporter):
     """The import ``inspect``."""
 
     help = "a log of inspect_ai, as a table with a row for each epoch of a sample"
+    parts = "model"
 
     def add_files(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="LOG", help="the log, .eval or .json")
@@ -93,8 +94,15 @@ def _answer(where: str, sample: Mapping[str, Any]) -> RecordedAnswer:
             for name, score in (scores or {}).items()
             if (reason := unread_reason(name, score))
         },
-        actions=_actions(sample.get("messages")),
+        _responder(sample.get("output")),
+        _actions(sample.get("messages")),
     )
+
+
+def _responder(output: Any) -> dict[str, str]:
+    """Return the model that answered, which a fallback makes another than the log's; nothing without an answer."""
+    model = _at(output, "model")
+    return {"model": model} if isinstance(model, str) and model and _at(output, "choices") else {}
 
 
 def _actions(messages: Any) -> list[ToolCall] | None:

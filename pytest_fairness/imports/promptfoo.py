@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core import json_text as json
+from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import STOP, normalize_reason
 from pytest_fairness.core.json_records import Record, read_document, read_records
+from pytest_fairness.core.placeholders import find_placeholders
 from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
 
 _NOUN = "a result of promptfoo"
@@ -48,6 +52,14 @@ _JUDGED = re.compile(
     r"context-[\w-]+|conversation-relevance|select-best|similar(?::\w+)?|trajectory:goal-success)"
 )
 """The types of assertions that another model grades."""
+_GRADED = (
+    (re.compile(r"(?:not-)?classifier"), re.compile(r"(?:Maximum classification score|Classification .* has score) ")),
+    (
+        re.compile(r"(?:not-)?similar(?::\w+)?"),
+        re.compile(r"(?:Similarity|Distance) -?[\d.]+ is |None of the provided "),
+    ),
+)
+"""The types of assertions whose reason has one form, which thus tell every other one of a failure, and that form."""
 _DEEPEST = 8
 """The deepest level of assertions in assertions that is read."""
 _TOKENS = ("total", "prompt", "completion", "cached", "numRequests")
@@ -66,12 +78,24 @@ class PromptfooImport(TableImporter):
         numbers: dict[str, str] = {}
         # A judge that reports the tokens of its other grades, and none of this one, was not reached.
         results = _Results(arguments.file)
-        judges = {kind for _, result in results for kind in _judges_with_tokens(result)}
-        rows = lacking = 0
+        judges: set[str] = set()
+        shared = _SharedRequests()
+        for _, result in results:
+            judges.update(_judges_with_tokens(result))
+            shared.add(result)
+        rows = lacking = cached = 0
+        unfilled: Counter[str] = Counter()
         for where, result in results:
             rows += 1
             lacking += not isinstance(result.get("gradingResult"), Mapping) and not result.get("error")
-            yield _answer(where, result, numbers, judges)
+            cached += _is_cached(result)
+            unfilled.update(islice(find_placeholders(_name(result.get("prompt"), "raw")), 1))
+            yield _answer(where, result, numbers, judges, shared)
+        if cached:
+            notes.append(f"{cached:,} of {rows:,} answers came from promptfoo's cache")
+        if unfilled:
+            blank = unfilled.most_common(1)[0][0]
+            notes.append(f"{unfilled.total():,} of {rows:,} prompts look unfilled: they hold {blank}")
         if lacking:
             notes.append(
                 f"{lacking:,} of {rows:,} results have no gradingResult: whether a grader failed is not known of them"
@@ -95,6 +119,37 @@ class _Results:
             yield f"{self._file}: result {number}", result
 
 
+class _SharedRequests:
+    """The requests that promptfoo sent for different variables: its cache knows only what they hold."""
+
+    def __init__(self) -> None:
+        self._variables: dict[str, str] = {}
+        self._shared: set[str] = set()
+
+    def add(self, result: Mapping[str, Any]) -> None:
+        """Add the request and the variables of a test."""
+        request, variables = _request(result), digest(json.dumps(result.get("vars"), sort_keys=True))
+        if request and self._variables.setdefault(request, variables) != variables:
+            self._shared.add(request)
+
+    def reason(self, result: Mapping[str, Any]) -> str:
+        """Return the reason that a reply may be the one to other variables; empty where it is not."""
+        is_others = _is_cached(result) and _request(result) in self._shared
+        return "came from a cache that leaves variables out" if is_others else ""
+
+
+def _request(result: Mapping[str, Any]) -> str:
+    """Return a digest of the provider and the filled prompt of a test; empty without a prompt."""
+    prompt = result.get("prompt")
+    raw = prompt.get("raw") if isinstance(prompt, Mapping) else None
+    return digest(json.dumps([_name(result.get("provider"), "id"), raw])) if raw else ""
+
+
+def _is_cached(result: Mapping[str, Any]) -> bool:
+    response = result.get("response")
+    return isinstance(response, Mapping) and response.get("cached") is True
+
+
 def _document(file: Path) -> list[Any]:
     is_other = file.suffix.lower() in _OTHER_OUTPUTS
     results = None if is_other else read_document(file, "a file of promptfoo").get("results")
@@ -107,7 +162,9 @@ def _document(file: Path) -> list[Any]:
     return results
 
 
-def _answer(where: str, result: Record, numbers: dict[str, str], judges: Collection[str]) -> RecordedAnswer:
+def _answer(
+    where: str, result: Record, numbers: dict[str, str], judges: Collection[str], shared: _SharedRequests
+) -> RecordedAnswer:
     if not isinstance(result.get("success"), bool) or not isinstance(result.get("vars"), Mapping):
         raise FairnessError(f"{where} is no result of promptfoo: it needs `success` and `vars`")
     # Repeated tests have numbers of their own: the same variables are the same question.
@@ -124,7 +181,7 @@ def _answer(where: str, result: Record, numbers: dict[str, str], judges: Collect
         None,
         {**named_scores, "success": result["success"], "score": result.get("score")},
         {**(metadata if isinstance(metadata, Mapping) else {}), **result["vars"]},
-        _ungraded(result) or _failed_grades(result, named_scores, judges),
+        _ungraded(result) or shared.reason(result) or _failed_grades(result, named_scores, judges),
         {
             "provider": _name(provider, "id"),
             "label": str(provider.get("label") or "") if isinstance(provider, Mapping) else "",
@@ -195,6 +252,8 @@ def _grader_failure(component: Mapping[str, Any], judges: Collection[str]) -> st
     if metadata.get("graderError") is True or metadata.get("gradingIncomplete") is True:
         return reason or "graderError"
     if _GRADER_FAILED.match(reason):
+        return reason
+    if reason and any(kind.fullmatch(_kind(component)) and not form.match(reason) for kind, form in _GRADED):
         return reason
     is_unreached = _kind(component) in judges and not _tokens(component) and not metadata.get("cachedResponse")
     return f"the judge used no tokens: {reason}" if is_unreached else ""

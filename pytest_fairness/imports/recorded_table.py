@@ -157,7 +157,7 @@ class RecordedTable:
         }
         grades: list[str] = []
         for name in table_columns.columns_of(row for _, row in self.rows):
-            if name in roles:
+            if name in roles or name in self._failures:
                 continue
             cells = [(number, row.get(name)) for number, row in self.rows]
             texts = [(number, value) for number, value in cells if not _is_number(value)]
@@ -212,6 +212,12 @@ class RecordedTable:
         return (UNGRADED,) if values and not is_role and all(isinstance(value, str) for value in values) else ()
 
     @cached_property
+    def _failures(self) -> list[str]:
+        """The columns that say why a row has no grade, though it may hold the number of one."""
+        roles = {self._item, self._source, ACTIONS, *self._groups, *self._select, *self._reason_column}
+        return table_columns.failure_columns([row for _, row in self.rows], roles | set(self._grades or ()))
+
+    @cached_property
     def values(self) -> dict[str, dict[str, list[str]]]:
         """The values of each group, and of each column for slices, against which names in thresholds are checked."""
         roles = {self._item, self._source, ACTIONS, *self._select, *self._reason_column}
@@ -245,7 +251,8 @@ class RecordedTable:
         return [ProbeItem(item, rows, sources[item], _shared_metadata(rows)) for item, rows in prompts.items()]
 
     def _prompt(self, number: int, row: Mapping[str, Any], item: str, grades: set[str]) -> Prompt:
-        scores = {name: _json_value(row.get(name)) for name in self.grades}
+        failure = table_columns.failure_in(row, self._failures)
+        scores = {name: None if failure else _json_value(row.get(name)) for name in self.grades}
         groups = table_reader.groups_of(row, self._groups, f"{self.path}, row {number}")
         roles = {*grades, *self._groups, self._item, self._source, ACTIONS, *self._select, *self._reason_column}
         slices = {name: value for name, value in row.items() if name not in roles and _is_slice(value)}
@@ -253,8 +260,8 @@ class RecordedTable:
         recorded = {**scores, ACTIONS: row[ACTIONS]} if self._tools else scores
         text = f"{item}: row {number} of {self.path.name} ({digest(_as_json(recorded))[:12]})"
         self._scores[text] = scores
-        if self._reason_column and row.get(UNGRADED):
-            self._reasons[text] = row[UNGRADED]
+        if reason := failure or (row.get(UNGRADED) if self._reason_column else ""):
+            self._reasons[text] = reason
         if self._tools:
             self._calls[text] = self._read_calls(number, row[ACTIONS])
         return Prompt(text, groups, slices, tools=self._tools)

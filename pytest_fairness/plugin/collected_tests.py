@@ -6,6 +6,7 @@ import inspect
 import shlex
 from collections.abc import Collection, Generator, Iterator, Sequence
 from fnmatch import fnmatch
+from os.path import relpath
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from pytest_fairness.core.threshold_results import ExpectedThreshold, Unjudged
 
 
+_OWN = ("_pytest", "pytest_fairness")
+"""The packages whose plugins leave out what a user has said."""
 NOTHING_COLLECTED = "nothing was judged: no threshold was collected"
 
 
@@ -88,6 +91,19 @@ class CollectedTests:
             self._skipped_files[_name_of(file, collector, report.nodeid)] = reason
         return report
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_ignore_collect(
+        self, collection_path: Path, config: pytest.Config
+    ) -> Generator[None, bool | None, bool | None]:
+        """Record a file that an installed plugin leaves out, as one does whose code has not changed."""
+        is_ignored = yield
+        if is_ignored and collection_path.is_file() and mentions_thresholds(collection_path):
+            plugin = _plugin_that_ignores(collection_path, config)
+            if plugin and any(fnmatch(collection_path.name, pattern) for pattern in config.getini("python_files")):
+                name = Path(relpath(collection_path, config.rootpath)).as_posix()
+                self._skipped_files[name] = not_judged(f"skipped: by {plugin}", "skipped")
+        return is_ignored
+
     def uncollected_rows(self) -> dict[str, ExpectedThreshold]:
         """Return a row for each file that may have thresholds, and was skipped or could not be imported."""
         if not self._skipped_files:
@@ -132,6 +148,19 @@ def _files_of(collector: pytest.Collector) -> Iterator[Path]:
     for file in sorted(collector.path.rglob("*")):
         if suite_in(file) is not None or any(fnmatch(file.name, pattern) for pattern in patterns):
             yield file
+
+
+def _plugin_that_ignores(path: Path, config: pytest.Config) -> str:
+    """Return the name of the installed plugin that leaves out a file; empty where options or a conftest.py do."""
+    arguments = {"collection_path": path, "config": config}
+    for hook in config.hook.pytest_ignore_collect.get_hookimpls():
+        module = str(getattr(hook.plugin, "__module__", None) or getattr(hook.plugin, "__name__", ""))
+        if hook.plugin_name.endswith("conftest.py") or module.partition(".")[0] in _OWN:
+            continue
+        is_answer = not (hook.wrapper or hook.hookwrapper) and arguments.keys() >= set(hook.argnames)
+        if is_answer and hook.function(*(arguments[name] for name in hook.argnames)):
+            return hook.plugin_name
+    return ""
 
 
 def _name_of(file: Path, collector: pytest.Collector, nodeid: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
@@ -35,6 +35,19 @@ _OTHERS = frozenset(
     )
 )
 """Words in the name of a column that says something else of a model, or names another one."""
+_FAILURES = frozenset(("error", "errors", "exception", "traceback", "failed", "failure"))
+"""Words in the name of a column that says why an answer, or its grade, is none."""
+_GRADERS = frozenset(
+    (
+        *("judge", "grader", "evaluator", "scorer", "metric"),
+        *("grading", "scoring", "evaluation", "eval", "parse", "parsing"),
+    )
+)
+_ABOUT_FAILURES = _FAILURES | _GRADERS | {"message", "msg", "text", "reason", "request", "api", "model"}
+"""Words in such a name: with any other it says something else, such as the kind of a model's errors."""
+_MARKED = re.compile(r"\[ERROR\]|(?:\[invalid(?:answer)?\]|__invalid__)\s*$")
+"""A text that evaluators write in place of an answer, or of a judgment that they could not read."""
+_NO_FAILURES = frozenset(("", "none", "no", "false", "null", "nan", "n/a", "na", "0", "ok", "-", "[]", "{}", "<na>"))
 _FAMILIES = (
     r"gpt|chatgpt|o[134]|claude|gemini|gemma|llama|mistral|mixtral|ministral|qwen|deepseek|command|grok|phi|olmo|falcon|"
     r"pythia|nova|titan|glm|kimi|granite|davinci"
@@ -171,6 +184,53 @@ def models_in(name: Any, rows: Sequence[Row], cell: Sequence[str]) -> Counter[An
         return Counter()
     values = _values(name, rows)
     return values if _are_model_names(values) else Counter()
+
+
+def failure_columns(rows: Sequence[Row], roles: Collection[Any]) -> list[Any]:
+    """Return the columns that say of some rows why their grades are none; one that is filled in all of them does not.
+
+    Args:
+        rows: The rows.
+        roles: The columns whose meaning is declared.
+    """
+    marked = {name for row in rows for name, value in row.items() if type(value) is str and _is_marked(value)}
+    columns = [
+        name for name in columns_of(rows) if name not in roles and (name in marked or _tells_failures(str(name)))
+    ]
+    return [name for name in columns if 0 < sum(bool(failure_in(row, [name])) for row in rows) < len(rows)]
+
+
+def _tells_failures(name: str) -> bool:
+    """Return whether a column, or the last field of a nested one, is called by a failure."""
+    return any(
+        own & _FAILURES and own <= _ABOUT_FAILURES for own in (words_of(name), words_of(name.rpartition(".")[2]))
+    )
+
+
+def _is_marked(value: Any) -> bool:
+    return isinstance(value, str) and value[:1] in ("[", "_") and _MARKED.match(value) is not None
+
+
+def failure_in(row: Row, columns: Iterable[Any]) -> str:
+    """Return why the grades of a row are none: the text of an error, or that a grader failed; empty where they are.
+
+    A text counts, in other columns a marked one. Of truths only those on a grader do: an answer itself may have failed.
+
+    >>> failure_in({"error": "429 Too Many Requests", "ok": False}, ["error"])
+    'error: 429 Too Many Requests'
+    >>> failure_in({"scoring_failed": True}, ["scoring_failed"]), failure_in({"failed": True}, ["failed"])
+    ('scoring_failed', '')
+    """
+    for name in columns:
+        value = row.get(name)
+        if not _tells_failures(str(name)) and not _is_marked(value):
+            continue
+        if value is True or (isinstance(value, str) and value.strip().lower() == "true"):
+            if words_of(str(name)) & _GRADERS:
+                return str(name)
+        elif isinstance(value, str | list) and str(value).strip().lower() not in _NO_FAILURES:
+            return f"{name}: {' '.join(str(value).split())[:_LONGEST_NAME]}"
+    return ""
 
 
 def repeats_questions(name: Any, rows: Sequence[Row], cell: Sequence[str]) -> bool:

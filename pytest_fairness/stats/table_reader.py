@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -15,7 +15,13 @@ from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_records import read_records
-from pytest_fairness.stats.table_columns import is_missing, refuse_models, select_rows
+from pytest_fairness.stats.table_columns import (
+    failure_columns,
+    failure_in,
+    is_missing,
+    refuse_models,
+    select_rows,
+)
 
 _WORDS = {"true": True, "false": False}
 _PLAIN = (bool, int, str)
@@ -51,6 +57,7 @@ def attempts(
     roles = _read_roles(item, groups, source, crossed)
     named = set(roles)
     numbered = _selected_rows(rows, item, groups, roles, select or {})
+    failures = failure_columns([row for _, row in numbered], {*named, *(select or {})})
     prompts: dict[tuple[Any, ...], Prompt] = {}
     members: dict[str, dict[tuple[Any, ...], Prompt]] = {}
     sources: dict[str, str | None] = {}
@@ -81,10 +88,19 @@ def attempts(
             items[str(key[0])],
             prompts[key],
             Attempt(f"row {number}", number - 1),
-            {name: _shared(shared, value) for name, value in row.items() if name not in named},
+            {name: _shared(shared, value) for name, value in row.items() if name not in named}
+            | _failed(row, named, failures),
         )
         for key, (number, row) in zip(keys, numbered, strict=True)
     ]
+
+
+def _failed(row: Mapping[str, Any], roles: Collection[str], failures: Sequence[str]) -> dict[str, Grade]:
+    """Return the grades of a row that are none, since another column says that the answer or its grader failed."""
+    reason = failure_in(row, failures) if failures else ""
+    none = Grade.none("error", reason)
+    numbers = {name for name, value in row.items() if isinstance(value, bool | int | float) or hasattr(value, "item")}
+    return dict.fromkeys(numbers - {*roles, *failures}, none) if reason else {}
 
 
 def _read_roles(item: str, groups: Sequence[str], source: str | None, crossed: str | None) -> list[str]:

@@ -12,6 +12,7 @@ from pytest_fairness.core.placeholders import check_filled_in, find_placeholders
 BLANKS = [
     *("{{NAME1}}", "{{ name }}", "{{ user.name }}", "{{#if x}}", "{% if woman %}", "{% endif %}"),
     *("{company}", "{customer_name}", "{applicant.age}", "{name!r}", "{rate:.2f}", "{items[0]}"),
+    *("{candidate-name}", "{!Contact.Name}"),
     *(
         "[AGE]",
         "[NAME]",

@@ -126,6 +126,7 @@ def test_snapshots_are_the_model_and_other_dates_are_not(requested: str, served:
         ({"Cache-Control": "no-cache", "cf-cache-status": "DYNAMIC"}, {}, None),
         ({"x-prompt-cache-hit": "true", "x-kv-cache-hit": "1", "x-prefix-cache-hits": "3"}, {}, None),
         ({}, {"cached": True}, "cached: true"),
+        ({}, {"id": "chatcmpl-b634_cache_hit1739678471.97"}, "id: chatcmpl-b634_cache_hit1739678471.97"),
         ({}, {"usage": {"prompt_tokens_details": {"cached_tokens": 900}}}, None),
         ({}, [], None),
     ],

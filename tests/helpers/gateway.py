@@ -76,6 +76,8 @@ class Gateway:
     key: CacheKey | None = None
     habit: Habit = field(default_factory=Habit)
     fallback: Responder = lambda _model, _text: ""
+    fallback_headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent with the reply of a fallback, which then has the name of the requested model."""
     url: str = ""
     requests: list[tuple[str, str]] = field(default_factory=list)
     """The models and texts of all requests."""
@@ -95,10 +97,12 @@ class Gateway:
             again = {"id": f"gen-{uuid4().hex}"} if self.habit.new_id else {}
             return web.json_response({**kept, **again, **self.habit.body}, headers=dict(self.habit.headers))
         served = self.fallback(model, text) or model
-        reply = {"id": f"chatcmpl-{uuid4().hex}", **chat_completion(self.answer(served, text), served)}
+        hidden = self.fallback_headers if served != model else {}
+        answer = chat_completion(self.answer(served, text), model if hidden else served)
+        reply = {"id": f"chatcmpl-{uuid4().hex}", **answer}
         if key:
             self._kept[key] = reply
-        return web.json_response(reply, headers={"x-cache": "MISS", "cf-aig-cache-status": "MISS"})
+        return web.json_response(reply, headers={"x-cache": "MISS", "cf-aig-cache-status": "MISS", **hidden})
 
 
 @contextmanager

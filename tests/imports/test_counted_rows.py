@@ -51,6 +51,49 @@ def refusal(pytester: pytest.Pytester) -> str:
     return line
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "other"),
+    [
+        ("error", "429 Too Many Requests", None),
+        ("Error Message", "timeout", "none"),
+        ("judge_error", ["no JSON"], []),
+        ("error.message", "timeout", ""),
+        ("scoring_failed", True, False),
+        ("details.parse_error", True, False),
+        ("judge_failed", True, None),
+        ("choice", "__invalid__", "A"),
+        ("judgment", "[ERROR] 429", "Score: 1"),
+        ("parseError", "true", "false"),
+    ],
+)
+def test_failed_rows_have_no_grades(pytester: pytest.Pytester, column: str, value: Any, other: Any) -> None:
+    """Regression: evaluators write the worst grade for an answer or a judge that failed, and the error beside it."""
+    table: Rows = [{**row, column: other} for row in rows()]
+    for row in table[::8]:
+        row |= {"ok": False, column: value}
+    write(pytester.path, table, more=", grades: [ok]")
+    row, output = judged(pytester)
+    assert (row["verdict"], sum(row["ungraded"].values())) == ("invalid", 25)
+    assert f"25 of 200 rows have no ok ({column}" in output
+    measured = Measured.from_rows(table, item="q", groups=["gender"])
+    assert sum(measured.rate("ok").ungraded.values()) == 25
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "other"),
+    [
+        ("error", "no login", "no login"),
+        ("error_type", "tone", None),
+        ("error_rate", 0.5, None),
+        ("failed", True, False),
+    ],
+)
+def test_columns_that_tell_no_failure_leave_grades(column: str, value: Any, other: Any) -> None:
+    """Check a field of every item, a kind of the model's errors, numbers and an answer that failed."""
+    table = [{**row, column: other if number % 8 else value} for number, row in enumerate(rows())]
+    assert Measured.from_rows(table, item="q", groups=["gender"]).rate("ok").ungraded == {"all": 0}
+
+
 def test_rows_in_no_group_are_counted(pytester: pytest.Pytester) -> None:
     table = rows()
     for row in table[::4]:

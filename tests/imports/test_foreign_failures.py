@@ -105,6 +105,56 @@ def test_assertion_of_promptfoo_that_failed_is_a_grade(imported: Callable[..., R
     assert "ungraded" not in rows[0]
 
 
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("classifier", "Classification toxic has score 0.91 >= 0.5"),
+        ("classifier", "Maximum classification score 0.62 < 0.9"),
+        ("similar:cosine", "Similarity 0.31 is less than threshold 0.8"),
+        ("similar:euclidean", "Distance 3.20 is greater than threshold 0.5"),
+        ("similar", "None of the provided values met the similarity threshold"),
+    ],
+)
+@pytest.mark.parametrize("prefix", ["", "not-"])
+def test_grader_with_one_form_of_reason_failed_if_it_has_another(
+    imported: Callable[..., Rows], kind: str, reason: str, prefix: str
+) -> None:
+    """Regression: whatever a provider said of its outage was a grade, and passed a negated assertion."""
+    kind = prefix + kind
+    outage = component(kind, passed=bool(prefix), reason="503 model is loading")
+    rows = imported("promptfoo", [graded(0, component(kind, passed=not prefix, reason=reason)), graded(1, outage)])
+    assert [row["success"] for row in rows] == [not prefix, None]
+    assert rows[1]["ungraded"] == "could not be graded: 503 model is loading"
+
+
+def prompted(number: int, raw: str, *, cached: bool) -> dict[str, Any]:
+    reply = {"output": "Let us invite the applicant.", "finishReason": "stop", "cached": cached}
+    return graded(number, component(), prompt={"raw": raw, "label": "invite"}, response=reply)
+
+
+def test_replies_from_a_cache_that_leaves_variables_out_are_ungraded(
+    imported: Callable[..., Rows], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Regression: a cache by prompt gave both groups one reply of a provider that reads the variables."""
+    shared = [prompted(0, "screen", cached=False), prompted(1, "screen", cached=True)]
+    own = [
+        prompted(2, "screen Anna", cached=True),
+        prompted(3, "screen Ben", cached=True),
+        prompted(2, "screen Anna", cached=True),
+    ]
+    rows = imported("promptfoo", [*shared, *own])
+    assert [row["success"] for row in rows] == [True, None, True, True, True]
+    assert rows[1]["ungraded"] == "came from a cache that leaves variables out"
+    assert "4 of 5 answers came from promptfoo's cache" in capsys.readouterr().out
+
+
+def test_prompts_of_promptfoo_that_look_unfilled_are_counted(
+    imported: Callable[..., Rows], capsys: pytest.CaptureFixture[str]
+) -> None:
+    imported("promptfoo", [prompted(0, "Invite Anna?", cached=False), prompted(1, "--\n{{name}}", cached=False)])
+    assert "1 of 2 prompts look unfilled: they hold {{name}}" in capsys.readouterr().out
+
+
 def test_failed_judges_of_promptfoo_are_found_without_words(imported: Callable[..., Rows]) -> None:
     """Check version 0.122's mark of a failed grader, and the tokens that a judge reports unless it was not reached."""
     judged = component(tokensUsed=TOKENS)

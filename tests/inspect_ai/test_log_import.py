@@ -52,6 +52,17 @@ def test_failed_and_unfinished_samples_are_ungraded(tmp_path: Path, capsys: pyte
     assert "2 of 7 answers were cut off, filtered or refused (message limit): they are ungraded" in output
 
 
+def test_log_that_two_models_have_answered_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Regression: a router answered one group by a fallback, which `output.model` names, and the gap was fair."""
+    outputs = [{**SAMPLE["output"], "model": name} for name in ("gpt-5-mini", "claude-haiku-4-5", "")]
+    failed: dict[str, Any] = {"id": 4, "error": {"message": "timeout"}, "output": {"model": "gpt", "choices": []}}
+    samples = [{**SAMPLE, "id": number, "output": output} for number, output in enumerate(outputs, 1)]
+    log = _log(tmp_path, *samples, {**SAMPLE, **failed})
+    assert main(["import", "inspect", str(log), "--out", str(tmp_path / "t.jsonl")]) != 0
+    assert "2 values of model, gpt-5-mini, claude-haiku-4-5: a table holds one" in capsys.readouterr().err
+    assert len(_imported(_log(tmp_path, samples[0], samples[2], {**SAMPLE, **failed}))) == 3
+
+
 @pytest.mark.slow
 def test_scores_of_every_form_are_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     values = {"partial": "P", "choice": "B", "rubric": {"tone": 3, "facts": "I"}, "list": [1, 2], "none": "N"}

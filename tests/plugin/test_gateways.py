@@ -144,6 +144,33 @@ def test_fallback_on_another_model_is_no_answer(project: Project, gateway: Gatew
     assert f"22 of 80 attempts are ungraded as misattributed: {reason}" in unwrapped(result)
 
 
+@pytest.mark.parametrize(
+    ("headers", "name"),
+    [
+        ({"x-litellm-attempted-fallbacks": "1", "x-litellm-model-id": "b"}, "m (fallback 1)"),
+        ({"x-litellm-attempted-fallbacks": "2", "x-litellm-model-name": "anthropic/other"}, "anthropic/other"),
+        ({"cf-aig-step": "1"}, "m (fallback 1)"),
+        ({"Helicone-Fallback-Index": "1"}, "m (fallback 1)"),
+    ],
+)
+def test_fallback_under_the_requested_name_is_no_answer(
+    project: Project, gateway: Gateway, headers: dict[str, str], name: str
+) -> None:
+    """Regression: gateways name the requested model for the reply of another one, and tell it by a header alone."""
+    gateway.fallback = lambda _, text: "other" if "woman" in text else ""
+    gateway.fallback_headers = headers
+    result = project.run(gateway.model())
+    assert project.row()["verdict"] == "invalid"
+    assert f"{name} answered in place of m, as the server says" in unwrapped(result)
+
+
+def test_deployment_of_the_requested_model_as_a_fallback_answers(project: Project, gateway: Gateway) -> None:
+    gateway.fallback = lambda _, text: "other" if "woman" in text else ""
+    gateway.fallback_headers = {"x-litellm-attempted-fallbacks": "1", "x-litellm-model-name": "azure/m"}
+    project.run(gateway.model())
+    assert project.row()["verdict"] == "fair"
+
+
 def test_fallback_in_a_whole_probe_is_no_answer(project: Project, gateway: Gateway) -> None:
     """Regression: a probe that another model answered alone was taken as one of a deployment's own name."""
     project.run(gateway.model())

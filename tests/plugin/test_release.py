@@ -228,6 +228,23 @@ def test_file_that_last_failed_leaves_out_keeps_the_release_open(project: Projec
     assert project.results()["release"][0]["verdict"] == "undecided"
 
 
+SELECTING_PLUGIN = """
+def pytest_ignore_collect(collection_path, config):
+    return True if collection_path.name == "test_other.py" else None
+"""
+
+
+def test_file_that_a_plugin_leaves_out_keeps_the_release_open(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: plugins that run the files affected by a change alone made a release of these."""
+    project.write_suite(FAIR.replace("test_fair", "test_first"), test_other=project_sources.suite(FAIR))
+    (project.path / "selecting.py").write_text(SELECTING_PLUGIN, encoding="utf-8")
+    monkeypatch.syspath_prepend(project.path)
+    result = project.run("-p", "selecting")
+    assert "release: fair so far (1 threshold; file test_other.py skipped: by selecting)" in unwrapped(result)
+
+
 def test_second_model_of_a_run_leaves_the_first_as_it_was(project: Project) -> None:
     """Regression: of two sessions with one id, the thresholds of the first counted for the second one's model."""
     project.write(
