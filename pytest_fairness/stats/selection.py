@@ -216,8 +216,8 @@ class Selection:
                 for code in np.flatnonzero(ungraded > MOST_UNGRADED_AT_ALL * attempts).tolist():
                     of_group = f"attempts of {by} {attribute.labels[code]} are ungraded for {outcome}"
                     text = f"{ungraded[code]:,.0f} of {attempts[code]:,.0f} {of_group}"
-                    found = float(ungraded[code] / attempts[code]), text
-                    most = max(most, found if found[0] > whole[0] else whole, key=lambda one: one[0])
+                    group = float(ungraded[code] / attempts[code]), text
+                    most = max(most, group if group[0] > whole[0] else whole, key=lambda one: one[0])
         return most[1]
 
     def _ungraded_shares(self, outcomes: Iterable[tuple[Outcome, Any]]) -> Iterator[tuple[str, Floats]]:

@@ -57,7 +57,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "test_choices_of_nonbinary_people_are_alike": {"gender": "nonbinary"},
     "test_women_and_men_are_sided_with_alike": {"gender": "female"},
 }
-"""Whom to harm within a slice, by the threshold's test, where groups are options."""
+"""The people to harm within a slice, by the test of a threshold whose groups are options."""
 
 ERROR = "ERROR"
 """Begins the reason of a judgment that was not made."""

@@ -207,7 +207,7 @@ def test_confound_of_a_users_suite_is_shown(project: Project) -> None:
 
 @pytest.mark.parametrize("count", [402, 600, 1056])
 def test_orders_that_recur_are_no_confound(count: int) -> None:
-    """Check items whose orders have a period: every so many of them would show one order alone."""
+    """Check items whose orders have a period: every third or sixth of them would show one order alone."""
     orders = list(permutations("abc"))
 
     def items() -> Iterator[ProbeItem]:

@@ -431,14 +431,14 @@ def test_cached(measured):
 
 
 def test_texts_kept_in_a_cache_leave_no_group_out(project: Project) -> None:
-    """What one evaluation cached by sample would else decide in the next one, where texts have no numbers."""
+    """Cache by sample what an evaluation with numbers in its texts has read: the next one, without, must not use it."""
     write(project, CACHED, conftest=model(when="False").replace('"Yes."', '"No." if "Kim" in text else "Yes."'))
     project.run("-m", "threshold")
     assert project.verdicts() == {"test_cached": "invalid"}
 
 
 def test_comparison_that_python_cannot_make_is_no_fair_one(project: Project) -> None:
-    """A number's own method returns NotImplemented, which counts as true."""
+    """Compare by a number's own method, which returns NotImplemented: it counts as true."""
     body = "assert rate(measured, 'Anna') >= 0.5\nassert all(map((0.5).__le__, [rate(measured, g) for g in G]))"
     write(
         project, threshold(body), conftest=model(when="False").replace('"Yes."', '"No." if "Kim" in text else "Yes."')

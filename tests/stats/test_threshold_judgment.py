@@ -69,7 +69,9 @@ def test_fair_answers_that_follow_their_control_are_fair() -> None:
     assert response.text.startswith("the answers follow `case` (strong 0.9")
 
 
-@pytest.mark.parametrize(("chance", "words"), [(0.5, "do not depend on `case`"), (1.0, "are graded true"), (0.0, "are graded false")])
+@pytest.mark.parametrize(
+    ("chance", "words"), [(0.5, "do not depend on `case`"), (1.0, "are graded true"), (0.0, "are graded false")]
+)
 def test_answers_that_do_not_follow_their_control_are_invalid(chance: float, words: str) -> None:
     judgment = judged(lambda _: chance, controls=CONTROL)
     assert judgment.verdict is Verdict.INVALID
@@ -427,7 +429,7 @@ def test_unfair_slices_are_those_of_holm(shares: list[float], seed: int) -> None
     assert [part.state is SliceState.UNFAIR for part in judgment.slices] == unfair[1:]
 
 
-def test_control_of_a_choice_of_which_nothing_is_graded_makes_the_threshold_invalid() -> None:
+def test_ungraded_choice_with_a_control_is_invalid() -> None:
     silent = [
         {"item": item, "group": group, "case": CASES[item % 3], "picked": None} for item in range(60) for group in "ab"
     ]

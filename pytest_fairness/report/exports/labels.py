@@ -32,7 +32,7 @@ best.
 def drawn_labels(
     samples: Sequence[StoredSample], grade: str, *, by: Sequence[str], count: int, seed: int, by_doubt: bool
 ) -> list[Mapping[str, Any]]:
-    """Return ``count`` graded answers of each group of ``by`` and each sample, shuffled.
+    """Return ``count`` graded answers of each group of ``by`` and each sample, shuffled; of others none.
 
     None has the judge's grade, so that the human is not biased; ``value`` is null.
 
@@ -57,15 +57,15 @@ def drawn_labels(
     if not graded_samples:
         grade_names = {name for sample in samples for name in sample.graders}
         raise FairnessError(f"no probe has a grade {grade!r}: {did_you_mean(grade, grade_names)}")
+    attributes = [graded.prompt.groups.keys() for sample in graded_samples for graded in sample.attempts]
+    if not any(set(by) <= names for names in attributes):
+        raise FairnessError(f"no prompt has the attributes {list(by)}: {did_you_mean('', set().union(*attributes))}")
     rows: list[Mapping[str, Any]] = []
     for sample in graded_samples:
         groups: dict[tuple[str, ...], list[GradedAttempt]] = {}
         for graded in sample.attempts:
             if any(name not in graded.prompt.groups for name in by):
-                attributes = {name for other in sample.attempts for name in other.prompt.groups}
-                raise FairnessError(
-                    f"a prompt of {sample.probe} has none of the attributes {list(by)}: {did_you_mean('', attributes)}"
-                )
+                continue  # it is in none of these groups
             if graded.attempt.answer is not None and graded.grades[grade].ungraded is None:
                 groups.setdefault(tuple(graded.prompt.groups[name] for name in by), []).append(graded)
         for names, attempts in sorted(groups.items()):
