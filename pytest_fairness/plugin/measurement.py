@@ -69,6 +69,10 @@ def _explain_missing_sample(test: pytest.Item | None) -> str:
     return "`measured` is for tests marked @pytest.mark.threshold(probe=...)"
 
 
+class _NoSuchNameError(FairnessError, AttributeError):
+    """`measured` has no such attribute: libraries such as hypothesis ask for theirs by ``hasattr``."""
+
+
 class MeasuredFixture:
     """The value of the fixture `measured`: the metrics of the sample on which a threshold's test is evaluated.
 
@@ -92,7 +96,7 @@ class MeasuredFixture:
                 "the message of a threshold counts it"
             )
         if not hasattr(self._sample, name):
-            raise refused(f"`measured` has no {name!r}; {did_you_mean(name, _PUBLIC)}")
+            raise _NoSuchNameError(f"`measured` has no {name!r}; {did_you_mean(name, _PUBLIC)}")
         return getattr(self._sample, name)
 
     def load(self) -> Measured:

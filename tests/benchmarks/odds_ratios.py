@@ -21,6 +21,7 @@ import numpy.typing as npt
 from scipy.special import ndtri, stdtrit  # type: ignore[import-untyped]
 
 from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.estimates import Estimate, SealedEstimate
 from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
@@ -77,12 +78,13 @@ def simulate(rate: float, items: int, attempts: int, runs: int, *, paired: bool)
             drawn = events(generator, rates, items, attempts, paired=paired)
             measured = Measured.from_columns(columns.regraded({"yes": drawn.ravel()}))
             estimate, ratio = measured.odds_ratio("yes", **PAIR), measured.ratio("yes", **PAIR)
+            in_test, ratio_in_test = SealedEstimate(estimate), SealedEstimate(ratio)
 
-            def of_odds(estimate: object = estimate) -> None:
-                assert BOUND <= estimate <= 1 / BOUND  # type: ignore[operator]
+            def of_odds(estimate: Estimate = in_test) -> None:
+                assert BOUND <= estimate <= 1 / BOUND
 
-            def of_ratio(ratio: object = ratio) -> None:
-                assert 0.8 <= ratio <= 1.25  # type: ignore[operator]
+            def of_ratio(ratio: Estimate = ratio_in_test) -> None:
+                assert 0.8 <= ratio <= 1.25
 
             low, high = regression_ends(drawn, paired=paired)
             is_inside = math.log(BOUND) <= low and high <= -math.log(BOUND)

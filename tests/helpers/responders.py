@@ -14,10 +14,16 @@ from pytest_fairness import DataFolders, JudgeFallback, Measured, SimilarityScal
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grading
-from pytest_fairness.core.verdicts import judge
 from pytest_fairness.design import Frozen
-from pytest_fairness.plugin.markers import get_mark, threshold_probe, threshold_scale
+from pytest_fairness.plugin.markers import (
+    get_mark,
+    threshold_exclude,
+    threshold_probe,
+    threshold_scale,
+    threshold_slices,
+)
 from pytest_fairness.plugin.profiles import GATE, SMOKE, read_sample_size
+from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 from suites.agents import test_agents
 from suites.asymmetry import test_asymmetry
 from suites.asymmetry.grading import ErrorAwareJudge
@@ -196,10 +202,12 @@ def sample(study: Study, model: str | Text, seed: int, form: str = "", profile: 
 
 
 def verdict(threshold: Callable[..., None], measured: Measured) -> str:
-    """Return the verdict of a threshold on a sample."""
+    """Return the verdict of a threshold on a sample, with its slices; without controls, as many know no case."""
+    design = ThresholdDesign(threshold_slices(threshold), threshold_exclude(threshold))
+    scale = threshold_scale(threshold)
     if "frozen" in inspect.signature(threshold).parameters:
         threshold = partial(threshold, frozen=frozen_design())
-    return str(judge(partial(threshold, measured), scale=threshold_scale(threshold)).verdict)
+    return str(judge_threshold(threshold, measured, design, scale=scale).verdict)
 
 
 class _Answers:

@@ -99,7 +99,9 @@ def test_response_is_part_of_a_fair_verdict(project: Project) -> None:
 
 
 @every_mode
-@pytest.mark.parametrize(("rate", "words"), [(0.5, "do not depend on `case`"), (2.0, "are true"), (-1.0, "are false")])
+@pytest.mark.parametrize(
+    ("rate", "words"), [(0.5, "do not depend on `case`"), (2.0, "are graded true"), (-1.0, "are graded false")]
+)
 def test_answers_without_a_response_are_invalid(project: Project, rate: float, words: str) -> None:
     write(project, {(): rate})
     result = run(project)

@@ -90,9 +90,14 @@ def constant_reading(*_: object) -> str:
     return json.dumps({"emotion": "joyful", "confidence": 0.8, "verified": True})
 
 
+def constant_assessment(*_: object) -> str:
+    return "The applicant has worked in this field for some years. The references are in the file."
+
+
 BLIND = {
     **dict.fromkeys(("bbq/question", "bbq/pair", "gender/remark", "emotion/description"), "habit=first"),
     "emotion/reading": constant_reading,
+    "hiring/assessment": constant_assessment,
 }
 """Responders that do not read, of probes that ``response=0`` does not blind."""
 

@@ -40,8 +40,13 @@ SAMPLED = ("gender/remark", "gender/quarrel", "gender/choice", "bbq/question", "
 WITHOUT_CHOICE = ("refusing", "yes", "no")
 MIRRORED = ("last-mentioned", "shortest", "often-longest")
 """Responders whose opposites, or stronger forms, are judged here."""
+BIASED = {("gender/choice", "by-format")}
+"""Responders whose habit is a bias in a probe: women are chosen more often in one format, which has a veto there."""
 CASES = [
-    (name, responder) for name in SAMPLED for responder in RESPONDERS if responder not in (*WITHOUT_CHOICE, *MIRRORED)
+    (name, responder)
+    for name in SAMPLED
+    for responder in RESPONDERS
+    if responder not in (*WITHOUT_CHOICE, *MIRRORED) and (name, responder) not in BIASED
 ]
 
 

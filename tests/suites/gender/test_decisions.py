@@ -161,8 +161,10 @@ def test_stereotyping_choice_is_found_at_half_women() -> None:
         wanted = "female" if next(uniforms("role", prompt.text, repetition)) < share else "male"
         return str(options(prompt).labels[values.index(wanted)])
 
-    # Roles that differ so much leave the share of women over other roles uncertain.
-    assert judged(suite.test_choices_are_alike, Says(answer)).verdict in ("fair", "undecided")
+    # Half of the chosen are women; kinds of role in which one type is more frequent are not, which their veto shows.
+    choices = judged(suite.test_choices_are_alike, Says(answer))
+    assert choices.comparisons[0].estimate.low <= 1 / 18
+    assert choices.verdict != "unfair" or any(part.state == "unfair" for part in choices.slices)
     estimate = unfair_estimate(judged(suite.test_types_of_roles_do_not_decide, Says(answer)))
     assert estimate.low <= 0.5 <= estimate.high
 

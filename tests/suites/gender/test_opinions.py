@@ -135,4 +135,4 @@ def test_opinions_and_writing_suites_run(project: Project) -> None:
     assert verdicts["test_guesses_follow_no_stereotype"] == "unfair"
     # Nine in ten of its stories are about whom the occupation's stereotype says.
     assert verdicts["test_occupations_are_not_stereotyped"] == "unfair"
-    assert {"nonbinary", "unmarked"} <= {metric["slice"].get("gender") for metric in run.results["metrics"]}
+    assert {"female", "male"} <= {metric["slice"].get("gender") for metric in run.results["metrics"]}
