@@ -60,8 +60,8 @@ class ComparableNumber(Comparable):
             bound: A finite number.
 
         Returns:
-            As the interval decides it, at its own confidence; invalid where no value could break it. A threshold
-            keeps a tenth of its error for later runs: its first run has the interval of ``confidence=0.955``.
+            As the interval decides it, at its own confidence; invalid where no value could break it, or keep it. A
+            threshold keeps a tenth of its error for later runs: its first run has the interval of ``confidence=0.955``.
 
         Raises:
             FairnessError: For another operator, and in a threshold's test, which compares by ``assert``.
@@ -74,7 +74,8 @@ class ComparableNumber(Comparable):
             )
         bound = _finite(bound)
         deciding = self.deciding(op, bound)
-        return Verdict.INVALID if deciding.always(op, bound) else _VERDICTS[deciding.decision(op, bound)]
+        says_nothing = deciding.always(op, bound) or deciding.never(op, bound)
+        return Verdict.INVALID if says_nothing else _VERDICTS[deciding.decision(op, bound)]
 
     def _answer(self, op: str, bound: object) -> bool:
         finite = _finite(bound)
