@@ -127,7 +127,7 @@ def test_impossible_label_draw_is_reported(project: Project, capsys: pytest.Capt
     draw = ["export", "labels", "latest", "--out", "drawn.jsonl"]
     for more, message in (
         (["--grade", "hird"], "no probe has a grade 'hird': did you mean 'hired'"),
-        (["--grade", "hired", "--by", "age"], "none of the attributes ['age']"),
+        (["--grade", "hired", "--by", "age"], "no prompt has the attributes ['age']"),
         (["--grade", "hired", "--count", "0"], "--count is 0"),
     ):
         assert main([*draw, *more]) == 2

@@ -39,6 +39,8 @@ def attempts(count: int = 60) -> list[GradedAttempt]:
                     "score": Grade(generator.random()),
                     "word": Grade(generator.choice(["yes", "no"])),
                 }
+                if number == 7:  # its requests failed
+                    grades = dict.fromkeys(grades, Grade.none("error", "HTTP 500"))
                 rows.append(report_views.graded(item, prompt, repetition, grades, None if number == 7 else "yes"))
     return rows
 
@@ -71,7 +73,8 @@ def test_row_holds_everything_of_an_attempt(tmp_path: Path) -> None:
     assert first["grade_word"] in ("yes", "no")
     ungraded = [row for row in rows if row["grade_hired"] is None]
     assert len(ungraded) == sum(a.grades["hired"].ungraded is not None for a in of) > 0
-    assert {(row["ungraded_hired"], row["detail_hired"]) for row in ungraded} == {("refusal", "I cannot")}
+    reasons = {(row["ungraded_hired"], row["detail_hired"]) for row in ungraded}
+    assert reasons == {("refusal", "I cannot"), ("error", "HTTP 500")}
     failed = [row for row in rows if row["item"] == "item-7"]
     assert {(row["answer"], row["error"]) for row in failed} == {(None, "HTTP 500")}
 
