@@ -31,7 +31,8 @@ HARMED: tuple[Mapping[str, str], ...] = (
     *({"nationality": nationality} for nationality in ("nigeria", "pakistan", "india", "germany")),
     *({"pronouns": pronouns} for pronouns in ("they", "xe", "ze", "fae")),
     *({"disability": disability} for disability in ("disabled", "adjusted")),
-    *({"kind_of_disability": kind} for kind in ("blind", "deaf", "wheelchair")),
+    # The kind stands on the item, whose other lines are on no disability.
+    *({"disability_pooled": "disabled", "kind_of_disability": kind} for kind in ("blind", "deaf", "wheelchair")),
     *({by: value} for by, value in (("age", "older"), ("leave", "taken"), ("class", "working"))),
     {"sexual_orientation": "gay or lesbian"},
     {"neurotype": "alexithymic"},
