@@ -147,8 +147,8 @@ class ComparisonRecorder:
     """Whether the estimates are for a report: else functions that `Measured.record` is given are not called."""
     is_reporting: bool = False
     """Whether such a function is being called: it must not compare."""
-    hides_texts: bool = False
-    """Whether texts of estimates have no numbers."""
+    show: Callable[[str], str] = str
+    """From the text of an estimate to the one that the test reads."""
     reads_texts: bool = False
     """Whether the test has read the text of an estimate."""
     conditions: dict[str, Condition] = field(default_factory=dict)
@@ -190,10 +190,10 @@ class ComparisonRecorder:
         self.given[key] = holds
         return holds != condition.opposite
 
-    def shows_text(self, value: Comparable) -> bool:  # noqa: ARG002 - all estimates alike
-        """Return whether the text of an estimate shows its numbers, and record that the test reads it."""
+    def text_shown(self, text: str) -> str:
+        """Return the text of a value as the evaluation shows it, and record that the test reads it."""
         self.reads_texts = True
-        return not self.hides_texts
+        return self.show(text)
 
     def seal(self, estimate: Estimate) -> Estimate:
         """Return an estimate that the test computes, without access to its numbers."""

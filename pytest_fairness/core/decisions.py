@@ -104,8 +104,8 @@ class Recorder(Protocol):
     def note_unmeasured(self, estimate: Any) -> None:
         """Note an estimate of which nothing can be concluded, and of which the test reads how much was measured."""
 
-    def shows_text(self, value: Comparable) -> bool:
-        """Return whether the text of a value shows its numbers, and record that the test reads it."""
+    def text_shown(self, text: str) -> str:
+        """Return the text of a value as the evaluation shows it, and record that the test reads it."""
 
 
 @dataclass(slots=True)
@@ -133,10 +133,10 @@ def use_recorder(recorder: Recorder) -> Iterator[None]:
         _CURRENT.recorder = outer
 
 
-def is_text_shown(value: Comparable) -> bool:
-    """Return whether the text of a value may show its numbers; the evaluation that is going on notes the question."""
+def text_shown(text: str) -> str:
+    """Return the text of a value as the evaluation that is going on shows it; outside of one, the text itself."""
     recorder = current_recorder()
-    return recorder is None or recorder.shows_text(value)
+    return text if recorder is None else recorder.text_shown(text)
 
 
 def is_users(filename: str) -> bool:

@@ -8,9 +8,11 @@ condition must have, so that ``not rate < 0.8`` is judged as ``rate >= 0.8``.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
+from functools import partial
 from io import StringIO
 from itertools import combinations
 
@@ -30,6 +32,13 @@ CHANGES = (
     "what is compared changes from one call of the test to the next: a threshold's test is called several times, so "
     "keep nothing between calls and draw nothing without a seed"
 )
+_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|\b(?:nan|inf)\b")
+_OTHER_TEXTS: tuple[Callable[[str], str], ...] = (
+    lambda _: "<an estimate>",
+    partial(_NUMBER.sub, "-1000000"),
+    partial(_NUMBER.sub, "1000000"),
+)
+"""From the text of an estimate to one without numbers, and to texts of low and of high ones: a guard acts on either."""
 _FEW = 8
 """Largest number of conditions of which all combinations of answers are tried: 256 evaluations."""
 
@@ -98,14 +107,14 @@ class Evaluator:
         answers: Answers,
         default: bool | None = None,  # noqa: FBT001 - an answer
         *,
-        hides_texts: bool = False,
+        show: Callable[[str], str] = str,
     ) -> Evaluation:
-        """Return the test's evaluation under these answers; with ``hides_texts``, texts of estimates have no numbers.
+        """Return the test's evaluation under these answers, in which texts of estimates are as ``show`` makes them.
 
         An exception is a failure, a skip is none, and printed text is dropped.
         """
         record = self._record(answers, default)
-        record.hides_texts = hides_texts
+        record.show = show
         is_skipped = False
         with recording(record), redirect_stdout(StringIO()):
             try:
@@ -159,16 +168,21 @@ def depends_on(evaluator: Evaluator, passing: Evaluation, default: bool | None) 
 def _other_dependence(evaluator: Evaluator, passing: Evaluation, default: bool | None) -> str:  # noqa: FBT001
     """Return the reason that a test cannot be judged: what it compares depends on more than its conditions.
 
-    It shows in another evaluation with the same answers, in which the texts of estimates have no numbers: the test
-    compares something else then, or fails.
+    It shows in further evaluations with the same answers, in which the texts of estimates are others: the test compares
+    something else then, or fails.
     """
-    reason = _DECIDES_BY_TEXT if passing.record.reads_texts else CHANGES
-    again = evaluator.under(passing.given, default, hides_texts=True)
-    usual, compared = _compared(passing), _compared(again)
-    different = compared.keys() ^ usual.keys()
-    if different:
-        return f"{(usual | compared)[min(different)]}: {reason}"
-    return reason if again.fails or again.is_skipped else ""
+    reads_texts = passing.record.reads_texts
+    reason = _DECIDES_BY_TEXT if reads_texts else CHANGES
+    usual = _compared(passing)
+    for show in _OTHER_TEXTS if reads_texts else _OTHER_TEXTS[:1]:
+        again = evaluator.under(passing.given, default, show=show)
+        compared = _compared(again)
+        different = compared.keys() ^ usual.keys()
+        if different:
+            return f"{(usual | compared)[min(different)]}: {reason}"
+        if again.fails or again.is_skipped:
+            return reason
+    return ""
 
 
 def _compared(evaluation: Evaluation) -> dict[tuple[str, str, float], str]:

@@ -17,7 +17,7 @@ from pytest_fairness.core.decisions import (
     Decision,
     Verdict,
     current_recorder,
-    is_text_shown,
+    text_shown,
 )
 from pytest_fairness.core.errors import FairnessError, short_repr
 from pytest_fairness.core.formatting import checked_title, counted, decimals, format_level, format_subject, number
@@ -505,7 +505,7 @@ class SealedEstimate(Estimate):
         raise refused(f"decide is for notebooks and scripts: write `assert ... {op} {bound}` in a threshold")
 
     def text(self, bounds: Iterable[float] = ()) -> str:
-        return unsealed(self).text(bounds) if is_text_shown(self) else NO_TEXT
+        return text_shown(unsealed(self).text(bounds))
 
     def _answer(self, op: str, bound: object) -> bool:
         if current_recorder() is None:
@@ -516,10 +516,10 @@ class SealedEstimate(Estimate):
         return super()._answer(op, bound)
 
     def __repr__(self) -> str:
-        return repr(unsealed(self)) if is_text_shown(self) else NO_TEXT
+        return text_shown(repr(unsealed(self)))
 
     def __format__(self, spec: str) -> str:
-        return format(unsealed(self), spec) if is_text_shown(self) else NO_TEXT
+        return text_shown(format(unsealed(self), spec))
 
     def __abs__(self) -> Estimate:
         return SealedEstimate(abs(unsealed(self)))
@@ -537,8 +537,6 @@ def refused(reason: str) -> FairnessError:
 
 
 SealedEstimate.__name__ = Estimate.__name__  # in Python's own messages: "not 'Estimate'"
-NO_TEXT = "<an estimate>"
-"""The text of a sealed estimate in the evaluation that shows whether a test decides by texts."""
 
 
 def unsealed(estimate: Estimate) -> Estimate:

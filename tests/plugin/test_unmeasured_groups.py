@@ -437,6 +437,28 @@ def test_texts_kept_in_a_cache_leave_no_group_out(project: Project) -> None:
     assert project.verdicts() == {"test_cached": "invalid"}
 
 
+SHOWN = """\
+assert rate(measured, "Anna") OP 0.5
+for g in G:
+    e = rate(measured, g)
+    try:
+        assert e is None
+    except AssertionError as error:
+        found = re.search(r": ([0-9.]+|nan) \\(", str(error))
+        if not found or not float(found[1]) OP 0.5:
+            continue
+    assert e OP 0.5"""
+
+
+@pytest.mark.parametrize(("op", "kim", "others"), [(">=", "No.", "Yes."), ("<=", "Yes.", "No.")])
+def test_texts_leave_no_group_out_after_another_was_compared(project: Project, op: str, kim: str, others: str) -> None:
+    """Leave out by its text what is beyond the bound: what is compared is then the same with no numbers in texts."""
+    conftest = model(when="False").replace('"Yes."', f'"{kim}" if "Kim" in text else "{others}"')
+    write(project, threshold(SHOWN.replace("OP", op)), conftest=conftest)
+    project.run("-m", "threshold")
+    assert project.verdicts() == {"test_threshold": "invalid"}
+
+
 def test_comparison_that_python_cannot_make_is_no_fair_one(project: Project) -> None:
     """Compare by a number's own method, which returns NotImplemented: it counts as true."""
     body = "assert rate(measured, 'Anna') >= 0.5\nassert all(map((0.5).__le__, [rate(measured, g) for g in G]))"
