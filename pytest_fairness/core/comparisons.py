@@ -148,7 +148,7 @@ class ComparisonRecorder:
     is_reporting: bool = False
     """Whether such a function is being called: it must not compare."""
     show: Callable[[str], str] = str
-    """From the text of an estimate to the one that the test reads."""
+    """The function from the text of an estimate to the one that the test reads."""
     reads_texts: bool = False
     """Whether the test has read the text of an estimate."""
     conditions: dict[str, Condition] = field(default_factory=dict)

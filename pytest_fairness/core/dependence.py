@@ -35,10 +35,9 @@ CHANGES = (
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|\b(?:nan|inf)\b")
 _OTHER_TEXTS: tuple[Callable[[str], str], ...] = (
     lambda _: "<an estimate>",
-    partial(_NUMBER.sub, "-1000000"),
-    partial(_NUMBER.sub, "1000000"),
+    *(partial(_NUMBER.sub, number) for number in ("-1000000", "0", "1000000")),
 )
-"""From the text of an estimate to one without numbers, and to texts of low and of high ones: a guard acts on either."""
+"""Functions from the text of an estimate to one without numbers, or with other ones: some guards act on these alone."""
 _FEW = 8
 """Largest number of conditions of which all combinations of answers are tried: 256 evaluations."""
 
