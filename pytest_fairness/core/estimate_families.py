@@ -27,7 +27,10 @@ class EstimateFamily(ComparableNumber):
     def __init__(self, members: Mapping[str, Estimate]) -> None:
         if not members:
             raise ValueError("a family needs at least one estimate")
-        self.is_sealed = all(isinstance(member, SealedEstimate) for member in members.values())
+        sealed = [isinstance(member, SealedEstimate) for member in members.values()]
+        self.is_sealed = any(sealed)
+        if self.is_sealed and not all(sealed):  # test_family_of_estimates_from_elsewhere_is_refused
+            raise refused("a family in a threshold holds an estimate that was not computed by its test: leave it out")
         self._members = {name: unsealed(member) for name, member in members.items()}
         if self.is_sealed:
             self._members = {_sorted_name(name, member): member for name, member in self._members.items()}

@@ -513,3 +513,16 @@ def test_estimate_made_by_hand_is_no_measured_one(project: Project) -> None:
     result = project.run("-m", "threshold")
     assert project.verdicts() == {"test_threshold": "invalid"}
     result.stdout.fnmatch_lines(["*their rate was not computed by this test*"])
+
+
+def test_family_of_estimates_from_elsewhere_is_refused(project: Project) -> None:
+    """Mix a measured estimate with one made by hand: its numbers must not be read there, nor the other one decide."""
+    body = """
+from pytest_fairness import Estimate, EstimateFamily
+family = EstimateFamily({"own": rate(measured, "Anna"), "made": Estimate("r", "r", value=1.0, low=1.0, high=1.0)})
+if family["own"].value > 0.5:
+    assert family >= 0.5"""
+    write(project, threshold(body.strip()), conftest=model(when="False"))
+    result = project.run("-m", "threshold")
+    assert project.verdicts() == {"test_threshold": "invalid"}
+    result.stdout.fnmatch_lines(["*estimate that was not computed by its test*"])
