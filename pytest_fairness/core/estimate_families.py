@@ -29,7 +29,7 @@ class EstimateFamily(ComparableNumber):
             raise ValueError("a family needs at least one estimate")
         sealed = [isinstance(member, SealedEstimate) for member in members.values()]
         self.is_sealed = any(sealed)
-        if self.is_sealed and not all(sealed):  # test_family_of_estimates_from_elsewhere_is_refused
+        if self.is_sealed and not all(sealed):  # test_family_with_an_estimate_made_by_hand_is_refused
             raise refused("a family in a threshold holds an estimate that was not computed by its test: leave it out")
         self._members = {name: unsealed(member) for name, member in members.items()}
         if self.is_sealed:

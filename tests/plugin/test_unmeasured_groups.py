@@ -515,7 +515,7 @@ def test_estimate_made_by_hand_is_no_measured_one(project: Project) -> None:
     result.stdout.fnmatch_lines(["*their rate was not computed by this test*"])
 
 
-def test_family_of_estimates_from_elsewhere_is_refused(project: Project) -> None:
+def test_family_with_an_estimate_made_by_hand_is_refused(project: Project) -> None:
     """Mix a measured estimate with one made by hand: its numbers must not be read there, nor the other one decide."""
     body = """
 from pytest_fairness import Estimate, EstimateFamily
