@@ -34,6 +34,8 @@ class DeclarativeGrader:
     """JSON Schema of the parameters; it may refer to ``#/$defs/`` with text, value, words and grader."""
     grade_values: ClassVar[Collection[str] | None] = None
     """All values of its grades, in the spelling of expressions; None for any value."""
+    unread_remedy: ClassVar[str] = ""
+    """What to do about answers that it cannot read: an imperative without a period, shown with an invalid threshold."""
 
     @classmethod
     def from_declaration(cls, declaration: GraderDeclaration) -> Any:

@@ -39,8 +39,7 @@ def advice(judgment: Judgment) -> str:
     bounds = [c.bound for c in judgment.about_deciding]
     growth = growth_to_decide(estimate, bounds, judgment.next_share)
     narrow = narrow_band_text(judgment)
-    low, high = limiting_ends(estimate)
-    if low < high and any(low <= bound <= high for bound in bounds):
+    if is_open_by_ungraded(judgment):
         text = f"its ungraded answers alone can move it across the bound: more {unit} will not help"
     elif growth is None:
         text = "" if narrow else f"the estimate is on the bound: more {unit} will not help"
@@ -52,6 +51,14 @@ def advice(judgment: Judgment) -> str:
         needed = max(now, math.ceil(worth * growth)) if of_size else max(now + 1, math.ceil(now * growth))
         text = f"needs about {needed:,} {unit}{of_size} ({has}) for 80% power"
     return "; ".join(filter(None, (judgment.reason, narrow, text)))
+
+
+def is_open_by_ungraded(judgment: Judgment) -> bool:
+    """Return whether ungraded answers alone can move an undecided estimate across a bound."""
+    if judgment.verdict is not Verdict.UNDECIDED or judgment.deciding is None:
+        return False
+    low, high = limiting_ends(judgment.deciding.estimate)
+    return low < high and any(low <= comparison.bound <= high for comparison in judgment.about_deciding)
 
 
 def narrow_band_text(judgment: Judgment) -> str:

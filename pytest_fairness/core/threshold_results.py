@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEstimate
 from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.core.breakdown import ExampleResult, GroupValue
+from pytest_fairness.core.causes import CauseResult, SharedCauseResult
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.marks import NOT_MARKED, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
@@ -351,6 +352,8 @@ class ThresholdResult(MetricResult):
     flip_probability: float | None = None
     outside_probability: float | None = None
     advice: str = ""
+    causes: Sequence[CauseResult] = ()
+    """The causes of an invalid verdict, or of answers that keep it open."""
     p_value: float | None = None
     p_fair: float | None = None
     p_holm: float | None = None
@@ -473,6 +476,8 @@ class ReleaseResult(JsonRecord):
     """The names of the slices that made thresholds unfair: ``language de``."""
     without_response: int = 0
     """Number of the invalid ones whose answers do not follow a control of their probe."""
+    causes: Sequence[SharedCauseResult] = ()
+    """The causes of its invalid thresholds, the most frequent first, each once."""
 
     @property
     def counts(self) -> dict[str, int]:

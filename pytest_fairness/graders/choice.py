@@ -48,6 +48,7 @@ class Choice(DeclarativeGrader):
     propensity: bool = False
 
     schema: ClassVar[Mapping[str, Any]] = {"type": "object", "additionalProperties": False, "properties": {}}
+    unread_remedy = "ask for one option alone, or write the texts of AnswerOptions as such answers name them"
 
     def __post_init__(self) -> None:
         if not isinstance(self.propensity, bool):

@@ -56,6 +56,7 @@ class YesNo(DeclarativeGrader):
         "properties": {"yes": {"$ref": "#/$defs/words"}, "no": {"$ref": "#/$defs/words"}},
     }
     grade_values = BOOLEAN
+    unread_remedy = "give the words of such answers, YesNo(yes=('approve',), no=('deny',)), or ask for yes or no alone"
 
     @classmethod
     def from_declaration(cls, declaration: GraderDeclaration) -> YesNo:

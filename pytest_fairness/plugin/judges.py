@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -108,21 +108,17 @@ def may_use_judge_fixture(probe: Probe) -> bool:
     )
 
 
-def judge_hint(probe: Probe, graders: Mapping[str, object], reasons: Iterable[str]) -> str:
+def judge_hint(probe: Probe, graders: Mapping[str, object]) -> str:
     """Return how to have a judge read what the rules of a `JudgeFallback` could not; empty where nothing lacks one.
 
     Args:
         probe: The probe.
         graders: Its graders in this run, by the name of their grade.
-        reasons: The reasons of its ungraded answers.
     """
     declared = probe.arguments.get("grade", {})
     fallbacks = {name for name, grader in declared.items() if judge_of(grader) not in (None, grader)}
     lacks_judge = any(graders.get(name) is declared[name].grade for name in fallbacks)
-    unparsed = [reason for reason in reasons if reason.startswith("unparsed") and "no answer" not in reason]
-    if not lacks_judge or not unparsed:
-        return ""
-    return "a judge can read unparsed answers: name one by --fairness-judge provider:name"
+    return "let a judge read them: --fairness-judge provider:name" if lacks_judge else ""
 
 
 def _resolve_judge_models(grader: Judge | JudgeFallback, request: pytest.FixtureRequest) -> list[Model]:

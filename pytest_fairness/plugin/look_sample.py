@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import GradedAttempt, SampleCounts
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.formatting import one_line
 
 if TYPE_CHECKING:
     from pytest_fairness.core.probe_results import ProbeResult
     from pytest_fairness.plugin.probe import Probe
     from pytest_fairness.stats.measured import Measured
-
-_LONGEST_DETAIL = 200
-"""The most characters of the evidence for an ungraded answer in a message; the report has all of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,20 +42,6 @@ class LookSample:
     @cached_property
     def items(self) -> int:
         return len({graded.item.id for graded in self.attempts})
-
-    @cached_property
-    def ungraded(self) -> Mapping[str, int]:
-        """The number of attempts with an ungraded grade by reason, with its first evidence; the most frequent first."""
-        counts: Counter[str] = Counter()
-        texts: dict[str, str] = {}
-        for graded in self.attempts:
-            ungraded = [(grade.ungraded, grade.detail) for grade in graded.grades.values() if grade.ungraded]
-            counts.update({reason for reason, _ in ungraded})
-            for reason, detail in ungraded:
-                if reason not in texts:
-                    evidence = one_line(detail.rstrip(":. \n"), _LONGEST_DETAIL)
-                    texts[reason] = f"{reason}: {evidence}" if evidence else reason
-        return {texts[reason]: number for reason, number in counts.most_common()}
 
     @cached_property
     def served_by(self) -> Sequence[str]:

@@ -24,7 +24,7 @@ from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import resolve_graders, summarize_judges
 from pytest_fairness.plugin.look_sample import LookSample
 from pytest_fairness.plugin.named_runs import conditions
-from pytest_fairness.plugin.profiles import SMOKE
+from pytest_fairness.plugin.profiles import SMALLEST_SHARE, SMOKE
 from pytest_fairness.plugin.sequential_looks import Look, count_declared_clusters, plan_looks
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.shard_hooks import defer_to_others
@@ -58,8 +58,6 @@ _PUBLIC = (
     ),
 )
 """The attributes of `measured` that a test may use, for messages."""
-SMALLEST_SHARE = 0.25
-"""The share of a probe's items, or of its attempts, below which a sample is a try-out."""
 
 
 def _explain_missing_sample(test: pytest.Item | None) -> str:
@@ -186,9 +184,9 @@ class LazyMeasured:
         return None if sample is None else sample.result
 
     @property
-    def ungraded(self) -> Mapping[str, int]:
-        """The number of attempts with an ungraded grade by reason, with its first evidence; the most frequent first."""
-        return self._sample.ungraded
+    def sampling(self) -> str:
+        """The option that sets the number of measured items."""
+        return self._fairness.settings.sampling
 
     @property
     def attempts(self) -> Sequence[GradedAttempt]:

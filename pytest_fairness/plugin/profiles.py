@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -16,7 +17,18 @@ CONCLUSIONS = {
 }
 """The sample and the conclusions of each profile, for the lines above the tests and the documentation."""
 SMOKE_SHARE, SMOKE_ITEMS = 5, 20
+SMALLEST_SHARE = 0.25
+"""The share of a probe's items, or of its attempts, below which a sample is a try-out."""
 _FIELDS = ("items", "repetitions")
+
+
+def smallest_sample(declared: int) -> int:
+    """Return the fewest of a probe's items by which a threshold can be fair.
+
+    >>> smallest_sample(300), smallest_sample(10)
+    (75, 3)
+    """
+    return math.ceil(SMALLEST_SHARE * declared)
 
 
 class SampleSize(NamedTuple):

@@ -80,7 +80,7 @@ def write_summary(
                 (line, {"bold": True} if row is None else COLORS[row.verdict])
                 for line, row in table(rows, width, causes)
             ),
-            *((line, {}) for line in notes(rows, probes, width, causes)),
+            *((line, {}) for line in notes(rows, width, causes)),
             *((line, {}) for line in marks(results.marks, rows[0].model, width)),
         ]
         for line, markup in lines:
@@ -108,6 +108,12 @@ def _release_lines(release: ReleaseResult, rows: Sequence[ThresholdResult], widt
     step = phrases.next_step(release)
     for line in wrap_text(f"next: {step}", width) if step else ():
         yield line, {}
+    for index, (finding, example, remedy) in enumerate(phrases.causes(release)):
+        if not index:
+            yield " causes", {"bold": True}
+        texts = (finding, example and f"for example {example}", remedy and f"-> {remedy}")
+        for text, indent in zip(texts, (_INDENT, 2 * _INDENT, 2 * _INDENT), strict=True):
+            yield from ((line, {}) for line in wrap_text(text, width, indent, f"{indent}   "))
     for row in rows:
         for remark in phrases.outside(row):
             yield from ((line, {"yellow": True}) for line in wrap_text(remark, width))
@@ -174,8 +180,8 @@ def table(
 
 def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
     """Yield the details of one threshold: its comparison, counts, needs, looks and remarks."""
-    if _lacks_response(row):
-        yield f"no response, see {phrases.probe_name(row.probe)}"
+    if row.verdict == "invalid" and row.causes:
+        yield f"see above: {row.causes[0].label}"
     if row.verdict in ("unfair", "undecided"):
         yield "; ".join(filter(None, (format_subject(row), phrases.tallies(row))))
     elif row.verdict == "fair" and (rates := phrases.base_rates(row)):
@@ -189,12 +195,6 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
             f"evaluated at {format_level(row.confidence or 0.95)} confidence"
         )
     yield from phrases.remarks(row)
-
-
-def _lacks_response(row: ThresholdResult) -> bool:
-    """Return whether a threshold is invalid because its whole sample does not follow a control."""
-    has_response = all(response.decision != "false" or response.slice for response in row.responses)
-    return row.verdict == "invalid" and not has_response
 
 
 def _is_not_selected(row: ThresholdResult) -> bool:
@@ -211,24 +211,10 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
             reporter.write_line(line, red=True)
 
 
-def notes(
-    rows: Sequence[ThresholdResult], probes: Sequence[ProbeResult], width: int, causes: CauseCounts
-) -> Iterator[str]:
-    """Yield lines that several thresholds share: needs, responders, judges, levels, reasons without a section.
-
-    A probe whose answers do not follow its controls was named above, and is why its thresholds are invalid.
-    """
-    named = {probe.probe for probe in probes if probe.sensitivity == "absent"}
+def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> Iterator[str]:
+    """Yield lines that several thresholds share: needs, responders, judges, levels."""
     for part, count in _shared_advice(_format_undecided(rows, causes)).items():
         yield from wrap_text(f"{count} undecided thresholds: {part}", width)
-    beginnings = _beginnings(causes)
-    reasons: dict[str, list[str]] = {}  # several thresholds may share one cause
-    for row in rows:
-        is_named = _lacks_response(row) and row.probe in named
-        if row.verdict == "invalid" and not is_named and not row.message.startswith(beginnings):
-            reasons.setdefault(row.message.removeprefix("invalid: "), []).append(row.threshold)
-    for reason, names in reasons.items():
-        yield from wrap_text(f"{'; '.join(names)}: {reason}", width)
     for remark in (*phrases.responders(rows), *phrases.judges(rows), *phrases.levels(rows)):
         yield from wrap_text(remark, width)
     if unselected := [row.threshold for row in rows if _is_not_selected(row)]:

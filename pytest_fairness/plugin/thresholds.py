@@ -13,25 +13,26 @@ from typing import NoReturn
 import pytest
 
 from pytest_fairness.core.acceptance_states import ACCEPTED
+from pytest_fairness.core.causes import cause_sentences
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.messages import explanation
-from pytest_fairness.core.replies import FRESH_ANSWERS, MISATTRIBUTED
 from pytest_fairness.core.threshold_results import TRYOUT, HistoryResult, MetricResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.plugin.acceptances import REPORT_ACCEPTED
 from pytest_fairness.plugin.baseline import LazyBaseline
+from pytest_fairness.plugin.causes import find_threshold_causes
 from pytest_fairness.plugin.compat import count_reruns, expects_failure
 from pytest_fairness.plugin.evaluation import estimate_format_effects, evaluate, threshold_design
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
-from pytest_fairness.plugin.judges import judge_hint
 from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.measurement import LazyMeasured, lazy_measured
 from pytest_fairness.plugin.outcomes import EXCUSE, METRICS, PROBE_RESULT
+from pytest_fairness.plugin.profiles import smallest_sample
 from pytest_fairness.plugin.sequential_looks import Look, explain_items_limit
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.threshold_rows import get_influences, threshold_row, to_properties
@@ -187,8 +188,8 @@ def tryout(measured: LazyMeasured) -> str:
     if measured.is_smoke:
         return "a smoke run is a try-out, and nothing is fair by it: leave out --fairness-profile=smoke"
     return (
-        f"a try-out of {items:,} of {declared:,} items is never fair: measure at least a quarter of them, "
-        "and all for a verdict"
+        f"a try-out of {items:,} of {declared:,} items is under a quarter, and never fair: measure at least "
+        f"{smallest_sample(declared):,} items"
     )
 
 
@@ -209,14 +210,11 @@ def finish_threshold(
     """
     __tracebackhide__ = True
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
-    if judgment.verdict is Verdict.INVALID and (ungraded := _ungraded_reason(judgment, measured, message)):
-        reason, count = ungraded
-        message += f"; {hint}" if (hint := judge_hint(measured.probe, measured.graders, measured.ungraded)) else ""
-        message += f"; {count:,} ungraded as {reason}"
-        message += f"; {FRESH_ANSWERS}" if reason.startswith(MISATTRIBUTED) else ""
+    causes = find_threshold_causes(item, judgment, measured)
+    message += "".join(f"; {text}" for text in cause_sentences(causes, message))
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
-    result = _checked_row(item, judgment, measured, message, runs)
+    result = replace(_checked_row(item, judgment, measured, message, runs), causes=causes)
     history = read_history(result, runs.results if runs is not None else ())
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
     if influences := get_influences(judgment):
@@ -240,16 +238,6 @@ def finish_threshold(
         item.user_properties.append(cause_property(*measured.cause, measured.probe.id))
     if judgment.verdict is not Verdict.FAIR and broken:
         _raise_verdict(judgment, message, broken if isinstance(broken, str) else "")
-
-
-def _ungraded_reason(judgment: Judgment, measured: LazyMeasured, message: str) -> tuple[str, int] | None:
-    """Return the reason that most ungraded attempts have, with their number, if it may be why a verdict is invalid."""
-    if "ungraded" in message:
-        return next(iter(measured.ungraded.items()), None)
-    # Without replies of a cache too few items may be left, of which the message does not say why.
-    if judgment.mistake or not measured.attempts:
-        return None
-    return next((entry for entry in measured.ungraded.items() if entry[0].startswith(MISATTRIBUTED)), None)
 
 
 def _checked_row(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.causes import MOST_CAUSES, ONLY_THESE
 from pytest_fairness.core.formatting import (
     Interval,
     counted,
@@ -224,22 +225,18 @@ def next_step(release: ReleaseResult) -> str:
     >>> from pytest_fairness.core.threshold_results import ReleaseResult
     >>> next_step(ReleaseResult(model="x", verdict="undecided", undecided=2, restricted=["--fairness-sample=60"]))
     'measure the whole sample: leave out --fairness-sample=60'
-    >>> next_step(ReleaseResult(model="x", verdict="unfair", unfair=1, invalid=1)).partition(", ")[2]
-    'mend what could not be measured, change the model or its prompt, and run again'
+    >>> from pytest_fairness.core.causes import SharedCauseResult
+    >>> cut = SharedCauseResult(kind="truncated", text="", thresholds=["t"], silent=["male"], remedy="raise max_tokens")
+    >>> next_step(ReleaseResult(model="x", verdict="invalid", invalid=1, causes=[cut]))
+    'nothing was read of male: raise max_tokens; then run again'
     >>> next_step(ReleaseResult(model="x", verdict="fair", fair=3))
     ''
     """
     if release.verdict == "unfair":
-        mend = "mend what could not be measured, " if release.invalid else ""
-        return (
-            "read the examples of each unfair threshold in the report, "
-            f"{mend}change the model or its prompt, and run again"
-        )
-    if release.without_response:
-        mend = "mend what could not be measured, and " if release.invalid > release.without_response else ""
-        return f"{mend}find out why the answers do not follow what should move them; more answers will not help"
+        step = "read the examples of each unfair threshold in the report, change the model or its prompt, and run again"
+        return f"{step}; before that, {_first_remedy(release)}" if release.invalid else step
     if release.invalid:
-        return "mend what could not be measured, and run again; stored answers cost nothing"
+        return _first_remedy(release)
     if release.not_judged and release.fair == sum(release.counts.values()):
         return "run the thresholds that were left out" if release.fair else ""
     if release.verdict == "fair":
@@ -249,6 +246,37 @@ def next_step(release: ReleaseResult) -> str:
     if release.undecided:
         return "measure as much as each undecided threshold needs; stored answers cost nothing"
     return "no unfair threshold is certain after the correction for several: measure more, and run again"
+
+
+def causes(release: ReleaseResult) -> Iterator[tuple[str, str, str]]:
+    """Yield the causes of a release that is not fair: each with its thresholds, one example, and the remedy.
+
+    >>> from pytest_fairness.core.causes import SharedCauseResult
+    >>> from pytest_fairness.core.threshold_results import ReleaseResult
+    >>> cut = SharedCauseResult(
+    ...     kind="truncated", text="9 of 20 answers cut off", thresholds=["t", "u"], example="'I'", remedy="raise it"
+    ... )
+    >>> list(causes(ReleaseResult(model="x", verdict="invalid", invalid=2, causes=[cut])))
+    [('9 of 20 answers cut off; 2 thresholds', "'I'", 'raise it')]
+    """
+    for cause in release.causes[:MOST_CAUSES]:
+        yield f"{cause.text}; {counted(len(cause.thresholds), 'threshold')}", cause.example, cause.remedy
+    if (more := len(release.causes) - MOST_CAUSES) > 0:
+        yield f"{counted(more, 'other cause')}: see the thresholds", "", ""
+
+
+def _first_remedy(release: ReleaseResult) -> str:
+    """Return the remedy of the first cause of invalid thresholds, after the groups of which nothing was read."""
+    cause = next((cause for cause in release.causes if cause.remedy), None)
+    silent = list(dict.fromkeys(group for cause in release.causes for group in cause.silent))
+    groups = f"nothing was read of {' and '.join(silent[:MOST_SLICES])}: " if silent else ""
+    if cause is None:
+        return f"{groups}mend the first cause below, and run again; stored answers cost nothing"
+    if cause.kind == "no response":
+        return f"{groups}{cause.remedy}"
+    if cause.remedy.endswith(ONLY_THESE):
+        return f"{groups}{cause.remedy}"
+    return f"{groups}{cause.remedy}; then run again{'' if cause.kind == 'truncated' else ', as stored answers cost nothing'}"
 
 
 def remarks(row: ThresholdResult) -> list[str]:

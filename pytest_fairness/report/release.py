@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.acceptance_states import ACCEPTED
+from pytest_fairness.core.causes import CauseResult, share_causes
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.marks import NOT_MARKED, aggregate
 
@@ -109,9 +110,17 @@ def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
             restricted=tuple(restricted),
             unfair_slices=_unfair_slices(of_model),
             without_response=sum(row.verdict == "invalid" and row.sensitivity == "absent" for row in of_model),
+            causes=share_causes((row.id, row.probe, _causes(row)) for row in of_model),
         )
         lines.append(line)
     return lines
+
+
+def _causes(row: ThresholdResult) -> Sequence[CauseResult]:
+    """Return the causes of a threshold; that of one that could not be judged is its message."""
+    if row.causes or row.verdict != "invalid":
+        return row.causes
+    return [CauseResult(kind="other", finding=row.message.removeprefix("invalid: "))]
 
 
 def sentence(line: ReleaseResult) -> str:

@@ -64,7 +64,9 @@ def judge_threshold(
         if design.slices:
             judgment = _with_slices(judgment, _judge_slices(test, sample, judgment, design.slices, options))
         outcomes = _outcomes(judgment)
-        if judgment.verdict is not Verdict.UNFAIR and (reason := sample.selection.mostly_ungraded(outcomes)):
+        # An invalid one has a reason of its own slice and groups.
+        is_open = judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED)
+        if is_open and (reason := sample.selection.mostly_ungraded(outcomes)):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{reason}, {_FLOOR}")
         judgment = _with_responders(judgment, sample)
         judgment = _with_responses(judgment, find_responses(sample, design.controls, outcomes))

@@ -95,6 +95,10 @@ def _releases(results: RunResults) -> Iterator[str]:
         yield f"- **{escape(line.model or 'no model')}**: {escape(sentence(line))}"
         if step := phrases.next_step(line):
             yield f"  - next: {escape(step)}"
+        for finding, example, remedy in phrases.causes(line):
+            yield f"  - {escape(finding)}{f', for example {escape(example)}' if example else ''}"
+            if remedy:
+                yield f"    - {escape(remedy)}"
         for row in results.thresholds:
             yield from (f"  - {escape(remark)}" for remark in phrases.outside(row) if row.model == line.model)
     if any(phrases.is_simulated(model) for model in results.run.models):

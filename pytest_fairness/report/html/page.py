@@ -201,6 +201,10 @@ def _model(line: ReleaseResult, name: str, outside: Sequence[str]) -> dict[str, 
         "verdict": "fair so far" if is_fair_so_far(line) else line.verdict,
         "counts": counts(line),
         "next": phrases.next_step(line),
+        "causes": [
+            dict(zip(("finding", "example", "remedy"), map(escape_controls, texts), strict=True))
+            for texts in phrases.causes(line)
+        ],
         "outside": outside,
     }
 

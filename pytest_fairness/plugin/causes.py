@@ -1,0 +1,98 @@
+"""Causes of invalid thresholds in a run: what the answers show, with what options and graders can mend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pytest_fairness.core.causes import CauseResult
+from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.formatting import counted
+from pytest_fairness.core.messages import is_open_by_ungraded
+from pytest_fairness.plugin.judges import judge_hint
+from pytest_fairness.plugin.markers import threshold_exclude
+from pytest_fairness.stats.validity import FEWEST_SOURCES
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_fairness.core.verdicts import Judgment
+    from pytest_fairness.plugin.measurement import LazyMeasured
+
+_ABOUT_ANSWERS = ("ungraded", "independent item", "was not measured")
+"""Words of reasons that say too little was graded."""
+_WITHOUT_ATTEMPTS = "no attempts"
+
+
+def find_threshold_causes(item: pytest.Function, judgment: Judgment, measured: LazyMeasured) -> list[CauseResult]:
+    """Return the causes of an invalid verdict, or of an undecided one that ungraded answers keep open.
+
+    The first is the reason that its message gives; then the most frequent.
+
+    Args:
+        item: The test of the threshold.
+        judgment: Its judgment.
+        measured: Its sample.
+    """
+    is_invalid = judgment.verdict is Verdict.INVALID
+    if not is_invalid and not is_open_by_ungraded(judgment):
+        return []
+    reason = _reason(judgment)
+    if judgment.mistake or not measured.attempts:
+        return [CauseResult(kind="mistake", finding=reason)]
+    from pytest_fairness.stats.causes import CauseContext, find_causes, find_response_causes
+    from pytest_fairness.stats.validity import MOST_UNGRADED
+
+    sample = measured.load()
+    if exclude := threshold_exclude(item.function):
+        sample = sample.from_selection(sample.selection.without(exclude))
+    subject = measured.subject
+    model = subject.key if "max_tokens" in subject.key else subject.name
+    found = find_causes(sample, judgment, CauseContext(model, dict(_remedies(measured))))
+    responses = find_response_causes(sample, judgment) if is_invalid else []
+    small = list(_small_samples(judgment, measured)) if is_invalid else []
+    if any(judgment.sensitivity.startswith(cause.finding.partition(":")[0]) for cause in responses):
+        often = [one for one in found if one.kind == "no tools" or (one.count or 0) > MOST_UNGRADED * (one.of or 1)]
+        return sorted([*responses, *often], key=lambda cause: cause.kind != "no tools")
+    if is_invalid and measured.cause is None and not any(words in reason for words in _ABOUT_ANSWERS):
+        return [CauseResult(kind="other", finding=reason, remedy=_remedy_of_reason(reason)), *responses]
+    return [*small, *found, *responses] or [CauseResult(kind="other", finding=reason)]
+
+
+def _reason(judgment: Judgment) -> str:
+    estimate = None if judgment.deciding is None else judgment.deciding.estimate
+    of_estimate = "" if estimate is None else estimate.invalid or estimate.suspect
+    return judgment.sensitivity or judgment.reason or of_estimate or judgment.mistake
+
+
+def _remedies(measured: LazyMeasured) -> Iterator[tuple[str, str]]:
+    """Yield each grade with what to do about answers that its grader cannot read."""
+    hint = judge_hint(measured.probe, measured.graders)
+    for name, grader in measured.graders.items():
+        yield name, hint or str(getattr(grader, "unread_remedy", ""))
+
+
+def _remedy_of_reason(reason: str) -> str:
+    if not reason.startswith(_WITHOUT_ATTEMPTS):
+        return ""
+    if "left them out" in reason:
+        return "leave that option out, or name the group in the mark's exclude="
+    return "give prompts of that group, or name it in the mark's exclude="
+
+
+def _small_samples(judgment: Judgment, measured: LazyMeasured) -> Iterator[CauseResult]:
+    """Yield that the sample itself is too small, whatever was answered."""
+    from pytest_fairness.stats.causes import too_few
+
+    if finding := too_few(measured.load(), judgment):
+        yield CauseResult(kind="few", finding=finding, remedy=_small_sample_remedy(measured))
+
+
+def _small_sample_remedy(measured: LazyMeasured) -> str:
+    """Return how to get enough independent items."""
+    declared, _ = measured.probe.declared
+    if measured.probe.reserve:
+        return f"measure more of the {counted(declared, 'item')}: leave out {measured.sampling}"
+    if measured.probe.chosen:
+        return f"leave out --fairness-where={' --fairness-where='.join(measured.probe.chosen)}"
+    return f"write items of at least {FEWEST_SOURCES} sources that differ"

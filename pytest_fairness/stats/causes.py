@@ -1,0 +1,475 @@
+"""Causes why a threshold is invalid, from the attempts that its sentence is about.
+
+Each ungraded attempt has one kind of cause, by its reason and its evidence. What the kinds mean for a user, and what to
+do about them, is in `_FINDINGS`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pytest_fairness.core.answer_formats import FORMAT
+from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
+from pytest_fairness.core.causes import ONLY_THESE, CauseResult, quote
+from pytest_fairness.core.controls import NO_GAP
+from pytest_fairness.core.decisions import Decision
+from pytest_fairness.core.formatting import one_line, slice_text
+from pytest_fairness.core.lazy_patterns import lazy_pattern
+from pytest_fairness.core.propensities import WAY_OUT, Propensities
+from pytest_fairness.core.replies import FRESH_ANSWERS
+from pytest_fairness.core.sensitivity import SliceState
+from pytest_fairness.stats.validity import FEWEST_SOURCES, MOST_UNGRADED
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.estimates import Estimate
+    from pytest_fairness.core.verdicts import Judgment
+    from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.stats.selection import Selection
+
+FEWEST_ANSWERS = 10
+"""The fewest answers of which it is said that none calls a tool."""
+FAR_APART = 0.25
+"""The difference of the shares of two groups from which on a cause names both."""
+MOSTLY = 0.5
+"""The unread share of one format or language from which on it is a cause, where another one is read."""
+_CONTRASTED = (FORMAT, "language")
+"""The attributes of prompts whose values can be measured alone, without a loss of what is asked."""
+_MOST_GROUPS = 3
+_LONGEST_REASON, _LONGEST_DETAIL = 60, 200
+_LIMIT = lazy_pattern(r"[?&](max_(?:completion_)?tokens)=(\d+)")
+_BEFORE_QUOTE = lazy_pattern(r"^(.*?)(?:[:,]? (?=['\"])|: |$)")
+
+
+@dataclass(frozen=True)
+class CauseContext:
+    """What a run knows of the model and the graders besides their answers."""
+
+    model: str
+    """The name of the model with its parameters."""
+    graders: Mapping[str, str]
+    """What to do about answers that a grader could not read, by its grade; empty where nothing is known."""
+
+
+class _Unread(NamedTuple):
+    """An attempt that counts as ungraded for a threshold."""
+
+    attempt: GradedAttempt
+    grade: str
+    kind: str
+    reason: str
+
+
+def find_causes(sample: Measured, judgment: Judgment, context: CauseContext) -> list[CauseResult]:
+    """Return the causes that the attempts of a threshold show, the most frequent first.
+
+    Counts and examples are those of the attempts that its verdict is about: the groups and the slice of the deciding
+    estimate. An estimate over all of them is one of all attempts.
+
+    Args:
+        sample: The threshold's sample, without the groups that it leaves out.
+        judgment: Its judgment.
+        context: The model and the graders.
+    """
+    part = _Part.of(sample, judgment)
+    if part is None:
+        return []
+    counted = [*_format_causes(part, context), *_causes_by_kind(part, context), *_propensity_causes(part)]
+    counted.sort(key=lambda cause: -(cause.count or 0))
+    return [*_missing_calls(part), *counted]
+
+
+def find_response_causes(sample: Measured, judgment: Judgment) -> list[CauseResult]:
+    """Return the controls that the answers do not follow as causes."""
+    causes = []
+    for response in judgment.responses:
+        if response.decision is not Decision.FALSE:
+            continue
+        level = response.control.to
+        of_level = (
+            graded
+            for graded in sample.selection.columns.attempts
+            if graded.attempt.answer is not None and level in _values_of(graded, response.control.by)
+        )
+        example = next((quote(graded.attempt.answer.transcript) for graded in of_level if graded.attempt.answer), "")
+        causes.append(
+            CauseResult(
+                kind="no response",
+                finding=response.text if response.text.endswith(NO_GAP) else f"{response.text}: {NO_GAP}",
+                example=f"{example} to {level}" if example else "",
+                remedy="find out why the answers do not follow what should move them: compare answers to "
+                f"{response.control.of} and {level} in the report; more answers will not help",
+            )
+        )
+    return causes
+
+
+class _Part:
+    """The attempts that the sentence of a verdict is about, and those of them that count as ungraded."""
+
+    def __init__(self, selection: Selection, estimate: Estimate | None, outcomes: Iterable[tuple[Any, Any]]) -> None:
+        columns = selection.columns
+        self.selection = selection
+        self.estimate = estimate
+        self.where = slice_text({} if estimate is None else estimate.slice)
+        self.attribute = None if estimate is None else estimate.attribute
+        rows = selection.rows
+        if self.attribute is not None and estimate is not None and estimate.groups:
+            codes = columns.attribute(self.attribute).codes[rows]
+            labels = columns.attribute(self.attribute).labels
+            compared = [code for code, label in enumerate(labels) if label in estimate.groups]
+            rows = rows[np.isin(codes, compared)]
+        self.rows = rows.tolist()
+        self.attempts = [columns.attempts[row] for row in self.rows]
+        read = {name for outcome, _ in outcomes for name in selection.grades_read(outcome)}
+        self.grades = sorted(read & columns.known_grades) or sorted(columns.known_grades)
+        self.unread = [one for graded in self.attempts if (one := _unread(graded, self.grades)) is not None]
+
+    @classmethod
+    def of(cls, sample: Measured, judgment: Judgment) -> _Part | None:
+        """Return the part of a sample; None where there are no attempts, as in a table."""
+        selection = sample.selection.whole()
+        if not selection.columns.attempts:
+            return None
+        outcomes = [
+            outcome
+            for comparison in judgment.comparisons
+            for member in comparison.of_members()
+            for outcome in member.estimate.outcomes
+        ]
+        unmeasured = next((part for part in judgment.slices if part.state is SliceState.UNMEASURED), None)
+        if unmeasured is not None:
+            selection = selection.where(**{unmeasured.by: unmeasured.value})
+            return cls(selection, None, outcomes)
+        estimate = None if judgment.deciding is None or judgment.sensitivity else judgment.deciding.estimate
+        if estimate is not None:
+            selection = selection.where(**_slice_values(selection, estimate))
+            outcomes = list(estimate.outcomes) or outcomes
+        return cls(selection, estimate, outcomes)
+
+    def group_counts(self, attempts: Iterable[GradedAttempt]) -> dict[str, dict[str, tuple[int, int]]]:
+        """Return by attribute and group how many of these attempts there are, and of all attempts of the part."""
+        names = [self.attribute] if self.attribute is not None else sorted(self.selection.columns.group_attributes)
+        found = [graded.prompt.groups for graded in attempts]
+        counts: dict[str, dict[str, tuple[int, int]]] = {}
+        for name in names:
+            of = Counter(graded.prompt.groups.get(name) for graded in self.attempts)
+            own = Counter(groups.get(name) for groups in found)
+            counts[name] = {group: (own[group], total) for group, total in of.items() if group is not None}
+        return counts
+
+
+def _slice_values(selection: Selection, estimate: Estimate) -> dict[str, list[str]]:
+    """Return the values that an estimate's slice selects, by attribute: it joins several by "or"."""
+    values: dict[str, list[str]] = {}
+    for name, text in estimate.slice.items():
+        labels = selection.columns.attribute(name).labels
+        values[name] = [text] if text in labels else [label for label in labels if label in text.split(" or ")]
+    return {name: chosen or [estimate.slice[name]] for name, chosen in values.items()}
+
+
+def _values_of(graded: GradedAttempt, name: str) -> tuple[str, ...]:
+    values = (graded.prompt.groups.get(name), graded.prompt.metadata.get(name), graded.item.metadata.get(name))
+    return tuple(str(value) for value in values if value is not None)
+
+
+def _unread(graded: GradedAttempt, grades: Sequence[str]) -> _Unread | None:
+    """Return the first of these grades that is ungraded, with its kind of cause; None where all have values."""
+    for name in grades:
+        grade = graded.grades.get(name)
+        if grade is not None and grade.ungraded:
+            kind, reason = _kind_of(graded, grade)
+            return _Unread(graded, name, kind, reason)
+    return None
+
+
+def _kind_of(graded: GradedAttempt, grade: Grade) -> tuple[str, str]:
+    """Return the kind of cause of an ungraded grade, and what was wrong in a few words."""
+    reason, detail = str(grade.ungraded), grade.detail
+    if detail.startswith("the judge "):
+        return "judge", ""
+    if reason == "error":
+        error = graded.attempt.error or detail
+        kind = next((kind for kind, pattern in _ERRORS.items() if re.search(pattern, error)), "error")
+        return kind, ""
+    if reason != "unparsed":
+        return reason, ""
+    if detail.startswith("no answer"):
+        return "empty", ""
+    if detail.startswith("all probability fell"):
+        return "outside", ""
+    if graded.prompt.tools and "is not called" in detail:
+        return "no call", one_line(detail.partition(":")[0], _LONGEST_REASON)
+    match = _BEFORE_QUOTE.match(detail)
+    return "unread", one_line(match[1] if match else "", _LONGEST_REASON)
+
+
+_ERRORS = {
+    "timeout": r"did not answer in time|[Tt]imed? ?out",
+    "rate limit": r"limits the rate",
+    "key": r"refused the key",
+    "unreachable": r"cannot be reached|dropped the connection",
+    "server error": r"failed for now|\(5\d\d",
+}
+"""Kinds of failed requests, by the words of `models.http_errors`."""
+
+_FINDINGS: Mapping[str, tuple[str, str, str]] = {
+    "filter": (
+        "answers",
+        "stopped by a content filter",
+        "lower the filter at the provider, or grade filtered answers with Refusal()",
+    ),
+    "refusal": (
+        "answers",
+        "refused",
+        "let the system prompt allow these questions, or judge refusals as an outcome: grade={'refused': Refusal()}",
+    ),
+    "tool_calls": (
+        "answers",
+        "ended with a tool call, which nothing has run",
+        "grade calls with CalledTool or ToolArgument, or run them in a Conversation",
+    ),
+    "empty": (
+        "answers",
+        "empty",
+        "ask the model by hand; one that thinks may need a larger max_tokens= in its name or alias",
+    ),
+    "no call": (
+        "answers",
+        "without the tool call that is graded",
+        "read them in the report: if they are right, no call is an outcome of its own, graded by CalledTool",
+    ),
+    "outside": ("prompts", "answered by none of the options", WAY_OUT),
+    "judge": (
+        "answers",
+        "not graded by the judge",
+        "name a judge whose replies can be read: --fairness-judge provider:name",
+    ),
+    "misattributed": ("answers", "made for another request", FRESH_ANSWERS),
+    "timeout": (
+        "requests",
+        "not answered in time",
+        f"send fewer at a time, --fairness-concurrency=2, or wait longer, timeout=600 in the model's name; {ONLY_THESE}",
+    ),
+    "rate limit": (
+        "requests",
+        "refused by a rate limit",
+        f"send fewer at a time: --fairness-concurrency=2; {ONLY_THESE}",
+    ),
+    "key": ("requests", "refused for their key", f"set a valid key; {ONLY_THESE}"),
+    "unreachable": ("requests", "without a connection to the server", f"start the server; {ONLY_THESE}"),
+    "server error": (
+        "requests",
+        "failed at the server",
+        f"read the server's log; if it is overloaded, --fairness-concurrency=2; {ONLY_THESE}",
+    ),
+    "error": ("requests", "failed", f"mend what the error names; {ONLY_THESE}"),
+}
+"""By kind: what is counted, what was found, and the remedy."""
+
+
+def _causes_by_kind(part: _Part, context: CauseContext) -> Iterator[CauseResult]:
+    """Yield a cause for each kind of ungraded attempt, except what one format or language explains."""
+    explained = {id(one.attempt) for values in _contrasts(part).values() for one in values.unread}
+    by_kind: dict[tuple[str, str], list[_Unread]] = defaultdict(list)
+    for one in part.unread:
+        if id(one.attempt) not in explained and one.kind != "outside":
+            by_kind[one.kind, one.grade if one.kind == "unread" else ""].append(one)
+    for (kind, grade), members in by_kind.items():
+        if kind == "truncated":
+            unit, (finding, remedy) = "answers", _limit(members, context.model)
+        elif kind == "unread":
+            reason = Counter(one.reason for one in members).most_common(1)[0][0]
+            unit, finding = "answers", f"not read by the grader of {grade}{f': {reason}' if reason else ''}"
+            remedy = _reader_remedy(context, grade)
+        else:
+            unit, finding, remedy = _FINDINGS[kind]
+        yield _counted(part, kind, members, unit, finding, remedy)
+
+
+def _reader_remedy(context: CauseContext, grade: str) -> str:
+    return context.graders.get(grade) or "read these answers in the report, and mend their grader or what is asked"
+
+
+def _limit(members: Sequence[_Unread], model: str) -> tuple[str, str]:
+    """Return at which limit answers were cut off, and which would do."""
+    match = _LIMIT.search(model)
+    if match:
+        name, limit = match[1], int(match[2])
+        at, raised = f"at {name}={limit}", f"raise it to {name}={4 * limit} in the model's name or alias"
+    else:
+        lengths = [one.attempt.attempt.answer.usage.get("output", 0) for one in members if one.attempt.attempt.answer]
+        limit = max(lengths, default=0)
+        at = f"after {limit:,} tokens" if limit else "before their end"
+        more = 4 * limit if limit else 2000
+        is_application = "function:" in model
+        raised = (
+            "raise the application's own limit" if is_application else f"give max_tokens={more} in its name or alias"
+        )
+    return f"cut off {at}", f"{raised} (its answers are then asked again)"
+
+
+def _counted(
+    part: _Part, kind: str, members: Sequence[_Unread], unit: str, finding: str, remedy: str, of: int | None = None
+) -> CauseResult:
+    """Return a cause with its counts by group and one example."""
+    groups, silent = _group_texts(part, members)
+    return CauseResult(
+        kind=kind,
+        finding=finding,
+        unit=unit,
+        count=len(members),
+        of=len(part.attempts) if of is None else of,
+        where=part.where,
+        groups=groups,
+        silent=silent,
+        example=_example(members),
+        remedy=remedy,
+    )
+
+
+def _group_texts(part: _Part, members: Sequence[_Unread]) -> tuple[str, tuple[str, ...]]:
+    """Return the counts of the groups where they are far apart, and the groups of which nothing else is left."""
+    texts, silent = [], []
+    for counts in part.group_counts(one.attempt for one in members).values():
+        shares = {group: own / total for group, (own, total) in counts.items()}
+        if len(shares) < 2 or max(shares.values()) - min(shares.values()) < FAR_APART:
+            continue
+        ordered = sorted(counts.items(), key=lambda entry: -shares[entry[0]])
+        shown = [f"{own:,} of {total:,} of {group}" for group, (own, total) in ordered[:_MOST_GROUPS]]
+        texts.append(", ".join([*shown, *(["..."] if len(ordered) > _MOST_GROUPS else [])]))
+        silent += [group for group, share in shares.items() if share == 1]
+    return "; ".join(texts[:1]), tuple(silent)
+
+
+def _example(members: Sequence[_Unread]) -> str:
+    """Return an answer, or the error in place of it: of the most frequent reason, the shortest."""
+    reason = Counter(one.reason for one in members).most_common(1)[0][0]
+    texts = []
+    for one in members:
+        answer = one.attempt.attempt.answer
+        if one.reason != reason:
+            continue
+        if answer is None:
+            return one_line(one.attempt.attempt.error or "", _LONGEST_DETAIL)
+        grade = one.attempt.grades[one.grade]
+        texts.append(
+            one_line(grade.detail, 200) if one.kind in ("judge", "misattributed") else quote(answer.transcript)
+        )
+    return min(texts, key=len, default="")
+
+
+class _Contrast(NamedTuple):
+    """One attribute of which some values are mostly unread, and others are read."""
+
+    read: list[str]
+    counts: Mapping[str, tuple[int, int]]
+    """The unread answers, and all, by value."""
+    unread: list[_Unread]
+    """Those of the values that are not read."""
+
+
+def _contrasts(part: _Part) -> dict[str, _Contrast]:
+    """Return the formats and languages that explain why answers are not read."""
+    contrasts = {}
+    unread = [one for one in part.unread if one.kind in ("unread", "empty")]
+    for name in _CONTRASTED if unread else ():
+        of = Counter(value for graded in part.attempts for value in _values_of(graded, name)[:1])
+        own = Counter(value for one in unread for value in _values_of(one.attempt, name)[:1])
+        shares = {value: own[value] / total for value, total in of.items()}
+        read = [value for value, share in shares.items() if share <= MOST_UNGRADED]
+        if read and max(shares.values()) >= MOSTLY:
+            lost = [one for one in unread if not {*read} & {*_values_of(one.attempt, name)[:1]}]
+            contrasts[name] = _Contrast(sorted(read), {value: (own[value], of[value]) for value in of}, lost)
+            break
+    return contrasts
+
+
+def _format_causes(part: _Part, context: CauseContext) -> Iterator[CauseResult]:
+    """Yield a cause for formats, or languages, that are not read while others are."""
+    for name, contrast in _contrasts(part).items():
+        lost = [value for value in contrast.counts if value not in contrast.read]
+        lost.sort(key=lambda value: -contrast.counts[value][0])
+        finding = f"not read in {name} {', '.join(lost)}"
+        parts = [f"{value} {contrast.counts[value][0]:,} of {contrast.counts[value][1]:,}" for value in lost]
+        parts = parts if len(parts) > 1 else []
+        for value in contrast.read:
+            own, of = contrast.counts[value]
+            parts.append(f"{value} is read, {of - own:,} of {of:,}")
+        total = sum(contrast.counts[value][1] for value in lost)
+        is_of_items = all(name in graded.item.metadata for graded in part.attempts)
+        options = " ".join(f"--fairness-where={name}={value}" for value in contrast.read)
+        alone = [f"measure {' and '.join(contrast.read)} alone: {options}"] if is_of_items else []
+        remedy = "; or ".join([*alone, _reader_remedy(context, contrast.unread[0].grade)])
+        cause = _counted(part, name, contrast.unread, "answers", finding, remedy, total)
+        yield replace(cause, groups=", ".join(parts))
+
+
+def _propensity_causes(part: _Part) -> Iterator[CauseResult]:
+    """Yield that much of the probability lies on no option, with what the model begins with instead."""
+    shares: list[tuple[float, GradedAttempt, str]] = []
+    for graded in part.attempts:
+        for name in part.grades:
+            grade = graded.grades.get(name)
+            if grade is None:
+                continue
+            if isinstance(value := value_or_none(grade), Propensities):
+                shares.append((value.outside, graded, name))
+            elif grade.ungraded and grade.detail.startswith("all probability fell"):
+                shares.append((1.0, graded, name))
+    outside = [entry for entry in shares if entry[0] > MOST_UNGRADED]
+    if not outside:
+        return
+    outside.sort(key=lambda entry: -entry[0])
+    members = [_Unread(graded, name, "outside", "") for _, graded, name in outside]
+    mean = sum(share for share, _, _ in shares) / len(shares)
+    cause = _counted(
+        part, "outside", members, "prompts", f"begun with none of the options ({mean:.1%} of all probability)",
+        f"ask for one of the options alone; or {WAY_OUT}",
+    )  # fmt: skip
+    rest = next((detail for one in members if (detail := _begun_with(one))), "")
+    yield replace(cause, example=rest)
+
+
+def _begun_with(one: _Unread) -> str:
+    return one.attempt.grades[one.grade].detail.rpartition("most probable outside of the options: ")[2]
+
+
+def _missing_calls(part: _Part) -> Iterator[CauseResult]:
+    """Yield that no answer to prompts with tools calls one."""
+    offered = [graded for graded in part.attempts if graded.prompt.tools]
+    answered = [(graded, answer) for graded in offered if (answer := graded.attempt.answer) is not None]
+    if len(answered) < FEWEST_ANSWERS or any(answer.actions for _, answer in answered):
+        return
+    yield CauseResult(
+        kind="no tools",
+        finding="without any tool call",
+        count=len(answered),
+        of=len(answered),
+        where=part.where,
+        example=quote(answered[0][1].transcript),
+        remedy="check that the server passes tools on (its chat template; vLLM: --enable-auto-tool-choice), and that "
+        "the model can call them",
+    )
+
+
+def too_few(sample: Measured, judgment: Judgment) -> str:
+    """Return why a sample is too small whatever was answered; empty where it is not."""
+    part = _Part.of(sample, judgment)
+    if part is None or judgment.deciding is None:
+        return ""
+    codes = part.selection.columns.sources.codes
+    rows: dict[str, list[int]] = defaultdict(list)
+    for row, graded in zip(part.rows, part.attempts, strict=True):
+        rows["" if part.attribute is None else str(graded.prompt.groups.get(part.attribute))].append(row)
+    fewest, group = min(((len(np.unique(codes[own])), group) for group, own in rows.items()), default=(0, ""))
+    if fewest >= FEWEST_SOURCES:
+        return ""
+    of = f" of {group}" if len(rows) > 1 else ""
+    unit = "item or source" if fewest == 1 else "items or sources"
+    return f"only {fewest} independent {unit}{of}: an interval needs at least {FEWEST_SOURCES}"
