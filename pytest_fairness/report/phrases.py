@@ -276,7 +276,8 @@ def _first_remedy(release: ReleaseResult) -> str:
         return f"{groups}{cause.remedy}"
     if cause.remedy.endswith(ONLY_THESE):
         return f"{groups}{cause.remedy}"
-    return f"{groups}{cause.remedy}; then run again{'' if cause.kind == 'truncated' else ', as stored answers cost nothing'}"
+    costs = "" if cause.kind == "truncated" else ": stored answers cost nothing"
+    return f"{groups}{cause.remedy}; then run again{costs}"
 
 
 def remarks(row: ThresholdResult) -> list[str]:

@@ -218,6 +218,7 @@ _ERRORS = {
 }
 """Kinds of failed requests, by the words of `models.http_errors`."""
 
+_AGAIN = ONLY_THESE
 _FINDINGS: Mapping[str, tuple[str, str, str]] = {
     "filter": (
         "answers",
@@ -254,21 +255,21 @@ _FINDINGS: Mapping[str, tuple[str, str, str]] = {
     "timeout": (
         "requests",
         "not answered in time",
-        f"send fewer at a time, --fairness-concurrency=2, or wait longer, timeout=600 in the model's name; {ONLY_THESE}",
+        f"send fewer at a time, --fairness-concurrency=2, or wait longer, timeout=600 in the model's name; {_AGAIN}",
     ),
     "rate limit": (
         "requests",
         "refused by a rate limit",
-        f"send fewer at a time: --fairness-concurrency=2; {ONLY_THESE}",
+        f"send fewer at a time: --fairness-concurrency=2; {_AGAIN}",
     ),
-    "key": ("requests", "refused for their key", f"set a valid key; {ONLY_THESE}"),
-    "unreachable": ("requests", "without a connection to the server", f"start the server; {ONLY_THESE}"),
+    "key": ("requests", "refused for their key", f"set a valid key; {_AGAIN}"),
+    "unreachable": ("requests", "without a connection to the server", f"start the server; {_AGAIN}"),
     "server error": (
         "requests",
         "failed at the server",
-        f"read the server's log; if it is overloaded, --fairness-concurrency=2; {ONLY_THESE}",
+        f"read the server's log; if it is overloaded, --fairness-concurrency=2; {_AGAIN}",
     ),
-    "error": ("requests", "failed", f"mend what the error names; {ONLY_THESE}"),
+    "error": ("requests", "failed", f"mend what the error names; {_AGAIN}"),
 }
 """By kind: what is counted, what was found, and the remedy."""
 

@@ -71,7 +71,7 @@ def find_probe_result(
         *_without_calls(attempts),
         *_alike(attempts, grades, responses),
         *_positions(attempts, grades),
-        *([*_pooled(sample), *_ungraded_rows(sample)] if is_recorded(model) else _ungraded(attempts)),
+        *([*_pooled(sample), *_ungraded_rows(sample)] if is_recorded(model) else ()),
         *_unread(formats),
     ]
     return ProbeResult(
@@ -215,22 +215,6 @@ def _by_group(columns: Columns, by: str, rows: Sequence[int]) -> str:
     return ", ".join(
         f"{label} {part:,} of {total:,}" for label, part, total in zip(attribute.labels, parts, totals, strict=True)
     )
-
-
-def _ungraded(attempts: Sequence[GradedAttempt]) -> Iterator[str]:
-    """Yield the reasons of ungraded answers, where these are more than a threshold allows and have several reasons.
-
-    A message of a threshold names the most frequent one. Answers that are cut off have a way out of their own.
-    """
-    reasons = [{grade.ungraded for grade in graded.grades.values() if grade.ungraded} for graded in attempts]
-    counts = Counter(reason for of_attempt in reasons for reason in of_attempt)
-    ungraded = sum(map(bool, reasons))
-    if ungraded <= MOST_UNREAD * len(attempts) or not (len(counts) > 1 or "truncated" in counts):
-        return
-    parts = [
-        f"{count:,} {reason}{' (raise max_tokens)' * (reason == 'truncated')}" for reason, count in counts.most_common()
-    ]
-    yield f"{ungraded:,} of {counted(len(attempts), 'answer')} are ungraded: {', '.join(parts)}"
 
 
 def _alike(
