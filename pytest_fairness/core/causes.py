@@ -92,7 +92,7 @@ def quote(text: str) -> str:
 
     >>> quote("I would hire her.")
     "'I would hire her.'"
-    >>> quote("word " * 60)[-16:]
+    >>> quote("word " * 60)[-15:]
     " word word ...'"
     """
     short = shorten(text, _LONGEST_EXAMPLE, placeholder=" ...")

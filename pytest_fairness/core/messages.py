@@ -11,6 +11,8 @@ from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.sensitivity import SliceState
 from pytest_fairness.core.verdicts import Judgment, growth_to_decide, limiting_ends
 
+MOST_GROWTH = 10
+"""The growth of a data set from which on it is not said to be written, but that the data set cannot decide."""
 UNEQUAL = 0.5
 """The share of sources that they are worth, below which their sizes decide, and not their number."""
 
@@ -28,7 +30,8 @@ def _relation(judgment: Judgment) -> str:
 def advice(judgment: Judgment) -> str:
     """Return what would decide an undecided threshold."""
     if judgment.sensitivity:
-        return judgment.sensitivity
+        whole = f"; run without {judgment.sampling}, which leaves out a part" if judgment.sampling else ""
+        return f"{judgment.sensitivity}{whole}"
     if judgment.deciding is None:
         return judgment.reason
     estimate = judgment.deciding.estimate
@@ -49,8 +52,34 @@ def advice(judgment: Judgment) -> str:
         if worth < UNEQUAL * now:
             has, of_size = f"{has}, so unequal that they are worth {worth:.1f}", " of equal size"
         needed = max(now, math.ceil(worth * growth)) if of_size else max(now + 1, math.ceil(now * growth))
-        text = f"needs about {needed:,} {unit}{of_size} ({has}) for 80% power"
+        text = f"needs about {needed:,} {unit}{of_size} ({has}) for 80% power{_way_to(needed, now, judgment)}"
+    if same := _without_variation(estimate):
+        text = f"{same}: nothing varies, so find out whether it could, by a control; more {unit} only repeat it"
     return "; ".join(filter(None, (judgment.reason, narrow, text)))
+
+
+def _way_to(needed: int, now: int, judgment: Judgment) -> str:
+    """Return where as many items or sources come from; empty where some more of them must be written."""
+    most = round(now * judgment.larger)
+    if judgment.sampling and needed <= most:
+        return f": the full sample has about {most:,}, run without {judgment.sampling}"
+    has = f", and the full sample has about {most:,}" if judgment.sampling else ""
+    if needed > MOST_GROWTH * most:
+        return f"{has}: this data set cannot decide it, a wider bound or a larger data set can"
+    return f"{has}: run without {judgment.sampling}, and add some" if judgment.sampling else ""
+
+
+def _without_variation(estimate: Estimate) -> str:
+    """Return that the outcome of each compared group is the same in all answers; empty where it is not.
+
+    >>> of = {"groups": {"female": 0.0, "male": 0.0}, "attribute": "gender", "span": (-1, 1)}
+    >>> _without_variation(Estimate("difference", "difference", value=0, low=0, high=0.1, **of))
+    'the outcome is 0 in every answer of female and male'
+    """
+    values = {value for value in estimate.groups.values() if estimate.attribute is not None}
+    if len(values) != 1 or not values <= {0.0, 1.0} or estimate.span not in ((-1.0, 1.0), (0.0, 1.0)):
+        return ""
+    return f"the outcome is {values.pop():g} in every answer of {' and '.join(estimate.groups)}"
 
 
 def is_open_by_ungraded(judgment: Judgment) -> bool:

@@ -63,6 +63,10 @@ class Judgment:
     """The number of claims of unfairness, the pooled one and those of slices, that share the error."""
     next_share: float = 1.0
     """The error probability of the next run's intervals over that of this run's."""
+    larger: float = 1.0
+    """How many times as many items the full sample has, of which ``sampling`` takes a part."""
+    sampling: str = ""
+    """The option that takes a part of the sample; empty where all items are measured."""
     dependence: Dependence | None = None
     """The conditions that the test depends on, for `judge` on other data."""
 

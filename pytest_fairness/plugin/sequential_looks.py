@@ -116,6 +116,11 @@ def plan_looks(probe: Probe, repetitions: int, looks: int, *, items_only: bool =
     return tuple(sizes)
 
 
+def count_clusters(probe: Probe) -> int:
+    """Return the number of clusters of the items that a probe measures."""
+    return _count_clusters(probe.items, probe)
+
+
 def count_declared_clusters(probe: Probe) -> int:
     """Return the number of clusters of a whole probe, without filters and sampling."""
     return _count_clusters([*probe.items, *probe.reserve, *probe.filtered], probe)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.plugin.collection import is_marked, selected_probes, uses_model_name
+from pytest_fairness.core.formatting import counted
+from pytest_fairness.plugin.collection import is_marked, is_threshold, selected_probes, uses_model_name
 from pytest_fairness.plugin.flips import is_search
+from pytest_fairness.plugin.identity import get_sample
 from pytest_fairness.plugin.judges import judge_models, may_use_judge_fixture
 from pytest_fairness.plugin.options import OPTIONS
 from pytest_fairness.plugin.probe import Probe
+from pytest_fairness.plugin.profiles import SMOKE, smallest_sample
+from pytest_fairness.plugin.sequential_looks import count_clusters
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.settings import Settings
 
+_MOST_NAMES = 3
+"""The most probes that a line names."""
 _SEEDED = ("sample", "plan", "certify")
 """Options whose draws use the seed."""
 
@@ -29,7 +36,44 @@ def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> li
     probes = selected_probes(items)
     _refuse_unknown_attributes(fairness.settings.where, probes)
     lines = [*_unused_options(fairness.settings, items, probes), *_unused_prices(fairness, probes)]
-    return [*lines, *_unused_adjustment(fairness, probes)]
+    return [*lines, *_unused_adjustment(fairness, probes), *_small_samples(fairness.settings, items)]
+
+
+def _small_samples(settings: Settings, items: Sequence[pytest.Item]) -> Iterator[str]:
+    """Yield a line on the probes of whose samples an option leaves too little for any verdict on a threshold."""
+    if not (settings.sample or settings.where or settings.profile == SMOKE) or settings.resolve:
+        return
+    from pytest_fairness.stats.validity import FEWEST_SOURCES
+
+    thresholds = Counter(sample.probe for item in items if is_threshold(item) and (sample := get_sample(item)))
+    small = {
+        probe: clusters
+        for probe in thresholds
+        if (probe.reserve or probe.chosen) and (clusters := count_clusters(probe)) < FEWEST_SOURCES
+    }
+    if not small:
+        return
+    options = " ".join(
+        dict.fromkeys(
+            option
+            for probe in small
+            for option in (
+                *([settings.sampling] if probe.reserve else []),
+                *(f"--fairness-where={value}" for value in probe.chosen),
+            )
+        )
+    )
+    probe = next(iter(small))
+    names = ", ".join(other.function.__name__ for other in list(small)[:_MOST_NAMES])
+    more = f" and {len(small) - _MOST_NAMES} more" if len(small) > _MOST_NAMES else ""
+    judged = sum(thresholds[other] for other in small)
+    declared, _ = probe.declared
+    yield (
+        f"{options}: {counted(judged, 'threshold')} of {names}{more} cannot be judged: an interval needs at least "
+        f"{FEWEST_SOURCES} independent items or sources, and {'there is' if small[probe] == 1 else 'there are'} "
+        f"{small[probe]}; {probe.function.__name__} can be fair from {smallest_sample(declared):,} of "
+        f"{counted(declared, 'item')} on"
+    )
 
 
 def refuse_unknown_tests(fairness: FairnessSession, items: Sequence[pytest.Item]) -> None:
