@@ -60,7 +60,7 @@ class CauseResult(JsonRecord):
     def label(self) -> str:
         """What was found, to refer to it: ``answers cut off at max_tokens=100 (112 of 200)``."""
         if self.count is None:
-            return self.finding
+            return self.finding.partition(" (")[0].partition(": ")[0]
         return f"{self.unit} {self.finding} ({self.count:,} of {self.of:,})"
 
     @property
@@ -169,6 +169,7 @@ def cause_sentences(causes: Sequence[CauseResult], message: str) -> list[str]:
         return []
     first, more = causes[0], len(causes) - 1
     example = first.example and f"as {first.example}"
-    texts = [example, first.remedy] if first.text in message else [first.sentence]
+    is_given = first.kind in ("no response", "few") or first.text in message
+    texts = [example, first.remedy] if is_given else [first.sentence]
     others = [f"and {more} other cause{'s' * (more > 1)}"] if more else []
     return [*filter(None, texts), *others]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.causes import CauseResult
@@ -11,6 +12,8 @@ from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.messages import is_open_by_ungraded
 from pytest_fairness.plugin.judges import judge_hint
 from pytest_fairness.plugin.markers import threshold_exclude
+from pytest_fairness.plugin.session import SESSION
+from pytest_fairness.plugin.settings import secret_redactor
 
 if TYPE_CHECKING:
     import pytest
@@ -38,8 +41,8 @@ def find_threshold_causes(item: pytest.Function, judgment: Judgment, measured: L
         return []
     reason = _reason(judgment)
     if judgment.mistake or not measured.attempts:
-        return [CauseResult(kind="mistake", finding=reason)]
-    from pytest_fairness.stats.causes import CauseContext, find_causes, find_response_causes
+        return [CauseResult(kind="mistake" if judgment.mistake else "other", finding=reason)]
+    from pytest_fairness.stats.causes import CauseContext, find_causes, find_response_causes, find_small_sample
     from pytest_fairness.stats.validity import MOST_UNGRADED
 
     sample = measured.load()
@@ -47,10 +50,12 @@ def find_threshold_causes(item: pytest.Function, judgment: Judgment, measured: L
         sample = sample.from_selection(sample.selection.without(exclude))
     subject = measured.subject
     model = subject.key if "max_tokens" in subject.key else subject.name
-    found = find_causes(sample, judgment, CauseContext(model, dict(_remedies(measured))))
-    responses = find_response_causes(sample, judgment) if is_invalid else []
-    small = list(_small_samples(judgment, measured)) if is_invalid else []
-    if any(judgment.sensitivity.startswith(cause.finding.partition(":")[0]) for cause in responses):
+    redact = secret_redactor(item.config.stash[SESSION].settings)
+    found = find_causes(sample, judgment, CauseContext(model, dict(_remedies(measured)), redact))
+    responses = find_response_causes(sample, judgment, redact) if is_invalid else []
+    few = find_small_sample(sample, judgment) if is_invalid else None
+    small = [] if few is None else [replace(few, remedy=_small_sample_remedy(measured))]
+    if any(judgment.sensitivity.startswith(response.text) for response in judgment.responses):
         often = [one for one in found if one.kind == "no tools" or (one.count or 0) > MOST_UNGRADED * (one.of or 1)]
         return sorted([*responses, *often], key=lambda cause: cause.kind != "no tools")
     if is_invalid and measured.cause is None and not any(words in reason for words in _ABOUT_ANSWERS):
@@ -77,14 +82,6 @@ def _remedy_of_reason(reason: str) -> str:
     if "left them out" in reason:
         return "leave that option out, or name the group in the mark's exclude="
     return "give prompts of that group, or name it in the mark's exclude="
-
-
-def _small_samples(judgment: Judgment, measured: LazyMeasured) -> Iterator[CauseResult]:
-    """Yield that the sample itself is too small, whatever was answered."""
-    from pytest_fairness.stats.causes import too_few
-
-    if finding := too_few(measured.load(), judgment):
-        yield CauseResult(kind="few", finding=finding, remedy=_small_sample_remedy(measured))
 
 
 def _small_sample_remedy(measured: LazyMeasured) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,9 +17,8 @@ import numpy as np
 from pytest_fairness.core.answer_formats import FORMAT
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.causes import ONLY_THESE, CauseResult, quote
-from pytest_fairness.core.controls import NO_GAP
 from pytest_fairness.core.decisions import Decision
-from pytest_fairness.core.formatting import one_line, slice_text
+from pytest_fairness.core.formatting import number, one_line, slice_text
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.propensities import WAY_OUT, Propensities
 from pytest_fairness.core.replies import FRESH_ANSWERS
@@ -54,6 +53,8 @@ class CauseContext:
     """The name of the model with its parameters."""
     graders: Mapping[str, str]
     """What to do about answers that a grader could not read, by its grade; empty where nothing is known."""
+    redact: Callable[[str], str] = str
+    """Removes secrets from a text, before it is cut."""
 
 
 class _Unread(NamedTuple):
@@ -79,13 +80,13 @@ def find_causes(sample: Measured, judgment: Judgment, context: CauseContext) -> 
     part = _Part.of(sample, judgment)
     if part is None:
         return []
-    counted = [*_format_causes(part, context), *_causes_by_kind(part, context), *_propensity_causes(part)]
+    counted = [*_format_causes(part, context), *_causes_by_kind(part, context), *_propensity_causes(part, context)]
     counted.sort(key=lambda cause: -(cause.count or 0))
-    return [*_missing_calls(part), *counted]
+    return [*_missing_calls(part, context), *counted]
 
 
-def find_response_causes(sample: Measured, judgment: Judgment) -> list[CauseResult]:
-    """Return the controls that the answers do not follow as causes."""
+def find_response_causes(sample: Measured, judgment: Judgment, redact: Callable[[str], str]) -> list[CauseResult]:
+    """Return the controls that the answers do not follow as causes; ``redact`` removes secrets from examples."""
     causes = []
     for response in judgment.responses:
         if response.decision is not Decision.FALSE:
@@ -96,13 +97,15 @@ def find_response_causes(sample: Measured, judgment: Judgment) -> list[CauseResu
             for graded in sample.selection.columns.attempts
             if graded.attempt.answer is not None and level in _values_of(graded, response.control.by)
         )
-        example = next((quote(graded.attempt.answer.transcript) for graded in of_level if graded.attempt.answer), "")
+        example = next((quote(redact(one.attempt.answer.transcript)) for one in of_level if one.attempt.answer), "")
+        levels = ", ".join(f"{name} {number(value, 2)}" for name, value in response.levels.items())
+        where = f" where {response.slice[0]} is {response.slice[1]}" if response.slice else ""
         causes.append(
             CauseResult(
                 kind="no response",
-                finding=response.text if response.text.endswith(NO_GAP) else f"{response.text}: {NO_GAP}",
+                finding=f"the answers do not follow `{response.control.by}`{where} ({levels or 'all are alike'})",
                 example=f"{example} to {level}" if example else "",
-                remedy="find out why the answers do not follow what should move them: compare answers to "
+                remedy="find out why the answers do not follow what should move them: compare those to "
                 f"{response.control.of} and {level} in the report; more answers will not help",
             )
         )
@@ -290,7 +293,7 @@ def _causes_by_kind(part: _Part, context: CauseContext) -> Iterator[CauseResult]
             remedy = _reader_remedy(context, grade)
         else:
             unit, finding, remedy = _FINDINGS[kind]
-        yield _counted(part, kind, members, unit, finding, remedy)
+        yield _counted(part, context, kind, members, unit, finding, remedy)
 
 
 def _reader_remedy(context: CauseContext, grade: str) -> str:
@@ -309,14 +312,21 @@ def _limit(members: Sequence[_Unread], model: str) -> tuple[str, str]:
         at = f"after {limit:,} tokens" if limit else "before their end"
         more = 4 * limit if limit else 2000
         is_application = "function:" in model
-        raised = (
-            "raise the application's own limit" if is_application else f"give max_tokens={more} in its name or alias"
-        )
-    return f"cut off {at}", f"{raised} (its answers are then asked again)"
+        raised = f"give max_tokens={more} in the model's name or alias"
+        if is_application:
+            return f"cut off {at}", "raise the application's own limit, and give it another fairness_version"
+    return f"cut off {at}", f"{raised} (which asks for its answers again)"
 
 
 def _counted(
-    part: _Part, kind: str, members: Sequence[_Unread], unit: str, finding: str, remedy: str, of: int | None = None
+    part: _Part,
+    context: CauseContext,
+    kind: str,
+    members: Sequence[_Unread],
+    unit: str,
+    finding: str,
+    remedy: str,
+    of: int | None = None,
 ) -> CauseResult:
     """Return a cause with its counts by group and one example."""
     groups, silent = _group_texts(part, members)
@@ -329,7 +339,7 @@ def _counted(
         where=part.where,
         groups=groups,
         silent=silent,
-        example=_example(members),
+        example="" if kind == "empty" else _example(members, context.redact),
         remedy=remedy,
     )
 
@@ -348,7 +358,7 @@ def _group_texts(part: _Part, members: Sequence[_Unread]) -> tuple[str, tuple[st
     return "; ".join(texts[:1]), tuple(silent)
 
 
-def _example(members: Sequence[_Unread]) -> str:
+def _example(members: Sequence[_Unread], redact: Callable[[str], str]) -> str:
     """Return an answer, or the error in place of it: of the most frequent reason, the shortest."""
     reason = Counter(one.reason for one in members).most_common(1)[0][0]
     texts = []
@@ -357,7 +367,7 @@ def _example(members: Sequence[_Unread]) -> str:
         if one.reason != reason:
             continue
         if answer is None:
-            return one_line(one.attempt.attempt.error or "", _LONGEST_DETAIL)
+            return one_line(redact(one.attempt.attempt.error or ""), _LONGEST_DETAIL)
         grade = one.attempt.grades[one.grade]
         texts.append(
             one_line(grade.detail, 200) if one.kind in ("judge", "misattributed") else quote(answer.transcript)
@@ -407,11 +417,11 @@ def _format_causes(part: _Part, context: CauseContext) -> Iterator[CauseResult]:
         options = " ".join(f"--fairness-where={name}={value}" for value in contrast.read)
         alone = [f"measure {' and '.join(contrast.read)} alone: {options}"] if is_of_items else []
         remedy = "; or ".join([*alone, _reader_remedy(context, contrast.unread[0].grade)])
-        cause = _counted(part, name, contrast.unread, "answers", finding, remedy, total)
+        cause = _counted(part, context, name, contrast.unread, "answers", finding, remedy, total)
         yield replace(cause, groups=", ".join(parts))
 
 
-def _propensity_causes(part: _Part) -> Iterator[CauseResult]:
+def _propensity_causes(part: _Part, context: CauseContext) -> Iterator[CauseResult]:
     """Yield that much of the probability lies on no option, with what the model begins with instead."""
     shares: list[tuple[float, GradedAttempt, str]] = []
     for graded in part.attempts:
@@ -430,18 +440,18 @@ def _propensity_causes(part: _Part) -> Iterator[CauseResult]:
     members = [_Unread(graded, name, "outside", "") for _, graded, name in outside]
     mean = sum(share for share, _, _ in shares) / len(shares)
     cause = _counted(
-        part, "outside", members, "prompts", f"begun with none of the options ({mean:.1%} of all probability)",
+        part, context, "outside", members, "prompts", f"begun with none of the options ({mean:.1%} of all probability)",
         f"ask for one of the options alone; or {WAY_OUT}",
     )  # fmt: skip
     rest = next((detail for one in members if (detail := _begun_with(one))), "")
-    yield replace(cause, example=rest)
+    yield replace(cause, example=context.redact(rest))
 
 
 def _begun_with(one: _Unread) -> str:
     return one.attempt.grades[one.grade].detail.rpartition("most probable outside of the options: ")[2]
 
 
-def _missing_calls(part: _Part) -> Iterator[CauseResult]:
+def _missing_calls(part: _Part, context: CauseContext) -> Iterator[CauseResult]:
     """Yield that no answer to prompts with tools calls one."""
     offered = [graded for graded in part.attempts if graded.prompt.tools]
     answered = [(graded, answer) for graded in offered if (answer := graded.attempt.answer) is not None]
@@ -453,24 +463,30 @@ def _missing_calls(part: _Part) -> Iterator[CauseResult]:
         count=len(answered),
         of=len(answered),
         where=part.where,
-        example=quote(answered[0][1].transcript),
+        example=quote(context.redact(answered[0][1].transcript)),
         remedy="check that the server passes tools on (its chat template; vLLM: --enable-auto-tool-choice), and that "
         "the model can call them",
     )
 
 
-def too_few(sample: Measured, judgment: Judgment) -> str:
-    """Return why a sample is too small whatever was answered; empty where it is not."""
+def find_small_sample(sample: Measured, judgment: Judgment) -> CauseResult | None:
+    """Return that a sample has too few independent items or sources whatever was answered; None where it has enough."""
     part = _Part.of(sample, judgment)
     if part is None or judgment.deciding is None:
-        return ""
+        return None
     codes = part.selection.columns.sources.codes
     rows: dict[str, list[int]] = defaultdict(list)
     for row, graded in zip(part.rows, part.attempts, strict=True):
         rows["" if part.attribute is None else str(graded.prompt.groups.get(part.attribute))].append(row)
     fewest, group = min(((len(np.unique(codes[own])), group) for group, own in rows.items()), default=(0, ""))
     if fewest >= FEWEST_SOURCES:
-        return ""
-    of = f" of {group}" if len(rows) > 1 else ""
-    unit = "item or source" if fewest == 1 else "items or sources"
-    return f"only {fewest} independent {unit}{of}: an interval needs at least {FEWEST_SOURCES}"
+        return None
+    return CauseResult(
+        kind="few",
+        finding="that an interval needs",
+        unit="independent items or sources",
+        count=fewest,
+        of=FEWEST_SOURCES,
+        where=part.where,
+        groups=f"of {group}" if len(rows) > 1 else "",
+    )
